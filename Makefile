@@ -16,8 +16,8 @@ UNITDIR ?= $(if $(in_home),$(or $(XDG_CONFIG_HOME),$(HOME)/.config)/systemd/user
 
 RELEASE := .build/release
 DEBUG := .build/debug
-PROGRAMS := hearthd hearthctl hearth-sandbox
-UNITS := hearthd.service hearthd.socket
+PROGRAMS := hearthd hearthctl hearth-oidc-agent hearth-sandbox
+UNITS := hearthd.service hearthd.socket hearth-oidc-agent.service hearth-oidc-agent.socket
 PACKAGES := libsystemd-dev libsodium-dev libsqlite3-dev pkg-config python3
 DEMO_PACKAGES := jq curl python3
 OIDC_AGENT_PACKAGES := oidc-agent-cli liboidc-agent-dev gcc libc6-dev
@@ -25,7 +25,8 @@ CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 INTEROP_PROGRAMS := .build/interop-programs
 
-.PHONY: help deps deps-demo deps-check deps-interop swift build debug demo test simulate torture fuzz run lint check-systemd
+.PHONY: help deps deps-demo deps-check deps-interop swift build debug programs demo test simulate mutants torture fuzz run lint
+.PHONY: check-systemd
 .PHONY: interop deps-interop-browser interop-browser docs bench deps-bench clean
 .PHONY: install install-units install-help uninstall
 
@@ -55,17 +56,30 @@ debug: swift deps
 deps-demo:
 	@./etc/install-packages.sh $(DEMO_PACKAGES)
 
-demo: debug deps-demo ## show the main job, against a sandbox, in a throw-away folder
+# What is run, and neither the tests nor the benchmark, which take as long again.
+programs: swift deps
+	@for program in $(PROGRAMS); do $(SWIFT) build --product $$program || exit 1; done
+
+demo: programs deps-demo ## show the main job, against a sandbox, in a throw-away folder
 	@./etc/demo/demo.sh $(DEBUG)
 
 # Where all tests begin at once, the load decides those whose time is limited (the option is of Swift 6.3). What failed is
-# said once more at the end, where people look.
+# said once more at the end, where people look. Where a test never ends, "swift test" keeps to itself what was said last: after
+# TEST_SECONDS the process that it waits for is ended, and the tests that had begun are named.
 TEST_WIDTH := --experimental-maximum-parallelization-width
+TEST_SECONDS ?= 2400
 test: debug ## run every test
 	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 8"); \
-	  { $(SWIFT) test --skip-build $$width 2>&1; echo $$? > .build/test.status; } | tee .build/test.log
+	  { $(SWIFT) test --skip-build $$width 2>&1 & run=$$!; \
+	    { while sleep 5; kill -0 $$run; do [ $$((passed += 5)) -lt $(TEST_SECONDS) ] || kill $$(cat /proc/$$run/task/*/children); \
+	    done; } > /dev/null 2>&1 & \
+	    wait $$run; echo $$? > .build/test.status; } | tee .build/test.log
 	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
-	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; exit "$$status"; }
+	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; \
+	  grep -aoE 'Test "([^"\\]|\\.)*" (started|(with [0-9]+ test cases? )?(passed|failed) after)' .build/test.log \
+	    | sed -E 's/ (started|(with [0-9]+ test cases? )?(passed|failed) after)$$//' \
+	    | sort | uniq -c | sed -nE 's/^ *[0-9]*[13579] (.*)/\1 did not end./p'; \
+	  exit "$$status"; }
 
 # How much more than "make test" the following do; any number will do.
 SEEDS ?= 100000
@@ -86,6 +100,14 @@ simulate: swift deps ## simulate SEEDS=n histories of a session, OUTBOX_SEEDS=n 
 	$(SWIFT) build --product hearthPackageTests $(SIMULATION)
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
 	[ $(OUTBOX_SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter OutboxSimulationTests
+
+# Which mutants, and how many: another seed draws others.
+MUTANT_SEED ?= 1
+MUTANTS ?= 100
+
+# In a copy of the package, in .build/mutants: nothing is changed here.
+mutants: swift deps ## make MUTANTS=n mistakes in HearthCore, drawn by MUTANT_SEED=n, and see whether its tests notice them
+	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS)
 
 # A cycle with the programs as they are released costs a third of the processor time.
 torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_CYCLES, OUTBOX_CRASH_CYCLES, POWER_LOSS_CYCLES
@@ -119,7 +141,7 @@ bench: build deps-bench ## measure speed against bare programs that do the same,
 	$(RELEASE)/hearth-bench processes
 	$(RELEASE)/hearth-bench outbox-scale
 
-run: debug deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
+run: programs deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)
 
 lint: debug ## check the format; every warning of the build is an error
@@ -201,7 +223,8 @@ HELPERS ?= $(RELEASE)
 install-help: $(HELPERS)/hearthd
 	install -d $(foreach folder,$(MANDIR)/man1 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR),"$(DESTDIR)$(folder)")
 	$(HELPERS)/hearthctl --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1
-	$(HELPERS)/hearth-sandbox --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1
+	for program in hearth-oidc-agent hearth-sandbox; do \
+	  $(HELPERS)/$$program --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1 || exit 1; done
 	$(HELPERS)/hearthd --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man8" 8
 	$(HELPERS)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(BASHDIR)/hearthctl"
 	$(HELPERS)/hearthctl --generate-completion-script zsh > "$(DESTDIR)$(ZSHDIR)/_hearthctl"
@@ -219,7 +242,7 @@ uninstall: ## remove what install has put below PREFIX; keeps state and configur
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
 	rm -f "$(DESTDIR)$(MANDIR)"/man1/hearthctl.1 "$(DESTDIR)$(MANDIR)"/man1/hearthctl-*.1 \
-	  "$(DESTDIR)$(MANDIR)/man1/hearth-sandbox.1" "$(DESTDIR)$(MANDIR)/man8/hearthd.8"
+	  "$(DESTDIR)$(MANDIR)/man1/hearth-oidc-agent.1" "$(DESTDIR)$(MANDIR)/man1/hearth-sandbox.1" "$(DESTDIR)$(MANDIR)/man8/hearthd.8"
 	rm -rf "$(DESTDIR)$(DOCDIR)"
 
 clean: ## remove what was built

@@ -13,10 +13,17 @@ private let strictness: [SwiftSetting] = [
 ]
 let strict = strictness + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
+/// All that is fetched is for the programs and the tests. A package that takes HearthClient alone turns this off, with
+/// `traits: []`, and fetches nothing.
+let programs = "Programs"
+
 extension Target.Dependency {
+  private static func product(name: String, package: String) -> Self {
+    .product(name: name, package: package, condition: .when(traits: [programs]))
+  }
+
   static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
   static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
-  static let coreMetrics = product(name: "CoreMetrics", package: "swift-metrics")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
@@ -27,9 +34,11 @@ extension Target.Dependency {
   static let logging = product(name: "Logging", package: "swift-log")
   static let nio = product(name: "NIOCore", package: "swift-nio")
   static let nioEmbedded = product(name: "NIOEmbedded", package: "swift-nio")
+  static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
   static let nioFoundationEssentials = product(name: "NIOFoundationEssentialsCompat", package: "swift-nio")
+  static let nioSOCKS = product(name: "NIOSOCKS", package: "swift-nio-extras")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
   static let nioTLS = product(name: "NIOTLS", package: "swift-nio")
   static let serviceLifecycle = product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -49,7 +58,9 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 /// A program that holds tokens. Its `free` wipes, and its functions are bound when it starts: the dynamic linker's lazy
 /// binding saves the vector registers on the stack, with what was last copied through them.
-func keeper(_ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []) -> Target {
+func secretHoldingProgram(
+  _ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []
+) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies + ["CWipingAllocator"], swiftSettings: strict,
     linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
@@ -87,8 +98,14 @@ let package = Package(
   products: [
     .executable(name: "hearthd", targets: ["hearthd"]),
     .executable(name: "hearthctl", targets: ["hearthctl"]),
+    .executable(name: "hearth-oidc-agent", targets: ["hearth-oidc-agent"]),
     .executable(name: "hearth-sandbox", targets: ["hearth-sandbox"]),
     .library(name: "HearthClient", targets: ["HearthClient"]),
+  ],
+  traits: [
+    .trait(
+      name: programs, description: "The daemon, the command line, the sandbox, and the packages they are built with."),
+    .default(enabledTraits: [programs]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -96,8 +113,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
     .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
@@ -112,18 +129,18 @@ let package = Package(
     library("HearthClient", ["HearthCore", "HearthControl", "HearthThreads"]),
     library("HearthHashing", ["HearthCore", .crypto]),
     library("HearthThreads"),
-    library("HearthRuntime", ["HearthCore", "HearthControl", .coreMetrics, .logging]),
+    library("HearthRuntime", ["HearthCore", "HearthControl", .logging]),
     library(
       "HearthLinux",
       [
-        "HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CSodium", "CLinux", .logging, .nio, .nioHTTP1,
+        "HearthCore", "HearthControl", "HearthThreads", "CSystemd", "CLinux", .logging, .nio, .nioHTTP1,
         .nioPosix,
       ]),
     library(
       "HearthOAuth",
       [
-        "HearthCore", "HearthControl", "HearthHashing", .asyncHTTPClient, .crypto, .cryptoExtras, .jwtKit, .logging,
-        .nio, .nioHTTP1, .nioSSL, .nioTLS, .swiftASN1,
+        "HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .jwtKit, .logging, .nio, .nioExtras,
+        .nioHTTP1, .nioPosix, .nioSOCKS, .nioSSL, .nioTLS, .swiftASN1,
       ]),
     library(
       "HearthStorage",
@@ -135,16 +152,22 @@ let package = Package(
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .target(name: "CLinux"),
     .target(name: "CWipingAllocator"),
-    keeper(
+    secretHoldingProgram(
       "hearthd",
       [
         "HearthCore", "HearthControl", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
         .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
-    keeper(
+    secretHoldingProgram(
       "hearthctl", ["HearthClient", "HearthControl", "HearthCore", "CLinux", .argumentParser],
       linkerSettings: [withoutDynamicLinker]),
-    program("hearth-sandbox", [.argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
+    secretHoldingProgram(
+      "hearth-oidc-agent",
+      [
+        "HearthClient", "HearthControl", "HearthCore", "HearthLinux", "HearthThreads", "CLinux", "CSodium",
+        .argumentParser,
+      ]),
+    program("hearth-sandbox", ["CLinux", .argumentParser, .crypto, .hummingbird, .logging, .nio, .serviceLifecycle]),
     .executableTarget(
       name: "hearth-bench",
       dependencies: [
@@ -165,9 +188,10 @@ let package = Package(
     tests("HearthCoreTests", ["HearthCore", "HearthOAuth"]),
     tests("HearthControlTests", ["HearthControl", "HearthCore"], exclude: ["Golden"]),
     tests("HearthClientTests", ["HearthClient", "HearthControl", "HearthCore"]),
-    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .coreMetrics, .crypto, .grdb, .logging]),
+    tests("HearthRuntimeTests", ["HearthRuntime", "HearthStorage", .crypto, .grdb, .logging]),
     tests("HearthThreadsTests", ["HearthThreads"]),
-    tests("HearthLinuxTests", ["CSodium", "HearthClient", "HearthCore", "HearthLinux", .logging]),
+    tests("OIDCAgentTests", ["hearth-oidc-agent", "CSodium", "HearthControl", "HearthCore"]),
+    tests("HearthLinuxTests", ["HearthClient", "HearthCore", "HearthLinux", .logging]),
     tests(
       "HearthOAuthTests",
       [
@@ -192,7 +216,7 @@ let package = Package(
       "EndToEndTests",
       [
         "HearthClient", "HearthControl", "HearthCore", "hearthd", "hearthctl", "hearth-bench", "hearth-follow",
-        "hearth-sandbox", .grdb,
+        "hearth-oidc-agent", "hearth-sandbox", .grdb,
       ],
       exclude: ["Golden"]),
   ]

@@ -128,7 +128,7 @@ def main():
     command = json.load(sys.stdin)["command"]
     moment = int(os.environ.get("SOURCE_DATE_EPOCH", datetime.datetime.now().timestamp()))
     date = datetime.datetime.fromtimestamp(moment, datetime.timezone.utc).strftime("%B %-d, %Y")
-    others = [("hearth-sandbox", "1"), ("hearthctl", "1"), ("hearthd", "8")]
+    others = [("hearth-oidc-agent", "1"), ("hearth-sandbox", "1"), ("hearthctl", "1"), ("hearthd", "8")]
     write(command, folder, section, others, date)
 
 

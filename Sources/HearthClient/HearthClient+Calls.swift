@@ -93,7 +93,7 @@ extension HearthClient {
     guard let params = try? JSON(parsing: Array(parameters.utf8)).object else {
       throw Failure(.refused(.invalidParams("The parameters are no JSON object.")))
     }
-    return try await call(method, params, mayRepeat: mayRepeat, within: patience).description
+    return try await call(method, params, mayRepeat: mayRepeat, within: timeout).description
   }
 
   private func name(_ account: String) throws -> AccountName {

@@ -21,16 +21,16 @@ public final class HearthClient: Sendable {
   /// The daemon's socket.
   public let socket: String
   /// How long a call may take; a request to an API its own time beyond that.
-  public let patience: Duration
+  public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 
   /// Connects to the daemon and makes sure that it answers and runs under the user's own id.
   ///
-  /// `socket`: its path; else `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`. `patience`: how long a call may
+  /// `socket`: its path; else `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`. `timeout`: how long a call may
   /// take before it fails with ``Failure/Kind-swift.enum/timedOut``; the time that
   /// ``send(_:for:timeout:staleIfError:)`` gives the API comes on top.
   public static func connect(
-    socket: String? = nil, patience: Duration = .seconds(60)
+    socket: String? = nil, timeout: Duration = .seconds(60)
   ) async throws -> HearthClient {
     let path: String
     do {
@@ -38,24 +38,24 @@ public final class HearthClient: Sendable {
     } catch {
       throw Failure(error)
     }
-    let client = HearthClient(path, patience)
+    let client = HearthClient(path, timeout)
     _ = try await client.call(GetInfo(), mayRepeat: true)
     return client
   }
 
-  private init(_ socket: String, _ patience: Duration) {
-    (self.socket, self.patience) = (socket, patience)
+  private init(_ socket: String, _ timeout: Duration) {
+    (self.socket, self.timeout) = (socket, timeout)
   }
 
   deinit {
     line.withLock { $0?.close() }
   }
 
-  /// `mayRepeat`: the call changes nothing when it is made twice. `extra`: how long it may take beyond the patience.
+  /// `mayRepeat`: the call changes nothing when it is made twice. `extra`: how long it may take beyond the timeout.
   func call<Method: ControlMethod>(
     _ method: Method, mayRepeat: Bool, extra: Duration = .zero
   ) async throws -> Method.Result {
-    let json = try await call(Method.name, method.params, mayRepeat: mayRepeat, within: patience + extra)
+    let json = try await call(Method.name, method.params, mayRepeat: mayRepeat, within: timeout + extra)
     guard let value = Method.Result(json: json) else { throw Failure(.unknownResult(method: Method.name)) }
     return value
   }
@@ -78,7 +78,7 @@ public final class HearthClient: Sendable {
   private func openLine() -> CallLine {
     line.withLock { line in
       if let line, !line.isOver { return line }
-      let new = CallLine(path: socket, connecting: min(patience, ControlClient.connectingPatience))
+      let new = CallLine(path: socket, connecting: min(timeout, ControlClient.connectingTimeout))
       line = new
       return new
     }

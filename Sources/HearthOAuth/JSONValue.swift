@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HearthControl
 import HearthCore
 
@@ -12,7 +11,7 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Nil where the bytes are not JSON. Some servers write a byte order mark before it, and some a member twice, of which the
+  /// Fails if the bytes are not JSON. Some servers write a byte order mark before it, and some a member twice, of which the
   /// first counts.
   init?(parsing bytes: [UInt8]) {
     let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
@@ -35,16 +34,26 @@ enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The text of the value; nil where it holds a number that JSON cannot write.
-  var serialized: [UInt8]? {
-    (try? JSONEncoder().encode(self)).map(Array.init)
+  /// The text of the value.
+  var serialized: [UInt8] { json.bytes }
+
+  private var json: JSON {
+    switch self {
+    case .null: .null
+    case .bool(let value): .bool(value)
+    case .integer(let value): JSON(Int(value))
+    case .number(let value): JSON(finite: value)
+    case .string(let value): .string(value)
+    case .array(let values): .array(values.map(\.json))
+    case .object(let members): .object(members.reduce(into: JSONObject()) { $0[$1.key] = $1.value.json })
+    }
   }
 
   var object: [String: JSONValue]? {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// Nil for the empty string too.
+  /// A text that is not empty.
   var text: String? {
     if case .string(let text) = self, !text.isEmpty { text } else { nil }
   }
@@ -68,20 +77,5 @@ enum JSONValue: Hashable, Sendable {
 
   subscript(path: some Sequence<String>) -> JSONValue? {
     path.reduce(Optional(self)) { value, name in value?[name] }
-  }
-}
-
-extension JSONValue: Encodable {
-  func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .null: try container.encodeNil()
-    case .bool(let value): try container.encode(value)
-    case .integer(let value): try container.encode(value)
-    case .number(let value): try container.encode(value)
-    case .string(let value): try container.encode(value)
-    case .array(let value): try container.encode(value)
-    case .object(let value): try container.encode(value)
-    }
   }
 }

@@ -15,20 +15,15 @@ struct APILedger: Codable, Sendable {
     let sha256: String
   }
 
-  enum Outcome: Hashable, Sendable {
-    case done(Effect)
-    case replayed(Effect)
-    /// The key was used for something else.
-    case conflict
-  }
-
-  private(set) var effects: [Effect] = []
+  /// May be emptied: keys that were used stay used.
+  var effects: [Effect] = []
   private var firstOfKey: [String: Effect] = [:]
 
-  mutating func record(method: String, path: String, subject: String, key: String?, body: Data) -> Outcome {
-    let digest = SHA256.hash(data: body).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+  /// Returns the effect that the request has or, as a replay, had. Returns nil if the key was used for something else.
+  mutating func record(
+    method: String, path: String, subject: String, key: String?, body: Data
+  ) -> (effect: Effect, isReplay: Bool)? {
+    let digest = hexadecimal(SHA256.hash(data: body))
     let effect = Effect(
       order: effects.count + 1, method: method, path: path, subject: subject, key: key,
       body: body.count <= 256 ? String(validating: body, as: UTF8.self) : nil, bytes: body.count, sha256: digest)
@@ -36,16 +31,11 @@ struct APILedger: Codable, Sendable {
       let scoped = subject + "\n" + key
       if let first = firstOfKey[scoped] {
         let isSame = (first.method, first.path, first.sha256) == (method, path, digest)
-        return isSame ? .replayed(first) : .conflict
+        return isSame ? (first, true) : nil
       }
       firstOfKey[scoped] = effect
     }
     effects.append(effect)
-    return .done(effect)
-  }
-
-  /// Empties the list. Keys that were used stay used.
-  mutating func forgetEffects() {
-    effects = []
+    return (effect, false)
   }
 }

@@ -88,8 +88,13 @@ private func formDecoded(_ text: Substring) -> String {
 }
 
 extension Response {
-  static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+  /// The standards have keys in snake case; those of the sandbox's own API and control are written as they are.
+  static func json(
+    _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
+    status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+  ) -> Response {
     let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = keys
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     encoder.dateEncodingStrategy = .iso8601
     guard let data = try? encoder.encode(value) else { return Response(status: .internalServerError) }
@@ -116,9 +121,9 @@ extension Response {
 /// `{"error": …, "error_description": …}` (RFC 6749, section 5.2).
 struct ErrorBody: Codable, Error, Hashable, Sendable {
   let error: String
-  let description: String
+  let errorDescription: String
 
-  enum CodingKeys: String, CodingKey {
-    case error, description = "error_description"
+  init(_ error: String, _ description: String) {
+    (self.error, errorDescription) = (error, description)
   }
 }

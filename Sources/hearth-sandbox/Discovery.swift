@@ -10,7 +10,7 @@ struct Discovery: Codable, Hashable, Sendable {
   let introspectionEndpoint: String
   let userinfoEndpoint: String
   let endSessionEndpoint: String
-  let jwksURI: String
+  let jwksUri: String
   let requirePushedAuthorizationRequests: Bool
   var authorizationResponseIssParameterSupported = true
   var grantTypesSupported = [
@@ -25,30 +25,6 @@ struct Discovery: Codable, Hashable, Sendable {
   var idTokenSigningAlgValuesSupported = ["ES256"]
   var tokenEndpointAuthMethodsSupported = ["client_secret_basic", "client_secret_post", "none"]
 
-  enum CodingKeys: String, CodingKey {
-    case issuer
-    case authorizationEndpoint = "authorization_endpoint"
-    case tokenEndpoint = "token_endpoint"
-    case deviceAuthorizationEndpoint = "device_authorization_endpoint"
-    case pushedAuthorizationRequestEndpoint = "pushed_authorization_request_endpoint"
-    case revocationEndpoint = "revocation_endpoint"
-    case introspectionEndpoint = "introspection_endpoint"
-    case userinfoEndpoint = "userinfo_endpoint"
-    case endSessionEndpoint = "end_session_endpoint"
-    case jwksURI = "jwks_uri"
-    case requirePushedAuthorizationRequests = "require_pushed_authorization_requests"
-    case authorizationResponseIssParameterSupported = "authorization_response_iss_parameter_supported"
-    case grantTypesSupported = "grant_types_supported"
-    case responseTypesSupported = "response_types_supported"
-    case responseModesSupported = "response_modes_supported"
-    case codeChallengeMethodsSupported = "code_challenge_methods_supported"
-    case promptValuesSupported = "prompt_values_supported"
-    case subjectTypesSupported = "subject_types_supported"
-    case scopesSupported = "scopes_supported"
-    case idTokenSigningAlgValuesSupported = "id_token_signing_alg_values_supported"
-    case tokenEndpointAuthMethodsSupported = "token_endpoint_auth_methods_supported"
-  }
-
   init(issuer: String, demandsPushedRequests: Bool = false) {
     func address(_ endpoint: Endpoint) -> String { issuer + endpoint.rawValue }
     self.issuer = issuer
@@ -60,7 +36,7 @@ struct Discovery: Codable, Hashable, Sendable {
     introspectionEndpoint = address(.introspect)
     userinfoEndpoint = address(.userInfo)
     endSessionEndpoint = address(.endSession)
-    jwksURI = address(.keys)
+    jwksUri = address(.keys)
     requirePushedAuthorizationRequests = demandsPushedRequests
   }
 }

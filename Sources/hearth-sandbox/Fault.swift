@@ -4,7 +4,7 @@ import Hummingbird
 
 /// Something that goes wrong on purpose.
 struct Fault: Codable, Hashable, Sendable {
-  /// Nil: any. Only a fault with a mistake may leave it out.
+  /// How the request's path begins. Only a fault with a mistake may leave it out.
   var path: String?
   var method: String?
   var status: Int?
@@ -21,7 +21,7 @@ struct Fault: Codable, Hashable, Sendable {
   var mistake: Mistake?
   /// Whether the request takes effect.
   var handle: Bool?
-  /// For how many requests; nil: until the fault is cleared.
+  /// For how many requests, or nil until the fault is cleared.
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -38,7 +38,7 @@ struct Fault: Codable, Hashable, Sendable {
       && mistake?.concerns(call) ?? true
   }
 
-  /// The response to `call`. `original`: the response without the fault, where the request took effect.
+  /// The response to `call`. `original` is the response without the fault, if the request took effect.
   func response(to call: Call, inPlaceOf original: Response?) -> Response {
     let response = unconditionalResponse(to: call, inPlaceOf: original)
     // RFC 9110, section 13.1.2.
@@ -56,7 +56,7 @@ struct Fault: Codable, Hashable, Sendable {
     let status = HTTPResponse.Status(code: status ?? (redirect != nil ? 307 : 500))
     guard let body else {
       let description = "A fault was asked for." + (sent.isEmpty ? "" : " Sent: \(sent)")
-      return adding(headers: .json(ErrorBody(error: "server_error", description: description), status: status))
+      return adding(headers: .json(ErrorBody("server_error", description), status: status))
     }
     return adding(
       headers: .text(
@@ -85,15 +85,7 @@ struct Fault: Codable, Hashable, Sendable {
 
 /// The faults that are left, in the order in which they were added.
 struct FaultList: Codable, Sendable {
-  private(set) var faults: [Fault] = []
-
-  mutating func add(_ fault: Fault) {
-    faults.append(fault)
-  }
-
-  mutating func clear() {
-    faults = []
-  }
+  var faults: [Fault] = []
 
   /// The first fault for this request. A fault is removed after its last time.
   mutating func next(for call: Call) -> Fault? {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CLinux
 import FoundationEssentials
 import Glibc
 import Hummingbird
@@ -7,6 +8,15 @@ import NIOCore
 import ServiceLifecycle
 
 @main
+enum Main {
+  static func main() async {
+    // The libraries under it end the process, or wait for ever, where a thread cannot be made: the first one is needed for
+    // reading the command line.
+    guard hearth_count_free_threads(16) == 16 else { HearthSandbox.exit(withError: TooFewThreads()) }
+    await HearthSandbox.main()
+  }
+}
+
 struct HearthSandbox: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-sandbox",
@@ -87,4 +97,9 @@ struct Seconds: ExpressibleByArgument {
   }
 
   var defaultValueDescription: String { "\(value)s" }
+}
+
+private struct TooFewThreads: Error, CustomStringConvertible {
+  let description =
+    "hearth-sandbox needs 16 threads: raise the limit, with \"ulimit -u\", or pids.max of its control group."
 }

@@ -5,13 +5,13 @@ import FoundationEssentials
 struct IdentityProvider: Codable, Sendable {
   struct Family: Codable, Sendable {
     let subject: String
-    /// Nil: any client may use it.
+    /// The only client that may use it, or nil if any may.
     let clientID: String?
     let scope: String
     let lifetime: Double
     let hasRefreshToken: Bool
     var hasIDToken = true
-    /// When the person logged in; nil where nobody did.
+    /// When the person logged in, or nil if nobody did.
     var authenticatedAt: Date?
     var isRevoked = false
   }
@@ -29,10 +29,10 @@ struct IdentityProvider: Codable, Sendable {
   private var families: [Family] = []
   private var accessTokens: [String: AccessToken] = [:]
   private var refreshTokens: [String: RefreshToken] = [:]
-  /// Every token that was ever issued, in order.
-  private(set) var issued: [String] = []
+  /// Every token that was ever issued, and every other secret such as a code, in order.
+  var issued: [String] = []
 
-  /// The owner of an access token or ID token; nil where the token is unknown, expired or revoked.
+  /// The owner of an access token or ID token, or nil if the token is unknown, expired or revoked.
   func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
     guard let known = accessTokens[token], now < known.expiresAt, !families[known.family].isRevoked else { return nil }
     return (families[known.family], known.expiresAt)
@@ -41,7 +41,7 @@ struct IdentityProvider: Codable, Sendable {
   /// A first grant, and the number of its family. Only its ID token has the nonce (OpenID Connect Core, section 12.2).
   mutating func grant(
     _ family: Family, nonce: String? = nil, issuer: Issuer, mistake: Mistake? = nil, at now: Date
-  ) -> (Grant, family: Int) {
+  ) -> (grant: Grant, family: Int) {
     families.append(family)
     let index = families.count - 1
     return (issue(index, nonce: nonce, issuer: issuer, mistake: mistake, at: now), index)
@@ -52,36 +52,31 @@ struct IdentityProvider: Codable, Sendable {
     families[family].isRevoked = true
   }
 
-  enum Refresh: Sendable {
-    case granted(Grant, subject: String, again: Bool)
-    case rejected(ErrorBody, isReuse: Bool)
-  }
-
   /// Exchanges a refresh token for the next one. A token that was rotated at most `grace` seconds ago is accepted again,
   /// since the response to the first exchange may have been lost.
   mutating func refresh(
-    _ token: String, clientID: String?, grace: Double, issuer: Issuer, mistake: Mistake? = nil, at now: Date
-  ) -> Refresh {
-    func rejected(_ description: String, isReuse: Bool = false) -> Refresh {
-      .rejected(ErrorBody(error: "invalid_grant", description: description), isReuse: isReuse)
-    }
-    guard let known = refreshTokens[token] else { return rejected("The refresh token is unknown.") }
+    _ token: String, clientID: String?, grace: Double, issuer: Issuer, mistake: Mistake?, at now: Date,
+    countedIn statistics: inout Statistics
+  ) throws(ErrorBody) -> Grant {
+    func rejection(_ description: String) -> ErrorBody { ErrorBody("invalid_grant", description) }
+    guard let known = refreshTokens[token] else { throw rejection("The refresh token is unknown.") }
     let family = families[known.family]
-    guard !family.isRevoked else { return rejected("The refresh token was revoked.") }
+    guard !family.isRevoked else { throw rejection("The refresh token was revoked.") }
     guard family.clientID == nil || family.clientID == clientID else {
-      return rejected("The refresh token belongs to another client.")
+      throw rejection("The refresh token belongs to another client.")
     }
     if let rotatedAt = known.rotatedAt, now.timeIntervalSince(rotatedAt) > grace {
       families[known.family].isRevoked = true
-      return rejected("The refresh token was used before; all of its family is revoked.", isReuse: true)
+      statistics.reuseDetected += 1
+      throw rejection("The refresh token was used before; all of its family is revoked.")
     }
     refreshTokens[token]?.rotatedAt = known.rotatedAt ?? now
-    return .granted(
-      issue(known.family, issuer: issuer, mistake: mistake, at: now), subject: family.subject,
-      again: known.rotatedAt != nil)
+    statistics.refreshes[family.subject, default: 0] += 1
+    if known.rotatedAt != nil { statistics.graceReuses += 1 }
+    return issue(known.family, issuer: issuer, mistake: mistake, at: now)
   }
 
-  /// Revokes a refresh token with its family, or an access token alone (RFC 7009, section 2.1). True where it was known.
+  /// Revokes a refresh token with its family, or an access token alone (RFC 7009, section 2.1). Returns whether it was known.
   mutating func revoke(token: String) -> Bool {
     if let known = refreshTokens[token] {
       families[known.family].isRevoked = true
@@ -99,8 +94,8 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
-  /// Ends all that a subject gave to the client of one of its ID tokens, which may have expired. Nil where the token is
-  /// unknown; else whose it is.
+  /// Ends all that a subject gave to the client of one of its ID tokens, which may have expired. Returns whose the token is,
+  /// or nil if it is unknown.
   mutating func endSession(idToken: String) -> String? {
     guard let known = accessTokens[idToken] else { return nil }
     let ended = families[known.family]
@@ -116,18 +111,13 @@ struct IdentityProvider: Codable, Sendable {
     return accessTokens.count
   }
 
-  /// What there is to tell of a token (RFC 7662, section 2.2); nil where it is not active. A refresh token tells no end.
+  /// What there is to tell of a token (RFC 7662, section 2.2), or nil if it is not active. A refresh token tells no end.
   func introspect(_ token: String, at now: Date) -> (family: Family, expiresAt: Date?)? {
     if let owner = owner(of: token, at: now) { return (owner.family, owner.expiresAt) }
     guard let known = refreshTokens[token], known.rotatedAt == nil, !families[known.family].isRevoked else {
       return nil
     }
     return (families[known.family], nil)
-  }
-
-  /// Notes a secret that is no token, such as a code.
-  mutating func note(_ secret: String) {
-    issued.append(secret)
   }
 
   private mutating func issue(
@@ -163,9 +153,4 @@ struct Grant: Codable, Hashable, Sendable {
   var tokenType = "Bearer"
   let expiresIn: Double
   let scope: String
-
-  enum CodingKeys: String, CodingKey {
-    case accessToken = "access_token", refreshToken = "refresh_token", idToken = "id_token"
-    case tokenType = "token_type", expiresIn = "expires_in", scope
-  }
 }

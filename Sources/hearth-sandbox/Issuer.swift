@@ -11,16 +11,12 @@ struct Issuer: Sendable {
     var iss = ""
     var sub, aud: String
     var iat, exp: Int
-    /// When the person logged in; nil where nobody did.
+    /// When the person logged in, or nil if nobody did.
     var authTime: Int?
     var nonce: String?
     var atHash: String?
     /// Two tokens of one second differ.
     let jti = UUID().uuidString
-
-    enum CodingKeys: String, CodingKey {
-      case iss, sub, aud, iat, exp, nonce, jti, authTime = "auth_time", atHash = "at_hash"
-    }
   }
 
   private struct Header: Encodable {
@@ -41,8 +37,7 @@ struct Issuer: Sendable {
     case .otherSubject: claims.sub = "another-" + claims.sub
     case .expiredIDToken: (claims.iat, claims.exp) = (claims.iat - 86_400, claims.iat - 82_800)
     case nil, .algNone, .unknownKey, .wrongSignature, .wrongAtHash, .noIDToken, .wrongState, .noState, .wrongIss,
-      .noIss,
-      .noCode, .denied, .replayedCode, .expiredDeviceCode, .slowDown:
+      .noIss, .noCode, .denied, .replayedCode, .expiredDeviceCode, .slowDown:
       break
     }
     let key = mistake == .unknownKey ? SigningKey() : key
@@ -54,6 +49,7 @@ struct Issuer: Sendable {
 
   private static func part(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
+    encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return base64URL((try? encoder.encode(value)) ?? Data())
   }

@@ -26,39 +26,38 @@ extension Sandbox {
   /// Any method under /api/. Reading has no effect.
   func api(_ call: Call) -> Response {
     state.withLock { $0.statistics.apiRequests += 1 }
-    let response = authorized(call) { family, expiresAt in
-      switch (call.method, call.path) {
-      case (.get, "/api/whoami"):
-        .json(WhoAmI(subject: family.subject, issuer: issuer.url, scope: family.scope, expiresAt: expiresAt))
-      case (.get, _), (.head, _), (.options, _):
+    let response: Response =
+      switch (owner(of: call), call.method, call.path) {
+      case (nil, _, _): unauthorized(call)
+      case (let (family, expiresAt)?, .get, "/api/whoami"):
+        .json(
+          WhoAmI(subject: family.subject, issuer: issuer.url, scope: family.scope, expiresAt: expiresAt),
+          keys: .useDefaultKeys)
+      case (let (family, _)?, .get, _), (let (family, _)?, .head, _), (let (family, _)?, .options, _):
         .json(Seen(method: call.method.rawValue, path: call.path, subject: family.subject))
-      case (_, _): write(call, subject: family.subject)
+      case (let (family, _)?, _, _): write(call, subject: family.subject)
       }
-    }
     guard call.method == .head else { return response }
     return Response(status: response.status, headers: response.headers)
   }
 
   private func write(_ call: Call, subject: String) -> Response {
-    let outcome = state.withLock { state in
-      let outcome = state.ledger.record(
+    let recorded = state.withLock { state in
+      let recorded = state.ledger.record(
         method: call.method.rawValue, path: call.path, subject: subject, key: call.headers[.idempotencyKey],
         body: call.body)
-      switch outcome {
-      case .done: break
-      case .replayed: state.statistics.replays += 1
-      case .conflict: state.statistics.keyConflicts += 1
+      switch recorded?.isReplay {
+      case true: state.statistics.replays += 1
+      case false: break
+      case nil: state.statistics.keyConflicts += 1
       }
-      return outcome
+      return recorded
     }
-    switch outcome {
-    case .done(let effect): return .json(Done(effect: effect.order, subject: subject))
-    case .replayed(let effect):
-      return .json(Done(effect: effect.order, subject: subject), headers: [.idempotencyReplayed: "true"])
-    case .conflict:
+    guard let (effect, isReplay) = recorded else {
       return .json(
-        ErrorBody(error: "idempotency_conflict", description: "This key was used for something else."),
-        status: .unprocessableContent)
+        ErrorBody("idempotency_conflict", "This key was used for something else."), status: .unprocessableContent)
     }
+    return .json(
+      Done(effect: effect.order, subject: subject), headers: isReplay ? [.idempotencyReplayed: "true"] : [:])
   }
 }

@@ -27,26 +27,15 @@ extension Sandbox {
     // A server that wants no such body need not read it.
     if let fault = state.withLock({ $0.faults.next(for: call) }) { return fault.response(to: call, inPlaceOf: nil) }
     let isLate = call.query["late"] != nil
-    if !isLate, let refusal = refusal(of: call) { return refusal }
+    if !isLate, owner(of: call) == nil { return unauthorized(call) }
     if call.method == .get { return give(call.query) }
     var (count, hash) = (0, SHA256())
     for try await part in request.body {
       count += part.readableBytes
       part.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
     }
-    if isLate, let refusal = refusal(of: call) { return refusal }
-    let digits = hash.finalize().map { $0 < 16 ? "0" + String($0, radix: 16) : String($0, radix: 16) }
-    return .json(Received(bytes: count, sha256: digits.joined()))
-  }
-
-  /// It is nil where the token is good.
-  private func refusal(of call: Call) -> Response? {
-    var isAllowed = false
-    let response = authorized(call) { _, _ in
-      isAllowed = true
-      return Response(status: .ok)
-    }
-    return isAllowed ? nil : response
+    if isLate, owner(of: call) == nil { return unauthorized(call) }
+    return .json(Received(bytes: count, sha256: hexadecimal(hash.finalize())))
   }
 
   private func give(_ query: [String: String]) -> Response {

@@ -12,71 +12,71 @@ extension Sandbox {
     var active = false
     var sub, scope, iss, clientID: String?
     var exp: Int?
-
-    enum CodingKeys: String, CodingKey {
-      case active, sub, scope, iss, exp, clientID = "client_id"
-    }
   }
 
   /// Carries out a request to the provider or the API.
   func perform(_ call: Call) -> Response {
     if call.path.hasPrefix("/api/") { return api(call) }
     guard let endpoint = Endpoint(rawValue: call.path) else {
-      return .json(
-        ErrorBody(error: "not_found", description: "There is nothing at \(call.path)."), status: .notFound)
+      return .json(ErrorBody("not_found", "There is nothing at \(call.path)."), status: .notFound)
     }
     guard endpoint.methods.contains(call.method) else {
-      return .json(
-        ErrorBody(error: "invalid_request", description: "Another method is needed."), status: .methodNotAllowed)
+      return .json(ErrorBody("invalid_request", "Another method is needed."), status: .methodNotAllowed)
     }
-    return switch endpoint {
+    do throws(ErrorBody) {
+      return try answer(call, at: endpoint)
+    } catch {
+      return refused(error)
+    }
+  }
+
+  private func answer(_ call: Call, at endpoint: Endpoint) throws(ErrorBody) -> Response {
+    switch endpoint {
     case .discovery:
       .json(Discovery(issuer: issuer.url, demandsPushedRequests: settings.demandsPushedRequests))
     case .keys: .json(KeySet(keys: state.withLock(\.keys.published)))
     case .authorize: authorize(call)
     case .login: logIn(call)
     case .consent: consent(call)
-    case .pushedRequest: pushRequest(call)
-    case .deviceAuthorization: startDevice(call)
+    case .pushedRequest: try pushRequest(call)
+    case .deviceAuthorization: try startDevice(call)
     case .device: device(call)
     case .token: token(call, grantType: call.fields["grant_type"])
     case .jsonRefresh: token(call, grantType: "refresh_token")
     case .jsonLogin: token(call, grantType: "password")
-    case .revoke: revoke(call)
-    case .introspect: introspect(call)
-    case .userInfo: userInfo(call)
+    case .revoke: try revoke(call)
+    case .introspect: try introspect(call)
+    case .userInfo:
+      if let subject = owner(of: call)?.family.subject {
+        .json(["sub": subject, "preferred_username": subject])
+      } else {
+        unauthorized(call)
+      }
     case .endSession: endSession(call)
     }
   }
 
-  /// The client's id by Basic authentication or in the form (RFC 6749, section 2.3.1); nil where the request has none.
+  /// The client's id by Basic authentication or in the form (RFC 6749, section 2.3.1), or nil if the request has none.
   func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]
     let secret = call.basic?.secret ?? fields["client_secret"]
     guard settings.clientID == nil || id == settings.clientID,
       settings.clientSecret == nil || secret == settings.clientSecret
-    else { throw ErrorBody(error: "invalid_client", description: "The client or its secret is unknown.") }
+    else { throw ErrorBody("invalid_client", "The client or its secret is unknown.") }
     return id
   }
 
   /// A response of an endpoint for clients. A client that is not known is told how to name itself (RFC 6749, section 5.2).
   func refused(_ error: ErrorBody, status: HTTPResponse.Status = .badRequest) -> Response {
     guard error.error == "invalid_client" else { return .json(error, status: status) }
-    return .json(
-      error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])
+    return .json(error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])
   }
 
   /// An unknown token is no error (RFC 7009, section 2.2).
-  private func revoke(_ call: Call) -> Response {
-    do {
-      _ = try authenticatedClient(call)
-    } catch {
-      return refused(error)
-    }
-    guard let token = call.fields["token"] else {
-      return refused(ErrorBody(error: "invalid_request", description: "There is no token."))
-    }
+  private func revoke(_ call: Call) throws(ErrorBody) -> Response {
+    _ = try authenticatedClient(call)
+    guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "There is no token.") }
     state.withLock { state in
       if state.provider.revoke(token: token) { state.statistics.revocations += 1 }
     }
@@ -84,12 +84,8 @@ extension Sandbox {
   }
 
   /// RFC 7662, section 2. Of a token that is not active nothing is told but that.
-  private func introspect(_ call: Call) -> Response {
-    do {
-      _ = try authenticatedClient(call)
-    } catch {
-      return refused(error)
-    }
+  private func introspect(_ call: Call) throws(ErrorBody) -> Response {
+    _ = try authenticatedClient(call)
     let (now, token) = (now, call.fields["token"] ?? "")
     guard let (family, expiresAt) = state.withLock({ $0.provider.introspect(token, at: now) }) else {
       return .json(Introspection())
@@ -100,26 +96,18 @@ extension Sandbox {
         exp: expiresAt.map { Int($0.timeIntervalSince1970) }))
   }
 
-  private func userInfo(_ call: Call) -> Response {
-    authorized(call) { family, _ in
-      .json(["sub": family.subject, "preferred_username": family.subject])
-    }
+  /// Whose access token the request has, and when that expires, or nil if it has no valid one.
+  func owner(of call: Call) -> (family: IdentityProvider.Family, expiresAt: Date)? {
+    let now = now
+    return state.withLock { state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }
   }
 
-  /// Responds with 401 unless the request has a valid access token (RFC 6750, section 3).
-  func authorized(
-    _ call: Call, _ body: (_ family: IdentityProvider.Family, _ expiresAt: Date) -> Response
-  ) -> Response {
-    let now = now
-    guard let owner = state.withLock({ state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }) else {
-      state.withLock { $0.statistics.unauthorized += 1 }
-      let challenge =
-        call.bearer == nil
-        ? "Bearer realm=\"hearth-sandbox\"" : "Bearer realm=\"hearth-sandbox\", error=\"invalid_token\""
-      return .json(
-        ErrorBody(error: "invalid_token", description: "The access token is missing, expired, revoked or unknown."),
-        status: .unauthorized, headers: [.wwwAuthenticate: challenge])
-    }
-    return body(owner.family, owner.expiresAt)
+  /// The response to a request without a valid access token (RFC 6750, section 3).
+  func unauthorized(_ call: Call) -> Response {
+    state.withLock { $0.statistics.unauthorized += 1 }
+    let challenge = "Bearer realm=\"hearth-sandbox\"" + (call.bearer == nil ? "" : ", error=\"invalid_token\"")
+    return .json(
+      ErrorBody("invalid_token", "The access token is missing, expired, revoked or unknown."), status: .unauthorized,
+      headers: [.wwwAuthenticate: challenge])
   }
 }

@@ -9,20 +9,14 @@ extension Sandbox {
   /// The token endpoint (RFC 6749, section 3.2). Where it rejects a token in a JSON request the status is 401, as with many
   /// backends.
   func token(_ call: Call, grantType: String?) -> Response {
-    let result = Result { () throws(ErrorBody) in try grant(call, grantType: grantType) }
-    state.withLock { state in
-      let outcome =
-        switch result {
-        case .success: "success"
-        case .failure(let error): error.error
-        }
-      state.statistics.tokenOutcomes[outcome, default: 0] += 1
-    }
-    switch result {
-    case .success(let grant): return .json(grant)
-    case .failure(let error):
-      let isUnauthorized = call.isJSON && error.error == "invalid_grant"
-      return refused(error, status: isUnauthorized ? .unauthorized : .badRequest)
+    func count(_ outcome: String) { state.withLock { $0.statistics.tokenOutcomes[outcome, default: 0] += 1 } }
+    do throws(ErrorBody) {
+      let grant = try grant(call, grantType: grantType)
+      count("success")
+      return .json(grant)
+    } catch {
+      count(error.error)
+      return refused(error, status: call.isJSON && error.error == "invalid_grant" ? .unauthorized : .badRequest)
     }
   }
 
@@ -34,19 +28,19 @@ extension Sandbox {
     case DeviceCodes.grantType: return try poll(call, clientID: clientID)
     case "refresh_token":
       guard let token = fields["refresh_token"] else {
-        throw ErrorBody(error: "invalid_request", description: "There is no refresh_token.")
+        throw ErrorBody("invalid_request", "There is no refresh_token.")
       }
       return try refresh(token, clientID: clientID, mistake: call.mistake)
     case "client_credentials":
-      guard let clientID else { throw ErrorBody(error: "invalid_client", description: "There is no client_id.") }
+      guard let clientID else { throw ErrorBody("invalid_client", "There is no client_id.") }
       return issue(subject: clientID, clientID: clientID, scope: fields["scope"] ?? "", hasRefreshToken: false)
     case "password":
       guard let name = fields["username"], fields["password"] == settings.password else {
-        throw ErrorBody(error: "invalid_grant", description: "The user name or the password is wrong.")
+        throw ErrorBody("invalid_grant", "The user name or the password is wrong.")
       }
       return issue(subject: name, clientID: clientID, scope: fields["scope"] ?? "openid offline_access")
-    case nil: throw ErrorBody(error: "invalid_request", description: "There is no grant_type.")
-    case .some: throw ErrorBody(error: "unsupported_grant_type", description: "This grant type is not supported.")
+    case nil: throw ErrorBody("invalid_request", "There is no grant_type.")
+    case .some: throw ErrorBody("unsupported_grant_type", "This grant type is not supported.")
     }
   }
 
@@ -66,9 +60,8 @@ extension Sandbox {
         state.statistics.codesReplayed += 1
         if let family { state.provider.revoke(family: family) }
       }
-      throw ErrorBody(
-        error: "invalid_grant", description: "The code was used before; what it gave is revoked.")
-    case .rejected(let description): throw ErrorBody(error: "invalid_grant", description: description)
+      throw ErrorBody("invalid_grant", "The code was used before; what it gave is revoked.")
+    case .rejected(let description): throw ErrorBody("invalid_grant", description)
     }
   }
 
@@ -82,21 +75,10 @@ extension Sandbox {
 
   private func refresh(_ token: String, clientID: String?, mistake: Mistake?) throws(ErrorBody) -> Grant {
     let (issuer, now) = (issuer, now)
-    let outcome = state.withLock { state in
-      let outcome = state.provider.refresh(
-        token, clientID: clientID, grace: settings.grace, issuer: issuer, mistake: mistake, at: now)
-      switch outcome {
-      case .granted(_, let subject, let again):
-        state.statistics.refreshes[subject, default: 0] += 1
-        if again { state.statistics.graceReuses += 1 }
-      case .rejected(_, let isReuse):
-        if isReuse { state.statistics.reuseDetected += 1 }
-      }
-      return outcome
-    }
-    switch outcome {
-    case .granted(let grant, _, _): return grant
-    case .rejected(let error, _): throw error
+    return try state.withLock { state throws(ErrorBody) in
+      try state.provider.refresh(
+        token, clientID: clientID, grace: settings.grace, issuer: issuer, mistake: mistake, at: now,
+        countedIn: &state.statistics)
     }
   }
 
@@ -108,7 +90,7 @@ extension Sandbox {
     let family = IdentityProvider.Family(
       subject: subject, clientID: clientID, scope: scope, lifetime: lifetime ?? settings.tokenLifetime,
       hasRefreshToken: hasRefreshToken)
-    return state.withLock { $0.provider.grant(family, issuer: issuer, at: now).0 }
+    return state.withLock { $0.provider.grant(family, issuer: issuer, at: now).grant }
   }
 
   /// The grant of a person who said yes. With "openid" there is an ID token, and a refresh token only with
@@ -125,8 +107,7 @@ extension Sandbox {
       authenticatedAt: login.at)
     return state.withLock { state in
       state.statistics.signIns[login.subject, default: 0] += 1
-      let (grant, number) = state.provider.grant(family, nonce: nonce, issuer: issuer, mistake: mistake, at: now)
-      return (grant, number)
+      return state.provider.grant(family, nonce: nonce, issuer: issuer, mistake: mistake, at: now)
     }
   }
 }

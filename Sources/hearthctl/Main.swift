@@ -12,11 +12,6 @@ enum Main {
       Output.error("The process cannot be kept out of core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)
     }
-    // Without it the runtime finds no command line, and help would be shown in place of what was asked for.
-    guard access("/proc/self/cmdline", F_OK) == 0 else {
-      Output.error("hearthctl needs /proc, which is not mounted here: mount it, with \"mount -t proc proc /proc\".")
-      exit(ExitStatus.failed.rawValue)
-    }
     let line = CommandLine.arguments.dropFirst()
     do {
       if let call = PlainLine.call(line) {
@@ -25,6 +20,8 @@ enum Main {
         var verb = try Verbs.parse(line)
         try verb.run()
       }
+      // What is watched ends so.
+      if Interruption.hasCome { exit(ExitStatus.interrupted.rawValue) }
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }
       exit(failure.status.rawValue)

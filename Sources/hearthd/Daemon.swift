@@ -24,25 +24,30 @@ struct Daemon {
     let descriptors: Descriptors
   }
 
-  private let setup: Setup
+  /// The parts of the daemon that follow the configuration, or tell of it.
+  struct Parts {
+    let setup: Setup
+    let clock: SystemClock
+    let log: EventLog
+    let status: StatusLine
+    let hub: EventHub
+    let sessions: SessionDirectory
+    let signIns: SignInService
+    let sinks: SinkService
+    let outbox: OutboxService
+    let requests: RequestService
+    let streams: StreamService
+  }
+
+  private let parts: Parts
   private let signals: UnixSignalsSequence
-  private let clock: SystemClock
-  private let log: EventLog
   private let logger = Logger(label: "hearthd")
-  private let status = StatusLine()
-  private let sessions = SessionDirectory()
-  private let signIns: SignInService
   private let reauth: ReauthService
   private let revocations: RevocationService
-  private let sinks: SinkService
   private let outboxStore: SQLiteOutboxStore
-  private let outbox: OutboxService
   private let responses: SQLiteResponseStore
-  private let requests: RequestService
-  private let streams: StreamService
   private let metrics: Metrics
   private let server: ControlServer
-  private let oidcAgent: OIDCAgentSocket
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
   /// What outbox and sign-ins have to know of the sessions, in order.
@@ -55,19 +60,16 @@ struct Daemon {
   }
 
   init(_ setup: Setup) async throws {
-    self.setup = setup
     // Before anybody can see the daemon, so that a signal that comes early ends it in order.
     signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     let configuration = setup.configuration
     let clock = try SystemClock()
-    let log = EventLog(logger: logger)
+    let (log, status, sessions) = (EventLog(logger: logger), StatusLine(), SessionDirectory())
     let hub = EventHub(clock: clock)
     let metrics = Metrics(
       store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
       clock: clock, logger: logger, elapsed: ControlServer.uptime)
     self.metrics = metrics
-    self.clock = clock
-    self.log = log
     // The socket comes first: where another daemon has it, nothing else is touched.
     let socket = try Self.listen(at: setup.socketPath)
     // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
@@ -83,36 +85,35 @@ struct Daemon {
         idleTime: setup.descriptors.idleTime)
     )
     let api = HTTPAPIEndpoint(sender: senders.api)
-    outbox = OutboxService(
+    let outbox = OutboxService(
       store: outboxStore, bearers: sessions, api: metrics.measuring(api), clock: clock,
       settings: configuration.outbox, accounts: [:], log: logger,
-      publish: { [status] events, overview in
+      publish: { events, overview in
         hub.update(overview, after: events)
         metrics.update(after: events)
         status.outboxIs(overview.all)
       })
     responses = SQLiteResponseStore(path: setup.state.responses, logger: logger)
-    requests = RequestService(bearers: sessions, api: api, store: responses, clock: clock)
-    streams = StreamService(requests: requests, exchanges: api, clock: clock)
+    let requests = RequestService(bearers: sessions, api: api, store: responses, clock: clock)
+    let streams = StreamService(requests: requests, exchanges: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
-    signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
+    let signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
     self.reauth = reauth
     let sinks = SinkService(
       sessions: sessions, record: FileSinkRecord(path: setup.state.sinks, files: LinuxFileSystem(), clock: clock),
-      clock: clock,
-      logger: logger, makeFiles: { LinuxSinkFiles() })
-    self.sinks = sinks
+      clock: clock, logger: logger, makeFiles: { LinuxSinkFiles(marks: $0) })
     revocations = RevocationService(
       sessions: sessions,
       store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
       clock: clock, logger: logger)
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
-      sender: senders.token, api: api, revocations: revocations,
-      skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
-      publish: { [status] events, session in
+      sender: senders.token, api: api,
+      accounts: AccountsFile(path: setup.state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger),
+      revocations: revocations, skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
+      publish: { events, session in
         hub.update(session, after: events)
         metrics.update(session, after: events)
         for event in events { log.record(.session(event, session)) }
@@ -121,26 +122,21 @@ struct Daemon {
         if events.contains(where: \.isSignIn) { updates.yield(.signedIn(session.account)) }
         status.sessionIs(session.account, session.state)
       }, sessionEnded: { reauth.sessionEnded($0) })
-    let places = PlacesInUse(
-      process: Int(getpid()), startedAt: clock.now(), configuration: setup.configurationPath, files: setup.state,
-      socket: socket.path ?? setup.socketPath)
-    let reloader = Reloader(
-      setup: setup, builder: builder, sessions: sessions, signIns: signIns, outbox: outbox, requests: requests,
-      streams: streams, sinks: sinks, hub: hub, log: log, status: status, places: places)
+    parts = Parts(
+      setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
+      sinks: sinks, outbox: outbox, requests: requests, streams: streams)
+    let reloader = Reloader(parts, builder, socketPath: socket.path ?? setup.socketPath)
     self.reloader = reloader
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,
-      requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: { places.info },
+      requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: { await reloader.info },
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
       socket: socket, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
-    oidcAgent = OIDCAgentSocket(
-      beside: setup.socketPath, service: OIDCAgentService(control, passwords: SodiumPasswordHashing()), logger: logger,
-      moved: { places.oidcAgentSocketIs($0) })
-    await reloader.serve(server, oidcAgent)
+    await reloader.serve(server)
   }
 
   /// systemd's descriptor where there is one, else a socket of its own.
@@ -155,19 +151,19 @@ struct Daemon {
   /// Runs until SIGTERM or SIGINT.
   func run() async throws {
     await metrics.recall()
-    await reloader.apply(setup.configuration)
-    var parts = [
+    await reloader.apply(parts.setup.configuration)
+    var services = [
       DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
     ]
-    if let watchdog = Watchdog.requested() { parts.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
-    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: parts, logger: logger))
+    if let watchdog = Watchdog.requested() { services.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
+    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await handleSignals(of: group) }
-      await outbox.waitUntilReady(for: sessions.accounts)
-      await sinks.settle()
-      log.record(.started(version: HearthVersion.text))
-      status.ready()
+      await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
+      await parts.sinks.waitUntilIdle()
+      parts.log.record(.started(version: HearthVersion.text))
+      parts.status.ready()
       try await tasks.next()
       tasks.cancelAll()
     }
@@ -175,25 +171,20 @@ struct Daemon {
     await senders.api.shutdown()
     await outboxStore.close()
     await responses.close()
-    clock.stop()
+    parts.clock.stop()
   }
 
   /// The services that clients see: they run together and end together.
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
-      services.addTask { await sessions.run() }
-      services.addTask { await signIns.run() }
-      services.addTask { await reauth.run() }
-      services.addTask { await revocations.run() }
-      services.addTask { await outbox.run() }
-      services.addTask { await streams.run() }
-      services.addTask { await metrics.run() }
-      services.addTask { await sinks.run() }
+      let running: [any RunningService] = [
+        parts.sessions, parts.signIns, reauth, revocations, parts.outbox, parts.streams, metrics, parts.sinks,
+      ]
+      for service in running { services.addTask { try await service.run() } }
       services.addTask {
-        await outbox.waitUntilReady(for: sessions.accounts)
+        await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
         try await server.run()
       }
-      services.addTask { await oidcAgent.run() }
       try await services.waitForAll()
     }
   }
@@ -201,13 +192,12 @@ struct Daemon {
   /// Accepts no new calls and begins no new deliveries; refreshes in flight end, and calls that wait for them are answered.
   private func finish() async {
     server.shutDown()
-    await oidcAgent.stop()
     reauth.stop()
-    await signIns.stop()
-    await streams.stop()
-    async let sinksAreGone: Void = sinks.stop()
-    await outbox.shutdown()
-    await sessions.stop()
+    await parts.signIns.stop()
+    await parts.streams.stop()
+    async let sinksAreGone: Void = parts.sinks.stop()
+    await parts.outbox.shutdown()
+    await parts.sessions.stop()
     await sinksAreGone
     await revocations.stop()
     metrics.stop()
@@ -218,34 +208,34 @@ struct Daemon {
     for await update in sessionUpdates {
       switch update {
       case .changed(let snapshot):
-        await outbox.sessionChanged(
+        await parts.outbox.sessionChanged(
           snapshot.account, permission: snapshot.outboxPermission, knownSubject: snapshot.outboxUser,
           formerly: snapshot.formerSubject, token: snapshot.token?.fingerprint)
-        await signIns.sessionChanged(snapshot.account)
-        await requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
-        await streams.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
+        await parts.signIns.sessionChanged(snapshot.account)
+        await parts.requests.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
+        await parts.streams.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
         await revocations.sessionChanged(snapshot.account, snapshot.state, snapshot.subject)
-      case .signedIn(let account): await outbox.signedIn(account)
-      case .skewMeasured(let name, let skew): await outbox.providerTimeReported(of: name, skew: skew)
+      case .signedIn(let account): await parts.outbox.signedIn(account)
+      case .skewMeasured(let name, let skew): await parts.outbox.providerTimeReported(of: name, skew: skew)
       }
     }
   }
 
   private func watchNetwork() async {
     for await _ in NetworkWatch.hints() {
-      await sessions.networkReturned()
-      await outbox.networkReturned()
+      await parts.sessions.networkReturned()
+      await parts.outbox.networkReturned()
       await revocations.networkReturned()
       // An address, a route and its sibling of the other family come shortly after each other.
-      await clock.sleep(until: clock.now() + .seconds(3))
+      await parts.clock.sleep(until: parts.clock.now() + .seconds(3))
     }
     // Without hints from the kernel, what failed is tried again when its wait is over.
     try? await gracefulShutdown()
   }
 
   private func reportAlive(to watchdog: Watchdog) async {
-    await watchdog.run(clock: clock) {
-      _ = await sessions.accounts
+    await watchdog.run(clock: parts.clock) {
+      _ = await parts.sessions.accounts
       return true
     }
   }
@@ -258,13 +248,35 @@ struct Daemon {
           reloads.addTask { try? await reloader.reload() }
           continue
         }
-        log.record(.stopping(version: HearthVersion.text))
-        let patience = await reloader.stopPatience + Self.stopMargin
-        status.stopping(within: patience)
+        parts.log.record(.stopping(version: HearthVersion.text))
+        let timeout = await reloader.stopTimeout + Self.stopMargin
+        parts.status.stopping(within: timeout)
         await group.triggerGracefulShutdown()
-        await clock.sleep(until: clock.now() + patience)
+        await parts.clock.sleep(until: parts.clock.now() + timeout)
         return reloads.cancelAll()
       }
+    }
+  }
+}
+
+/// One service of the daemon for the service group. It runs until it is told to stop, and may need time to end.
+private struct DaemonService: Service {
+  let run: @Sendable () async throws -> Void
+  /// Asks `run` to end. It is nil if `run` may be cancelled at any time.
+  var stop: (@Sendable () async -> Void)?
+
+  func run() async throws {
+    try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await run()
+        return true
+      }
+      group.addTask {
+        guard (try? await gracefulShutdown()) != nil else { return false }
+        await stop?()
+        return stop == nil
+      }
+      for try await hasEnded in group where hasEnded { group.cancelAll() }
     }
   }
 }

@@ -20,11 +20,6 @@ enum Main {
     } catch {
       fail("The process could not be protected: \(error).")
     }
-    do {
-      try Surroundings.requireProc()
-    } catch {
-      fail("\(error)")
-    }
     let options = parsedOptions()
     if options.version {
       print("hearthd \(HearthVersion.text)")
@@ -64,12 +59,12 @@ enum Main {
       return try Options.parse()
     } catch {
       guard Options.exitCode(for: error) != .success else { Options.exit(withError: error) }
-      PlainLogHandler.writeToStandardError(Options.fullMessage(for: error).shown(keepsLines: true) + "\n")
+      DaemonLog.writeToStandardError(Options.fullMessage(for: error).shown(keepsLines: true) + "\n")
       exit(1)
     }
   }
 
-  /// `--describe` and its like: JSON on standard output, whatever there is to say.
+  /// Carries out `--describe` and its like, which print JSON on standard output, whatever there is to say.
   private static func report(_ options: Options, _ paths: ConfiguredPaths) async -> Never {
     if options.describeProviders {
       print(ConfigurationReport.providers)
@@ -106,7 +101,7 @@ enum Main {
     }
   }
 
-  /// Where the daemon cannot start, clients that wait at its socket are told why.
+  /// If the daemon cannot start, clients that wait at its socket are told why.
   private static func orRefuse<T>(_ body: () throws -> T) -> T {
     do {
       return try body()
@@ -129,7 +124,7 @@ enum Main {
     }
   }
 
-  /// `--check-outbox`: prints what is wrong with the outbox. The daemon must not run meanwhile.
+  /// Carries out `--check-outbox`, which prints what is wrong with the outbox. The daemon must not run meanwhile.
   private static func check(_ state: StatePaths) async -> Never {
     do {
       let lock = try InstanceLock.acquire(inStateFolder: state.folder)
@@ -147,7 +142,7 @@ enum Main {
   }
 
   private static func say(_ sentence: String) {
-    PlainLogHandler.writeToStandardError("hearthd: \(sentence.shown())\n")
+    DaemonLog.writeToStandardError("hearthd: \(sentence.shown())\n")
   }
 
   private static func fail(_ sentence: String) -> Never {

@@ -1,59 +1,51 @@
+import Glibc
 import HearthControl
 import HearthCore
 import HearthLinux
 import HearthOAuth
 import HearthRuntime
 import HearthStorage
+import Logging
 
 /// Reads the configuration again and applies what changed; a bad configuration changes nothing.
 actor Reloader {
-  private let setup: Daemon.Setup
+  private let parts: Daemon.Parts
   private let builder: SessionBuilder
-  private let sessions: SessionDirectory
-  private let signIns: SignInService
-  private let outbox: OutboxService
-  private let requests: RequestService
-  private let streams: StreamService
-  private let sinks: SinkService
-  private let hub: EventHub
-  private let log: EventLog
-  private let status: StatusLine
-  private let places: PlacesInUse
+  private let startedAt: Timestamp
+  private let socketPath: String
+  /// The file that was read last. It is nil if there was none, and the defaults hold.
+  private var configurationPath: String?
   private var current = Configuration()
   /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
-  private var oidcAgent: OIDCAgentSocket?
   /// Stores outlive a session whose configuration changes, so that a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
 
-  init(
-    setup: Daemon.Setup, builder: SessionBuilder, sessions: SessionDirectory, signIns: SignInService,
-    outbox: OutboxService, requests: RequestService, streams: StreamService, sinks: SinkService, hub: EventHub,
-    log: EventLog, status: StatusLine, places: PlacesInUse
-  ) {
-    self.setup = setup
+  init(_ parts: Daemon.Parts, _ builder: SessionBuilder, socketPath: String) {
+    self.parts = parts
     self.builder = builder
-    self.sessions = sessions
-    self.signIns = signIns
-    self.outbox = outbox
-    self.requests = requests
-    self.streams = streams
-    self.sinks = sinks
-    self.hub = hub
-    self.log = log
-    self.status = status
-    self.places = places
+    self.socketPath = socketPath
+    startedAt = parts.clock.now()
+    configurationPath = parts.setup.configurationPath
+  }
+
+  /// What the daemon says of itself, with the places that it uses now: a reload may change them.
+  var info: DaemonInfo {
+    let files = parts.setup.state
+    return DaemonInfo(
+      pid: Int(getpid()), startedAt: startedAt,
+      paths: [
+        ("configuration", configurationPath), ("state", files.folder), ("credentials", files.credentials),
+        ("outbox", files.outbox), ("socket", socketPath),
+      ])
   }
 
   /// How long the daemon waits for requests to providers when it stops, as configured now.
-  var stopPatience: Duration { current.refresh.stopPatience }
+  var stopTimeout: Duration { current.refresh.stopTimeout }
 
-  /// Makes the server's limits, and the socket for oidc-agent's clients, follow the configuration from now on.
-  func serve(_ server: ControlServer, _ oidcAgent: OIDCAgentSocket) {
-    self.server = server
-    self.oidcAgent = oidcAgent
-  }
+  /// Makes the server's limits follow the configuration from now on.
+  func serve(_ server: ControlServer) { self.server = server }
 
   func reload() async throws(ReloadFailure) {
     try await mutex.withLock { () async throws(ReloadFailure) in try await readAgain() }
@@ -62,31 +54,30 @@ actor Reloader {
   private func readAgain() async throws(ReloadFailure) {
     let (fresh, path): (Configuration, String?)
     do throws(ConfigurationError) {
-      (fresh, path) = try Configuration.load(from: setup.paths)
+      (fresh, path) = try Configuration.load(from: parts.setup.paths)
     } catch {
-      log.record(.configurationRefused(error.description))
+      parts.log.record(.configurationRefused(error.description))
       throw ReloadFailure(message: error.description)
     }
     ServiceNotifier().reloading()
-    places.configurationIs(path)
+    configurationPath = path
     await apply(fresh)
-    await outbox.waitUntilReady(for: sessions.accounts)
-    await sinks.settle()
+    await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
+    await parts.sinks.waitUntilIdle()
     let event = Event.reloaded(version: HearthVersion.text)
-    log.record(event)
-    hub.publish(event)
-    status.ready()
+    parts.log.record(event)
+    parts.hub.publish(event)
+    parts.status.ready()
   }
 
   /// Makes the daemon serve this configuration. Sessions whose configuration is the same go on undisturbed.
   func apply(_ fresh: Configuration) async {
     let old = current
     current = fresh
-    setup.threshold.level = setup.fixedLevel ?? fresh.logLevel
+    parts.setup.threshold.level = parts.setup.fixedLevel ?? fresh.logLevel
     // First, so that no file of an account that is gone outlives its session.
-    sinks.configure(fresh.sinks)
-    let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.provider.api) })
-    let oldAPIs = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0.provider.api) })
+    parts.sinks.configure(fresh.sinks)
+    let (apis, oldAPIs) = (fresh.apis, old.apis)
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.
     await allow(
       apis.merging(oldAPIs) { new, old in
@@ -102,7 +93,7 @@ actor Reloader {
       for account in fresh.accounts {
         let before = old.accounts.first { $0.name == account.name }
         let isSame = before == account && old.refresh.requestTimeout == fresh.refresh.requestTimeout
-        if isSame, let entry = await sessions[account.name] {
+        if isSame, let entry = await parts.sessions[account.name] {
           await entry.service.settingsChanged(fresh.refresh)
         } else {
           let store = before?.credential == account.credential ? stores[account.name] : nil
@@ -111,29 +102,33 @@ actor Reloader {
       }
     }
     await allow(apis, fresh.outbox)
-    server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: setup.descriptors.connections))
-    await oidcAgent?.apply(fresh.oidcAgentSocket)
+    server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: parts.setup.descriptors.connections))
+    if fresh.oidcAgentSocket {
+      let advice = "\"systemctl --user enable --now hearth-oidc-agent.socket\""
+      Logger(label: "hearthd").warning(
+        "oidc_agent_socket does nothing any more, and can be removed: \(advice) serves its clients.")
+    }
   }
 
   private func remove(_ account: AccountName) async {
-    await sessions.set(nil, for: account)
-    await signIns.end(allOf: account, .reconfigured)
-    hub.remove(account)
-    status.sessionIs(account, nil)
+    await parts.sessions.set(nil, for: account)
+    await parts.signIns.end(allOf: account, .reconfigured)
+    parts.hub.remove(account)
+    parts.status.sessionIs(account, nil)
   }
 
   /// From now on tokens go to these APIs alone.
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
-    await outbox.accountsChanged(apis, settings: settings)
-    await requests.accountsChanged(apis, maxBody: settings.maxBody)
-    await streams.accountsChanged(apis)
+    await parts.outbox.accountsChanged(apis, settings: settings)
+    await parts.requests.accountsChanged(apis, maxBody: settings.maxBody)
+    await parts.streams.accountsChanged(apis)
   }
 
   private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async
   {
     let store = existing ?? builder.store(for: account)
     stores[account.name] = store
-    await sessions.set(builder.session(for: account, in: store, refresh: refresh), for: account.name)
-    await signIns.end(allOf: account.name, .reconfigured)
+    await parts.sessions.set(builder.session(for: account, in: store, refresh: refresh), for: account.name)
+    await parts.signIns.end(allOf: account.name, .reconfigured)
   }
 }

@@ -20,34 +20,13 @@ struct SessionBuilder: Sendable {
   /// Receives each end for which the account wants the browser to be opened.
   let sessionEnded: @Sendable (AccountName) -> Void
 
-  init(
-    state: StatePaths, clock: any Clock, watch: any FileWatch, logger: Logger, sender: HTTPSender,
-    api: HTTPAPIEndpoint, revocations: RevocationService,
-    skewMeasured: @escaping @Sendable (AccountName, Duration) -> Void,
-    publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void,
-    sessionEnded: @escaping @Sendable (AccountName) -> Void
-  ) {
-    self.state = state
-    self.clock = clock
-    self.watch = watch
-    self.logger = logger
-    self.sender = sender
-    self.api = api
-    self.revocations = revocations
-    self.skewMeasured = skewMeasured
-    self.publish = publish
-    self.sessionEnded = sessionEnded
-    accounts = AccountsFile(path: state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger)
-  }
-
   func store(for account: AccountConfiguration) -> FileCredentialStore {
     let credential = account.credential
     // Each account has a file system of its own, so that a place that hangs keeps no other account waiting.
     return FileCredentialStore(
       account: account.name, path: path(of: account), isConfiguredPath: credential.file != nil,
       protection: credential.protection, keyFile: credential.keyFile, accounts: accounts, files: LinuxFileSystem(),
-      watch: watch,
-      clock: clock, logger: logger)
+      watch: watch, clock: clock, logger: logger)
   }
 
   func session(

@@ -15,10 +15,10 @@ enum Walls {
     "HearthClient": ["HearthCore", "HearthControl", "HearthThreads", "Glibc", "Synchronization"],
     "HearthHashing": ["HearthCore", "Crypto"],
     "HearthThreads": ["Dispatch", "Glibc", "Synchronization"],
-    "HearthRuntime": ["CoreMetrics", "HearthCore", "HearthControl", "Logging", "Synchronization"],
-    "HearthLinux": rim.union(nio).union(["CLinux", "CSodium", "CSystemd", "HearthThreads", "NIOHTTP1"]),
+    "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
+    "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd", "HearthThreads", "NIOHTTP1"]),
     "HearthOAuth": rim.union(nio).union([
-      "AsyncHTTPClient", "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOHTTP1", "NIOSSL", "NIOTLS",
+      "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOExtras", "NIOHTTP1", "NIOSOCKS", "NIOSSL", "NIOTLS",
       "SwiftASN1",
     ]),
     "HearthStorage": rim.union([
@@ -30,8 +30,12 @@ enum Walls {
     ]),
     // The command line is not dumpable either.
     "hearthctl": system.union(["ArgumentParser", "CLinux", "HearthClient", "HearthControl", "HearthCore"]),
+    "hearth-oidc-agent": system.union([
+      "ArgumentParser", "CLinux", "CSodium", "HearthClient", "HearthControl", "HearthCore", "HearthLinux",
+      "HearthThreads",
+    ]),
     "hearth-sandbox": system.union(nio).union([
-      "ArgumentParser", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "ServiceLifecycle",
+      "ArgumentParser", "CLinux", "Crypto", "HTTPTypes", "Hummingbird", "Logging", "ServiceLifecycle",
     ]),
   ]
 
@@ -63,7 +67,7 @@ struct Manifest {
     let modules = Dictionary(
       text.matches(of: product).map { (String($0.output.short), String($0.output.module)) }
     ) { first, _ in first }
-    let target = /(?:library|program|keeper)\(\s*"(?<name>[\w-]+)"(?:,\s*\[(?<dependencies>[^\]]*)\])?/
+    let target = /(?:library|program|secretHoldingProgram)\(\s*"(?<name>[\w-]+)"(?:,\s*\[(?<dependencies>[^\]]*)\])?/
     for match in text.matches(of: target) {
       let names = (match.output.dependencies ?? "").split { $0 == "," || $0.isWhitespace }
       dependencies[String(match.output.name)] = Set(

@@ -16,7 +16,11 @@ static void *need(void *memory) {
 }
 
 static void resize(struct content *content, int64_t size) {
-  content->bytes = need(realloc(content->bytes, size > 0 ? (size_t)size : 1));
+  if (size > content->room || content->bytes == NULL) {
+    // By half at least: files grow by a page at a time.
+    content->room = size + size / 2 + 4096;
+    content->bytes = need(realloc(content->bytes, (size_t)content->room));
+  }
   if (size > content->size) memset(content->bytes + content->size, 0, (size_t)(size - content->size));
   content->size = size;
 }

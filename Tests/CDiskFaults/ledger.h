@@ -17,6 +17,8 @@ struct step {
 struct content {
   uint8_t *bytes;
   int64_t size;
+  /// How many bytes there is room for.
+  int64_t room;
 };
 
 /// A file; also one that was deleted, until that is durable.

@@ -73,6 +73,47 @@ import Testing
     }
   }
 
+  @Test("an API is added, a key is given another value, one is removed, and the daemon knows it at once")
+  func change() async throws {
+    try await play { scene in
+      #expect(try scene.add().status == 0)
+      let other = "https://api.example.com"
+      let draft: JSONObject = ["account": "work", "method": "POST", "url": .string(other + "/a")]
+      let refusal = try scene.daemon.refusal(of: "outbox.enqueue", draft)
+      let line = try #require(refusal.message.split(separator: "\"").dropFirst().first)
+      #expect(line == "hearthctl account set work --add api_origins \(other)", "the refusal names the command")
+      let run = try scene.hearthctl(line.split(separator: " ").dropFirst().map(String.init))
+      #expect(run.status == 0 && run.output.hasSuffix("The daemon has read it in.\n"), "\(run.errors)")
+      #expect(scene.text.contains("api_origins = [\"\(other)\", \"\(scene.sandbox.url)\"]\n"))
+      try scene.daemon.call("outbox.enqueue", draft)
+
+      #expect(try scene.hearthctl(["account", "set", "work", "scopes", "openid", "email"]).status == 0)
+      #expect(scene.text.contains("scopes = [\"openid\", \"email\"]\n"))
+      #expect(try scene.hearthctl(["account", "set", "work", "redirect_port", "8123"]).status == 0)
+      #expect(scene.text.contains("redirect_port = 8123\n"))
+      #expect(try scene.hearthctl(["account", "unset", "work", "scopes", "redirect_port"]).status == 0)
+      #expect(!scene.text.contains("scopes") && !scene.text.contains("redirect_port"))
+    }
+  }
+
+  @Test(
+    "a change that cannot be used is told, and nothing is written",
+    arguments: [
+      (["set", "work", "issuer", "nonsense"], "\"issuer\""), (["set", "work", "colour", "red"], "\"colour\""),
+      (["set", "work", "issuer", "a", "b"], "takes one value"), (["set", "work", "a.b", "c"], "is no key"),
+      (["set", "work", "--add", "issuer", "a"], "is no list"), (["unset", "work", "issuer"], "\"issuer\""),
+      (["unset", "work", "scope"], "has no key"), (["set", "wrok", "scopes", "a"], "There is no account wrok"),
+    ])
+  func refusedChange(_ line: [String], _ reason: String) async throws {
+    try await play(runs: false) { scene in
+      #expect(try scene.add().status == 0)
+      let text = scene.text
+      let run = try scene.hearthctl(["account"] + line)
+      #expect(run.status != 0 && run.output == "" && run.errors.contains(reason), "\(run.errors)")
+      #expect(scene.text == text)
+    }
+  }
+
   @Test("an account that is there already is refused, and nothing is changed")
   func twice() async throws {
     try await play { scene in
@@ -90,7 +131,7 @@ import Testing
       (["--type", "json", "--issuer", "https://x.example"], "\"issuer\" in [accounts.work] means nothing"),
       (["--provider", "google", "--client-id", "c", "--client-auth", "basic"], "lacks \"client_secret_file\""),
       (["--provider", "auth0"], "--issuer (like https://example.eu.auth0.com/) and --client-id"),
-      (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\": it is amazon, "),
+      (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\". Did you mean \"google\"? It"),
       (["--client-id", "c"], "Say what the account is for"),
       (["--issuer", "http://id.example.com", "--client-id", "c"], "http is accepted for loopback addresses only"),
       (["--issuer", "https://x.example", "--client-id", "a\u{1B}b"], "U+001B"),
@@ -106,12 +147,12 @@ import Testing
     }
   }
 
-  @Test("a configuration that cannot be used already is to be mended first")
+  @Test("a configuration that cannot be used already is to be fixed first")
   func broken() async throws {
     try await play(runs: false) { scene in
       try scene.daemon.configure("[refresh]\nmargin = 5\n")
       let run = try scene.add()
-      #expect(run.status == 1 && run.errors.contains("mend it first") && run.errors.contains(":2: \"margin\""))
+      #expect(run.status == 1 && run.errors.contains("fix it first") && run.errors.contains(":2: \"margin\""))
     }
   }
 
@@ -179,7 +220,8 @@ import Testing
       // What was said of the item is true.
       try scene.daemon.call("outbox.resume")
       let id = item["id"] ?? .null
-      #expect(try scene.daemon.call("outbox.get", ["id": id])["state"] == "pending")
+      let left = try scene.daemon.call("outbox.get", ["id": id])
+      #expect(left["state"] == "held" && left["reason"] == "originNotConfigured")
       #expect(try scene.add().status == 0)
       try scene.daemon.signIn(at: scene.sandbox)
       try scene.daemon.call("outbox.resume", ["account": "work"])
@@ -215,7 +257,10 @@ import Testing
       let run = try environment.hearthctl(line)
       let file = environment.folder + "/.config/hearth/config.toml"
       #expect(run.status == 0 && run.output.contains("Added mail to \(file).\nNo daemon runs: start it with "))
-      #expect(Files.text(file) == "[accounts.mail]\nprovider = \"github\"\nclient_id = \"c\"\n")
+      let apis = #"["https://api.github.com", "https://github.com"]"#
+      #expect(
+        Files.text(file) == "[accounts.mail]\nprovider = \"github\"\nclient_id = \"c\"\napi_origins = \(apis)\n")
+      #expect(run.output.contains("sends its token to https://api.github.com, https://github.com alone."))
       #expect(Files.mode(file) == 0o600)
       #expect(try environment.hearthd(["--check-config"]).output == "configuration \(file) is fine: 1 account (mail)\n")
     }

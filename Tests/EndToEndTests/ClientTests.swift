@@ -148,11 +148,11 @@ import Testing
     }
   }
 
-  @Test("a daemon that is stopped costs a call its patience")
+  @Test("a daemon that is stopped costs a call its timeout")
   func stopped() async throws {
     try await TestEnvironment.run { environment in
       let daemon = try environment.daemon("")
-      let hearth = try await HearthClient.connect(socket: daemon.socket, patience: .milliseconds(300))
+      let hearth = try await HearthClient.connect(socket: daemon.socket, timeout: .milliseconds(300))
       try daemon.process?.freeze()
       defer { daemon.process?.signal(SIGCONT) }
       do {

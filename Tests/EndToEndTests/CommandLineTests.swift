@@ -21,7 +21,9 @@ import Testing
       expect(3, "hearthctl login work", try run("token", "work"))
 
       let grant = try sandbox.grant()
-      expect(0, "Signed in.", try run("login", "work", "--refresh-token-stdin", input: grant.refreshToken + "\n"))
+      expect(
+        0, "Signed in to work as 2482.",
+        try run("login", "work", "--refresh-token-stdin", input: grant.refreshToken + "\n"))
       expect(0, "authenticated", try run("status"))
       let status = try JSON(parsing: Array(try run("status", "work", "--json").output.utf8))
       #expect(status["state"] == "authenticated")

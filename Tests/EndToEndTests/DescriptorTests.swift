@@ -33,11 +33,14 @@ import Testing
     }
     for (sentence, launcher) in launchers {
       try await TestEnvironment.run { environment in
-        let process = try environment.spawn(
-          "hearthd", ["--state-dir", "/none/state", "--socket", "/none/socket"], environment: ["HOME": "/none"],
-          launcher: launcher)
-        #expect(try process.wait() == .exited(1))
-        #expect(process.errors.contains(sentence) && process.errors.isOneLine, "\(process.errors)")
+        let programs = [
+          ("hearthd", ["--state-dir", "/none/state", "--socket", "/none/socket"]), ("hearth-sandbox", []),
+        ]
+        for (program, arguments) in programs {
+          let process = try environment.spawn(program, arguments, environment: ["HOME": "/none"], launcher: launcher)
+          #expect(try process.wait() == .exited(1))
+          #expect(process.errors.contains(sentence) && process.errors.isOneLine, "\(process.errors)")
+        }
       }
     }
   }

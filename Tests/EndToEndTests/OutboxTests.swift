@@ -6,6 +6,18 @@ import TestSupport
 import Testing
 
 @Suite("What was written is delivered", .serialized, .mayBlock) struct OutboxTests {
+  @Test("an API has request_timeout for its answer, and no more")
+  func requestTimeout() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + "[refresh]\nrequest_timeout = \"1s\"\n")
+      try daemon.signIn(at: sandbox)
+      try sandbox.fault(["path": "/api", "hang": true, "times": 1])
+      let item = try daemon.waitForItem(try daemon.enqueue("note", to: sandbox.notes), "waiting")
+      #expect(item.lastError?.contains("within 1.0 seconds") == true, "\(item.lastError ?? "")")
+    }
+  }
+
   @Test("written offline, it is delivered in order, once each, when the API is back, through a restart")
   func offline() async throws {
     try await TestEnvironment.run { environment in

@@ -1,3 +1,4 @@
+import Glibc
 import HearthClient
 import HearthControl
 import TestSupport
@@ -131,6 +132,32 @@ private let faketime = Files.names(in: "/usr/lib").map { "/usr/lib/\($0)/faketim
     }
   }
 
+  @Test("an account that is new to the configuration waits for no refresh of one that is removed")
+  func newBesideRemoved() async throws {
+    try await TestEnvironment.run { environment in
+      let (own, other) = (try environment.sandbox("own"), try environment.sandbox("other"))
+      let daemon = try environment.daemon(Configuration.oidc(own, account: "one"))
+      try daemon.signIn("one", at: own)
+      try own.fault(["path": "/token", "hang": true, "times": 1])
+      let socket = daemon.socket
+      async let refresh: Void = {
+        var client = try ControlClient(path: socket)
+        _ = try? client.call(RefreshSession.name, ["account": "one"])
+      }()
+      try eventually("the refresh is in flight") { try own.count("tokenCallsInFlight") == 1 }
+      try daemon.configure(Configuration.oidc(other, account: "two"))
+      daemon.process?.signal(SIGHUP)
+      try eventually("the new account is there") { (try? daemon.status("two")) != nil }
+      try daemon.signIn("two", at: other)
+      #expect(try daemon.token("two").secret != "")
+      try daemon.enqueue("note", to: other.notes, ["account": "two"])
+      try other.waitUntilWritten(["note"])
+      #expect(try own.count("tokenCallsInFlight") == 1, "the other refresh is still under way")
+      try daemon.crash()
+      try await refresh
+    }
+  }
+
   @Test("a grant is sent to no other origin than its own when the configuration is pointed elsewhere")
   func origin() async throws {
     try await TestEnvironment.run { environment in
@@ -166,7 +193,7 @@ private let faketime = Files.names(in: "/usr/lib").map { "/usr/lib/\($0)/faketim
         try daemon.configure(provider(other))
         for change in [{ _ = try daemon.call("daemon.reload") }, daemon.restart] {
           try change()
-          let status = try daemon.waitUntil("the status asks to mend it") { $0.action == "fixConfiguration" }
+          let status = try daemon.waitUntil("the status asks to fix it") { $0.action == "fixConfiguration" }
           #expect(status.state == "authenticated" && status.refresh.failures == 0)
           #expect(status.message.contains(own.url) && status.message.contains(other.url))
         }

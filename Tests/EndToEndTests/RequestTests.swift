@@ -118,6 +118,34 @@ import Testing
     }
   }
 
+  @Test("an API that hangs takes no place of another account, and none at all once its callers have left")
+  func hangingAPI() async throws {
+    try await TestEnvironment.run { environment in
+      let (hanging, healthy) = (try environment.sandbox("hanging"), try environment.sandbox("healthy"))
+      let daemon = try environment.daemon(
+        Configuration.oidc(hanging) + Configuration.oidc(healthy, account: "quick") + Configuration.impatient)
+      try daemon.signIn(at: hanging)
+      try daemon.signIn("quick", at: healthy)
+      try hanging.fault(["path": "/api", "hang": true])
+      var long = params(hanging)
+      long["timeoutSeconds"] = 60
+      let call = RawLink.line("http.request", JSON.object(long).description)
+      // More than there are places, by several callers.
+      var links = try (0..<3).map { _ in try RawLink(daemon.socket) }
+      for link in links { for _ in 0..<32 { link.send(call) } }
+      var short = params(hanging)
+      short["timeoutSeconds"] = 1
+      try eventually("every place is taken") { try daemon.refusal(of: "http.request", short).code == -32001 }
+      var quick = params(healthy)
+      quick["account"] = "quick"
+      #expect(try daemon.call("http.request", quick)["status"] == 200)
+      try hanging.clearFaults()
+      #expect(try daemon.refusal(of: "http.request", short).code == -32001, "those that hang go on")
+      links = []
+      try eventually("there is room") { (try? daemon.call("http.request", params(hanging)))?["status"] == 200 }
+    }
+  }
+
   @Test("an API that accepts no token at all ends the session with rejectedByServer")
   func unauthorizedForEver() async throws {
     try await scene { environment, sandbox, daemon in

@@ -70,7 +70,7 @@ struct SealedFolderTests {
       #expect(status.state == "authenticated")
       #expect(status.credential.error?.contains("did not answer") == true, "\(status.credential.error ?? "")")
       #expect(try daemon.token().fingerprint == held)
-      try folder.mend()
+      try folder.fix()
       try daemon.waitUntil("it is read again") { $0.credential.readable && $0.credential.error == nil }
       try daemon.refresh()
       #expect(try sandbox.count("reuseDetected") == 0)

@@ -109,10 +109,21 @@ import Testing
       let left = Files.text(scene.path)
       #expect(!left.isEmpty)
       try Files.write("half", to: scene.folder + "/.token.hearth-new")
-      try Files.replace(scene.path, with: "changed")
+      try Files.write("changed", to: scene.path)
       try scene.daemon.start()
       try scene.isInPlace()
       #expect(scene.names == ["token"])
+    }
+  }
+
+  @Test("what somebody has put in its place after kill -9 is neither replaced nor removed")
+  func exchangedAfterCrash() async throws {
+    try await play { scene in
+      try scene.daemon.crash()
+      try Files.replace(scene.path, with: "mine")
+      try scene.daemon.start()
+      #expect(try scene.hearthctl("lock", "work").status == 0)
+      #expect(Files.text(scene.path) == "mine")
     }
   }
 

@@ -35,6 +35,7 @@ struct CallLimitTests {
           if ["http.request", "http.open"].contains(name) {
             (params["method"], params["url"]) = ("GET", "https://api.example.com/")
           }
+          if name == "outbox.import" { params = ["items": []] }
           if name == "http.write" { params = ["stream": "none", "data": ""] }
           for (number, isAllowed) in [(least, true), (most, true), (least - 1, false), (most + 1, false)] {
             params[key] = JSON(number)
@@ -48,7 +49,8 @@ struct CallLimitTests {
           "http.open timeoutSeconds 1...300", "http.open contentLength 0...9007199254740991",
           "http.request timeoutSeconds 1...300", "http.write offset 0...9007199254740991",
           "outbox.export limit 1...1000",
-          "outbox.flush timeoutSeconds 0...3600", "outbox.list limit 1...1000",
+          "outbox.flush timeoutSeconds 0...3600", "outbox.import itemsBefore 0...9007199254740991",
+          "outbox.import bytesBefore 0...9007199254740991", "outbox.list limit 1...1000",
           "session.getToken minValiditySeconds 0...2147483647", "session.import expiresIn 0...2147483647",
         ])
     }

@@ -44,7 +44,8 @@ struct CalledDaemon: Sendable {
     let revocations = RevocationService(
       sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: silent)
     let sinks = SinkService(
-      sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: silent, makeFiles: { MemorySinkFiles() })
+      sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: silent,
+      makeFiles: { _ in MemorySinkFiles() })
     let service = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox, requests: requests,
       streams: streams, hub: hub,
@@ -74,7 +75,7 @@ struct CalledDaemon: Sendable {
       do { result = .success(try await body(daemon)) } catch { result = .failure(error) }
       await streams.stop()
       await outbox.shutdown(grace: .zero)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
       group.cancelAll()
       return try result.get()
     }

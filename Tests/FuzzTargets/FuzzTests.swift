@@ -15,7 +15,7 @@ import Testing
   }
 }
 
-@Suite("However unkind the text, the time to read it grows with its length", .timeLimit(.minutes(3)))
+@Suite("However unkind the text, the time to read it grows with its length", .timeLimit(.minutes(15)))
 struct ReadingTimeTests {
   @Test("and not with its square", arguments: WorstInput.all)
   func growth(_ input: WorstInput) async throws {

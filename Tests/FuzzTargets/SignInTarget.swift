@@ -35,7 +35,7 @@ extension FuzzTarget {
       guard lines[0] == "GET", lines[2].contains("state="), !code.isEmpty else {
         throw Wrong(description: "A code counts that is not the answer to the sign-in.")
       }
-    case .failed(let failure): try expectNoSecret(in: failure)
+    case .failed(let failure), .scopeRefused(let failure, _): try expectNoSecret(in: failure)
     }
   }
 

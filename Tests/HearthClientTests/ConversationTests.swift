@@ -54,10 +54,10 @@ import Testing
     #expect(HearthClient.Failure.Kind(rawValue: kind.rawValue) != nil)
   }
 
-  @Test("a daemon that does not answer costs the call its patience, and no other call anything")
+  @Test("a daemon that does not answer costs the call its timeout, and no other call anything")
   func unresponsive() async throws {
     let daemon = daemon { request in request.method == "session.list" ? .result(["sessions": []]) : .silence }
-    let hearth = try await HearthClient.connect(socket: daemon.path, patience: .milliseconds(200))
+    let hearth = try await HearthClient.connect(socket: daemon.path, timeout: .milliseconds(200))
     async let lost = failure { _ = try await hearth.status(of: "work") }
     #expect(try await hearth.sessions().isEmpty)
     let late = await lost
@@ -78,10 +78,10 @@ import Testing
     }
   }
 
-  @Test("the time that the API is given comes on top of the client's patience")
+  @Test("the time that the API is given comes on top of the client's timeout")
   func apiTime() async throws {
     let daemon = daemon { _ in .silence }
-    let hearth = try await HearthClient.connect(socket: daemon.path, patience: .milliseconds(100))
+    let hearth = try await HearthClient.connect(socket: daemon.path, timeout: .milliseconds(100))
     let request = HearthClient.Request("GET", "https://api.example.com/slow")
     let before = ContinuousClock.now
     let failure = await failure { _ = try await hearth.send(request, for: "work", timeout: .seconds(1)) }

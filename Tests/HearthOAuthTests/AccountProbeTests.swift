@@ -56,6 +56,18 @@ import Testing
     }
   }
 
+  @Test("an API that knows the token and wants more than it is no problem of the token's, and what it wants is told")
+  func challenged() async throws {
+    let wanting = ("WWW-Authenticate", "Bearer error=\"insufficient_scope\", scope=\"notes.write\"")
+    for status in [401, 403] {
+      try await TransportBench.run({ _ in .answer(status, headers: [wanting], body: "") }) { bench in
+        let check = await checks(bench, at: bench.url()).last
+        #expect(check?.verdict == .warning && check?.message.contains("(notes.write)") == true)
+        #expect(verdicts(await checks(bench, at: bench.url(), token: nil)).last == "api.answer ok")
+      }
+    }
+  }
+
   @Test("a name that nobody knows, and a port where nobody listens, end the steps there")
   func unreachable() async throws {
     try await TransportBench.run { bench in

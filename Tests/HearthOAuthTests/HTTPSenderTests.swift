@@ -163,54 +163,43 @@ struct HTTPSenderTests {
     }
   }
 
-  @Test("what was given up before it reached a connection is never sent afterwards")
-  func gateStaysShut() throws {
-    let watch = RequestWatch()
-    let channel = EmbeddedChannel()
-    try channel.pipeline.syncOperations.addHandler(HTTPRequestEncoder())
-    try watch.attach(to: channel).wait()
+  /// A connection without a network, which writes to `channel`.
+  private func connection(_ channel: EmbeddedChannel) throws -> HTTPConnection {
+    let connection = try HTTPConnection.add(to: channel) { _ in }
     try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    func write(_ part: HTTPClientRequestPart) {
-      channel.write(part, promise: nil)
-      channel.flush()
-    }
-    func writeHead(_ ticket: UInt64) {
-      let headers = HTTPHeaders([(RequestWatch.ticketHeader, String(ticket)), ("Host", "a")])
-      write(.head(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/", headers: headers)))
-    }
-    let sent = watch.issueTicket()
-    writeHead(sent)
-    channel.embeddedEventLoop.run()
-    let bytes = try #require(try channel.readOutbound(as: ByteBuffer.self))
-    #expect(!String(buffer: bytes).contains("ticket"))
-    #expect(watch.redeem(sent))
-    let late = watch.issueTicket()
-    #expect(!watch.redeem(late))
-    writeHead(late)
-    write(.body(.byteBuffer(ByteBuffer(string: "body"))))
-    let isOpen = channel.isActive
-    #expect(isOpen)
-    channel.embeddedEventLoop.run()
-    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
-    let isStillOpen = channel.isActive
-    #expect(!isStillOpen)
+    return connection
   }
 
-  @Test("head and body of a request leave together, though the client flushes each")
+  private func exchange() -> HTTPExchange {
+    let headers = HTTPHeaders([("Host", "a"), ("Content-Length", "4")])
+    let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: headers)
+    return HTTPExchange(
+      HTTPExchange.Message(head: head, body: ByteBuffer(string: "body")), reading: .whole(limit: 100), clock: clock
+    ) { _, _, wasSent in wasSent ? .unanswered(message: "") : .notSent(message: "") }
+  }
+
+  @Test("what was given up before it reached a connection is never sent afterwards")
+  func givenUp() async throws {
+    let channel = EmbeddedChannel()
+    let connection = try connection(channel)
+    let (late, sent) = (exchange(), exchange())
+    late.cancel("nobody wants it")
+    #expect(connection.start(late), "the connection is as good as before")
+    #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
+    #expect(connection.start(sent))
+    sent.cancel("nobody wants it")
+    let isOpen = channel.isActive
+    #expect(!isOpen)
+    await #expect(throws: ExchangeFailure.notSent(message: "")) { _ = try await late.answer() }
+    await #expect(throws: ExchangeFailure.unanswered(message: "")) { _ = try await sent.answer() }
+  }
+
+  @Test("head and body of a request leave together")
   func onePacket() throws {
-    let watch = RequestWatch()
     let channel = EmbeddedChannel()
     let flushes = FlushCounter()
-    try channel.pipeline.syncOperations.addHandlers(flushes, HTTPRequestEncoder())
-    try watch.attach(to: channel).wait()
-    try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-    let headers = HTTPHeaders([(RequestWatch.ticketHeader, String(watch.issueTicket())), ("Content-Length", "4")])
-    let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: "/", headers: headers)
-    for part in [HTTPClientRequestPart.head(head), .body(.byteBuffer(ByteBuffer(string: "body"))), .end(nil)] {
-      channel.write(part, promise: nil)
-      channel.flush()
-    }
-    channel.embeddedEventLoop.run()
+    try channel.pipeline.syncOperations.addHandler(flushes)
+    #expect(try connection(channel).start(exchange()))
     #expect(flushes.count == 1)
     var sent = ""
     while let bytes = try channel.readOutbound(as: ByteBuffer.self) { sent += String(buffer: bytes) }
@@ -254,7 +243,6 @@ struct HTTPSenderTests {
       #expect(server.requests.map(\.target) == [target])
       #expect(server.requests.first?.headers["Host"] == ["127.0.0.1:\(server.port)"])
       #expect(server.requests.first?.headers["User-Agent"] == ["hearth/test"])
-      #expect(server.requests.first?.headers.contains(name: RequestWatch.ticketHeader) == false)
     }
   }
 
@@ -263,7 +251,8 @@ struct HTTPSenderTests {
     let body = String(repeating: "x", count: 200_000)
     try await LoopbackServer.with({ _ in .answer(200, body: body) }) { server in
       let answer = try await withSender(clock: clock) { sender in
-        try await sender.send(HTTPSender.Request(url: server.url(), limit: 100_000), timeout: .seconds(30))
+        try await sender.send(
+          HTTPSender.Request(url: server.url(), reading: .whole(limit: 100_000)), timeout: .seconds(30))
       }
       #expect(answer.isTruncated)
       #expect(answer.body.count == 100_000)

@@ -1,6 +1,7 @@
 import HearthCore
 import HearthHashing
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import TestSupport
 import Testing
@@ -41,6 +42,36 @@ import Testing
 
   private struct Weak {
     private(set) weak var object: AnyObject?
+  }
+
+  @Test("of an upload that the server cuts off nothing is left, answered or not", arguments: ["413", "reset", "late"])
+  func cutOff(_ end: String) async throws {
+    var begun: [Weak] = []
+    let body = [UInt8](repeating: 1, count: 4 << 20)
+    let clock = ManualClock()
+    for _ in 0..<5 {
+      let listener = try RawServer()
+      let head = HTTPRequestHead(
+        version: .http1_1, method: .POST, uri: "/", headers: ["Host": "a", "Content-Length": "\(body.count)"])
+      let exchange = HTTPExchange(
+        HTTPExchange.Message(head: head, body: ByteBuffer(bytes: body)), reading: .whole(limit: 100), clock: clock
+      ) { _, _, _ in .unanswered(message: "") }
+      begun.append(Weak(object: exchange))
+      let pool = ConnectionPool(TLSContexts(SystemAuthorities([:])), timeout: .seconds(10), idleTime: .seconds(30))
+      pool.send(exchange, over: ConnectionPlan(to: try HTTPURL(listener.url + "/").origin))
+      let server = try await onThread { try listener.accept() }
+      _ = try await onThread { try server.readHead() }
+      switch end {
+      case "413": try server.send("HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n")
+      case "reset": server.reset()
+      default: exchange.cancel("it is too late")
+      }
+      if end != "late" { _ = try? await exchange.answer() }
+      exchange.cancel("it is over")
+      await pool.shutdown()
+    }
+    for _ in 0..<3 { try await MultiThreadedEventLoopGroup.singleton.any().submit {}.get() }
+    #expect(begun.count { $0.object != nil } == 0)
   }
 
   @Test("of 1,000 exchanges none is left, whatever became of them", arguments: Course.allCases)

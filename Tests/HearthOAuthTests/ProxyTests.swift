@@ -74,6 +74,35 @@ struct ProxyTests {
     }
   }
 
+  @Test(
+    "whatever a proxy says other than that it connects, the request was not sent",
+    arguments: [
+      "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 5\r\n\r\nhello", "HTTP/1.1 099 X\r\n\r\n", "hello\r\n\r\n",
+      "HTTP/1.1 101 Switching Protocols\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "",
+      "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+      "HTTP/1.1 407 Proxy Authentication Required\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+    ])
+  func strangeProxy(_ reply: String) async throws {
+    try await LoopbackServer.with({ _ in .raw(reply) }) { proxy in
+      var request = HTTPSender.Request(url: try HTTPURL("https://id.example.com/token"))
+      request.plan = ConnectionPlan(to: request.url.origin)
+      request.plan?.proxy = try Proxy("http://127.0.0.1:\(proxy.port)")
+      let failure = try await withSender(clock: ManualClock()) { [request] sender -> ExchangeFailure? in
+        do throws(ExchangeFailure) {
+          _ = try await sender.send(request, timeout: .seconds(30))
+          return nil
+        } catch {
+          return error
+        }
+      }
+      guard case .notSent? = failure else {
+        Issue.record("\(String(describing: failure))")
+        return
+      }
+    }
+  }
+
   @Test("plain HTTP goes through a proxy on this machine, and to no other")
   func plainHTTP() async throws {
     try await TransportBench.run { bench in

@@ -4,6 +4,7 @@ import HearthHashing
 import NIOHTTP1
 import TestSupport
 import Testing
+
 @testable import HearthOAuth
 
 extension TokenEndpointTests {

@@ -82,7 +82,7 @@ struct TokenEndpointTests {
     }
   }
 
-  @Test("a grant of another origin is not sent, and a person is asked to mend it")
+  @Test("a grant of another origin is not sent, and a person is asked to fix it")
   func originBinding() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)

@@ -141,7 +141,7 @@ import Testing
   }
 
   @Test("a page that was left open for ten minutes is no longer good")
-  func patience() async throws {
+  func timeout() async throws {
     try await Harness.run { sandbox in
       var person = Person(at: sandbox)
       let login = try await person.authorize()

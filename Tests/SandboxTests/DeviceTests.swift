@@ -21,8 +21,8 @@ import Testing
     try await Harness.run { sandbox in
       let started = try await Self.start(sandbox)
       #expect(started.interval == 5 && started.expiresIn == 600)
-      #expect(started.verificationURI == sandbox.sandbox.issuer.url + "/device")
-      #expect(started.verificationURIComplete == started.verificationURI + "?user_code=" + started.userCode)
+      #expect(started.verificationUri == sandbox.sandbox.issuer.url + "/device")
+      #expect(started.verificationUriComplete == started.verificationUri + "?user_code=" + started.userCode)
       #expect(try await Self.poll(sandbox, started.deviceCode).error == "authorization_pending")
       var person = Person(at: sandbox)
       let typed = started.userCode.lowercased().replacing("-", with: " ")

@@ -23,7 +23,9 @@ struct Harness: Sendable {
     let body: String
 
     func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws -> Value {
-      try JSONDecoder().decode(type, from: Data(body.utf8))
+      let decoder = JSONDecoder()
+      decoder.keyDecodingStrategy = .convertFromSnakeCase
+      return try decoder.decode(type, from: Data(body.utf8))
     }
 
     var error: String? { try? decoded(as: ErrorBody.self).error }

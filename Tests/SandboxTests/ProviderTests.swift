@@ -220,7 +220,7 @@ import Testing
       #expect(document.deviceAuthorizationEndpoint == document.issuer + "/device_authorization")
       #expect(document.pushedAuthorizationRequestEndpoint == document.issuer + "/par")
       #expect(document.endSessionEndpoint == document.issuer + "/end_session")
-      #expect(document.jwksURI == document.issuer + "/jwks")
+      #expect(document.jwksUri == document.issuer + "/jwks")
       #expect(document.codeChallengeMethodsSupported == ["S256"])
       #expect(document.authorizationResponseIssParameterSupported && !document.requirePushedAuthorizationRequests)
     }

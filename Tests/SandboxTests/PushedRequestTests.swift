@@ -5,10 +5,8 @@ import Testing
 
 @Suite struct PushedRequestTests {
   private struct Pushed: Decodable {
-    let requestURI: String
+    let requestUri: String
     let expiresIn: Int
-
-    enum CodingKeys: String, CodingKey { case requestURI = "request_uri", expiresIn = "expires_in" }
   }
 
   private static func push(_ sandbox: Harness, changing changes: [String: String?] = [:]) async throws -> Harness.Answer
@@ -29,11 +27,11 @@ import Testing
       let pushed: Pushed = try answer.decoded()
       #expect(answer.status == 201 && pushed.expiresIn == 60)
       var person = Person(at: sandbox)
-      #expect(try await person.open(Self.path(pushed.requestURI, client: "another")).status == 400)
-      let login = try await person.open(Self.path(pushed.requestURI))
+      #expect(try await person.open(Self.path(pushed.requestUri, client: "another")).status == 400)
+      let login = try await person.open(Self.path(pushed.requestUri))
       let sent = Person.sent(try await person.decide(try await person.logIn(login)))
       #expect(try await person.redeem(sent["code"]).status == 200)
-      #expect(try await person.open(Self.path(pushed.requestURI)).status == 400)
+      #expect(try await person.open(Self.path(pushed.requestUri)).status == 400)
     }
   }
 
@@ -43,7 +41,7 @@ import Testing
       let pushed: Pushed = try await Self.push(sandbox).decoded()
       sandbox.time.advance(60)
       var person = Person(at: sandbox)
-      #expect(try await person.open(Self.path(pushed.requestURI)).status == 400)
+      #expect(try await person.open(Self.path(pushed.requestUri)).status == 400)
     }
   }
 
@@ -67,7 +65,7 @@ import Testing
       var person = Person(at: sandbox)
       #expect(Person.sent(try await person.authorize())["error"] == "invalid_request")
       let pushed: Pushed = try await Self.push(sandbox).decoded()
-      #expect(try await person.open(Self.path(pushed.requestURI)).asksForLogin)
+      #expect(try await person.open(Self.path(pushed.requestUri)).asksForLogin)
     }
   }
 }

@@ -11,10 +11,10 @@ skip() {
   exit 0
 }
 
-for program in hearthd hearthctl hearth-sandbox; do
+for program in hearthd hearthctl hearth-oidc-agent hearth-sandbox; do
   [ -x "$programs/$program" ] || { echo "There is no $programs/$program; run \"swift build\" first." >&2; exit 1; }
 done
-for tool in unshare setpriv findmnt ip journalctl systemctl jq curl; do
+for tool in unshare setpriv findmnt ip journalctl systemctl jq curl python3; do
   command -v "$tool" > /dev/null || skip "$tool is not installed (make deps-check)"
 done
 [ -x /lib/systemd/systemd ] || skip "systemd is not installed (make deps-check)"

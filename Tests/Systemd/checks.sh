@@ -46,9 +46,12 @@ await 20 grep -q "^listening on " "$HOME/sandbox.log"
 issuer=$(sed -n 's/^listening on //p' "$HOME/sandbox.log")
 grant=$(curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token)
 
-mkdir -p "$units/hearthd.service.d" "$(dirname "$config")"
+mkdir -p "$units" "$(dirname "$config")"
 cp /run/hearth/stage/units/* "$units/"
-printf '[Service]\nEnvironment=LD_LIBRARY_PATH=%s\n' "$LD_LIBRARY_PATH" > "$units/hearthd.service.d/libraries.conf"
+for service in hearthd hearth-oidc-agent; do
+  mkdir -p "$units/$service.service.d"
+  printf '[Service]\nEnvironment=LD_LIBRARY_PATH=%s\n' "$LD_LIBRARY_PATH" > "$units/$service.service.d/libraries.conf"
+done
 cat > "$config" <<TOML
 [accounts.work]
 type = "oidc"
@@ -60,7 +63,7 @@ chmod 600 "$config"
 systemctl --user daemon-reload
 
 check "the units have no errors"
-systemd-analyze --user verify "$units/hearthd.service" "$units/hearthd.socket" > "$HOME/verify" 2>&1 || true
+systemd-analyze --user verify "$units"/*.service "$units"/*.socket > "$HOME/verify" 2>&1 || true
 [ ! -s "$HOME/verify" ] || fail "systemd-analyze: $(cat "$HOME/verify")"
 
 check "the socket is the user's alone and starts nothing by itself"
@@ -117,8 +120,17 @@ grep -q "Subject: Hearth has started" <<< "$explained" || fail "no catalog entry
 grep -q "Defined-By: Hearth" <<< "$explained" || fail "the entry is not Hearth's"
 
 check "SIGHUP reads the configuration again"
-systemctl --user reload hearthd.service
+systemctl --user kill --signal=HUP --kill-whom=main hearthd.service
 await 10 has_record daemon.reloaded
+
+check "a reload fails where the configuration is refused, with the line, and the daemon goes on with the one before"
+cp "$config" "$config.good"
+echo 'nonsense = 1' >> "$config"
+if systemctl --user reload hearthd.service 2> /dev/null; then fail "the reload has succeeded"; fi
+journalctl --user --no-pager --unit hearthd.service | grep -q "hearthctl\[.*nonsense" || fail "the journal has no reason"
+[ "$(of_service ActiveState)" = active ] || fail "the daemon is $(of_service ActiveState)"
+mv "$config.good" "$config"
+systemctl --user reload hearthd.service || fail "the reload has failed"
 
 check "the watchdog ends and restarts a daemon that hangs"
 [ "$(of_service WatchdogUSec)" = 30s ] || fail "WatchdogUSec=$(of_service WatchdogUSec)"
@@ -235,8 +247,22 @@ curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .re
   | hearthctl login work --refresh-token-stdin > /dev/null
 await 10 work_is authenticated
 
-check "no token is in the journal"
+check "oidc-agent's clients are given a token: the first one starts the program for them"
 token=$(hearthctl token work)
+systemctl --user start hearth-oidc-agent.socket
+given=$(python3 - "$(dirname "$socket")/oidc-agent.sock" <<'PYTHON'
+import socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b'{"request":"access_token","account":"work"}')
+print(b"".join(iter(lambda: client.recv(4096), b"")).decode())
+PYTHON
+)
+[ "$(jq --raw-output .access_token <<< "$given")" = "$token" ] || fail "the agent answers $given"
+systemctl --user stop hearth-oidc-agent.socket hearth-oidc-agent.service
+[ "$(systemctl --user show --property=Result --value hearth-oidc-agent.service)" = success ] || fail "the agent failed"
+
+check "no token is in the journal"
 journalctl --user --output=json --all > "$HOME/journal"
 for secret in "$grant" "$token"; do
   if grep -qF "$secret" "$HOME/journal"; then fail "a token is in the journal"; fi

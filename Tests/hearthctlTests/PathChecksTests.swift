@@ -63,6 +63,16 @@ import Testing
     #expect(Finding(Samples.session(health: nil)).message.contains("It has no token yet"))
   }
 
+  @Test("a session that nothing renews is doubtful from the beginning")
+  func notKept() {
+    var session = Samples.session(message: "Signed in until the access token runs out.")
+    #expect(Finding(session).verdict == .good)
+    session.token?.refreshAt = nil
+    #expect(Finding(session).verdict == .doubtful && Finding(session).message.contains("until the access token"))
+    session.token?.expiresAt = nil
+    #expect(Finding(session).verdict == .good, "it lasts for ever")
+  }
+
   @Test("a socket that is not there is no daemon, and a file in its place is a problem")
   func socket() throws {
     let path = folder.file("rpc.sock")

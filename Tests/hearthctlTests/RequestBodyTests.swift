@@ -28,6 +28,13 @@ import Testing
     return path
   }
 
+  @Test(
+    "a method that HTTP has is read in any case, another one as it stands",
+    arguments: [("post", "POST"), ("Get", "GET"), ("PATCH", "PATCH"), ("purge", "purge")])
+  func method(_ text: String, _ method: String) {
+    #expect(RequestContent(account: "a", method: text, url: "u", data: nil, header: []).method == method)
+  }
+
   @Test("of a file has its length, and can be read again from anywhere", arguments: [1, 65_536, 200_001])
   func files(_ count: Int) throws {
     let body = try RequestBody(path: try file(count))

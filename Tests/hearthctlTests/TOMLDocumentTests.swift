@@ -1,3 +1,4 @@
+import ArgumentParser
 import HearthCore
 import Testing
 
@@ -200,7 +201,8 @@ import Testing
 
   private func setting(_ key: String, _ value: String, in text: String) -> String? {
     var document = TOMLDocument(Array(text.utf8))
-    return document.set(key, to: value, in: ["accounts", "a"]) ? String(decoding: document.bytes, as: UTF8.self) : nil
+    let isThere = document.change(key, in: ["accounts", "a"]) { _ in value }
+    return isThere ? String(decoding: document.bytes, as: UTF8.self) : nil
   }
 
   @Test("a value takes the place of the one before, and the comment behind it stays")
@@ -210,6 +212,26 @@ import Testing
       setting("key", "\"new\"", in: text)
         == "[accounts.b]\nkey = 1\n[accounts.a]\nkey=\"new\"\t# why\nother = 'x = #'\n[log]\nkey = 2\n")
     #expect(setting("key", "2", in: "[accounts.a]\n\"key\" = 1") == "[accounts.a]\n\"key\" = 2")
+  }
+
+  @Test("a key that is removed takes its lines with it, and what is removed twice is gone")
+  func removedKey() {
+    var document = TOMLDocument(Array("[accounts.a]\nx = 1\nkey = [ # one\n  1,\n] # why\ny = 2\n".utf8))
+    for old in ["[ # one\n  1,\n]", nil] {
+      #expect(document.change("key", in: ["accounts", "a"]) { found in found == old ? nil : "wrong" })
+      #expect(String(decoding: document.bytes, as: UTF8.self) == "[accounts.a]\nx = 1\ny = 2\n")
+    }
+  }
+
+  @Test(
+    "a list gets what it does not have, and keeps how it is written",
+    arguments: [
+      ("[]", "[\"new\"]"), ("[ ]", "[\"new\" ]"), ("[\"old\"]", "[\"new\", \"old\"]"),
+      ("[\"new\"]", "[\"new\"]"), ("[\n  # why\n  \"old\",\n]", "[\"new\", \n  # why\n  \"old\",\n]"),
+    ])
+  func addedToList(_ list: String, _ longer: String) throws {
+    #expect(try TOMLTable.text(of: list, adding: ["new"], for: "key") == longer)
+    #expect(throws: ValidationError.self) { try TOMLTable.text(of: "\"text\"", adding: ["new"], for: "key") }
   }
 
   @Test("a key that is new comes after the table's last line, and one of a table below it is another")

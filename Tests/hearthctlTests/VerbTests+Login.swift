@@ -10,6 +10,18 @@ extension VerbTests {
     asked.filter { $0.method == "session.beginSignIn" }.compactMap { $0.params["flow"]?.string }
   }
 
+  @Test("login --refresh-token-stdin imports what stands on standard input, without white space")
+  func importToken() async throws {
+    let (outcome, asked) = try await run(["login", "work", "--refresh-token-stdin", "--replace"], input: " r-1\n") {
+      _ in
+      .result(Samples.session().json)
+    }
+    #expect(outcome.status == 0)
+    #expect(outcome.output == "Signed in to work as 2482.\n")
+    #expect(asked[0].method == "session.import")
+    #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
+  }
+
   @Test("login alone begins with the first flow that the account has, and waits for it")
   func login() async throws {
     let (outcome, asked) = try await run(["login", "work", "--replace"]) { request in
@@ -19,7 +31,7 @@ extension VerbTests {
         : .error(RPCError(.flowNotSupported, message: "Not this flow."))
     }
     #expect(outcome.status == 0)
-    #expect(outcome.output == "Signed in.\n")
+    #expect(outcome.output == "Signed in to work as 2482.\n")
     #expect(outcome.errors == "")
     #expect(flows(asked) == ["device", "browser", "client-credentials"], "without a display the browser is elsewhere")
     #expect(asked.filter { $0.method == "session.beginSignIn" }.allSatisfy { $0.params["replace"] == true })
@@ -35,7 +47,7 @@ extension VerbTests {
     let (outcome, asked) = try await run(["login", "work", "--device"]) { request in
       request.method == "session.beginSignIn" ? .result(begun) : .result(Samples.session().json)
     }
-    #expect(outcome.status == 0 && outcome.output == "Signed in.\n")
+    #expect(outcome.status == 0 && outcome.output == "Signed in to work as 2482.\n")
     #expect(outcome.errors.contains("https://id.example.com/device") && outcome.errors.contains("  WDJB-MJHT\n"))
     #expect(flows(asked) == ["device"])
   }

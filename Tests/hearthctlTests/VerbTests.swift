@@ -77,15 +77,18 @@ import Testing
   @Test(
     "a verb that there is not is what is complained of, whatever stands behind it",
     arguments: [
-      (["bogus", "--socket", "x"], "bogus", "hearthctl"), (["bogus"], "bogus", "hearthctl"),
-      (["outbox", "bogus", "--json"], "bogus", "hearthctl outbox"),
+      (["bogus", "--socket", "x"], "bogus\".", "hearthctl"), (["bogus"], "bogus\".", "hearthctl"),
+      (["outbox", "bogus", "--json"], "bogus\".", "hearthctl outbox"), (["help", "bogus"], "bogus\".", "hearthctl"),
+      (["outbox", "help", "bogus"], "bogus\".", "hearthctl outbox"),
+      (["stauts"], "stauts\". Did you mean \"status\"?", "hearthctl"),
+      (["outbox", "ad"], "ad\". Did you mean \"add\"?", "hearthctl outbox"),
     ])
-  func unknownVerb(arguments: [String], verb: String, command: String) async throws {
+  func unknownVerb(arguments: [String], what: String, command: String) async throws {
     let outcome = try await Program.run(arguments)
     #expect(outcome.status == 64)
     #expect(
       outcome.errors
-        == "hearthctl: There is no verb \"\(verb)\".\nSee '\(command) --help' for more information.\n")
+        == "hearthctl: There is no verb \"\(what)\nSee '\(command) --help' for more information.\n")
   }
 
   @Test(
@@ -198,18 +201,6 @@ import Testing
     #expect(outcome.errors == "hearthctl: The provider cannot be reached.\n")
   }
 
-  @Test("login --refresh-token-stdin imports what stands on standard input, without white space")
-  func importToken() async throws {
-    let (outcome, asked) = try await run(["login", "work", "--refresh-token-stdin", "--replace"], input: " r-1\n") {
-      _ in
-      .result(Samples.session().json)
-    }
-    #expect(outcome.status == 0)
-    #expect(outcome.output == "Signed in.\n")
-    #expect(asked[0].method == "session.import")
-    #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
-  }
-
   @Test("a result that this version does not know is said to be one, and is a failure")
   func unknownResult() async throws {
     var status = Samples.session().json.object ?? [:]
@@ -302,6 +293,15 @@ import Testing
     let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
     #expect(again.output == "home was signed out already.\n")
     #expect(again.errors == "")
+    unlink(path)
+    let (waiting, _) = try await run(["logout", "work", "--no-revoke"]) { request in
+      switch request.method {
+      case "session.get": .result(Samples.session().json)
+      case "outbox.getStats": .result(Samples.stats(pending: 1, waiting: 1).json)
+      default: .result(answer)
+      }
+    }
+    #expect(waiting.errors.hasPrefix("2 items of the outbox wait until the same user signs in again: "))
   }
 
   @Test("logout says that a grant is revoked later, and where the session at the provider ends")
@@ -316,7 +316,9 @@ import Testing
     }
     #expect(outcome.status == 0)
     #expect(
-      asked.last?.params == ["account": "work", "revoke": true, "outbox": "keep", "everywhere": true])
+      asked.last { $0.method == "session.signOut" }?.params == [
+        "account": "work", "revoke": true, "outbox": "keep", "everywhere": true,
+      ])
     #expect(outcome.errors.contains("Hearth goes on trying for up to seven days."))
     #expect(outcome.errors.contains("\n\n  https://id.example.com/logout\n"))
     unlink(path)

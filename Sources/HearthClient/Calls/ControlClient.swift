@@ -69,16 +69,16 @@ package struct ControlClient: ~Copyable {
   }
 
   /// How long a call may take unless the client is given another time.
-  package static let patience: Duration = .seconds(60)
+  package static let timeout: Duration = .seconds(60)
   /// How long a daemon may take to accept a connection, which it does at once unless it is stopped.
-  package static let connectingPatience: Duration = .seconds(5)
+  package static let connectingTimeout: Duration = .seconds(5)
   /// The most bytes of a line from the daemon, which is trusted: its own uid was checked.
   private static let lineLimit = 256 << 20
   /// Calls, which the daemon's socket takes without waiting for a response to be read.
   private static let sentAtOnce = 128
 
   /// How long a call may take.
-  package let patience: Duration
+  package let timeout: Duration
   private let path: String
   private let socket: UnixSocket
   private var framer = LineFramer(limit: Self.lineLimit)
@@ -92,12 +92,12 @@ package struct ControlClient: ~Copyable {
   /// Connects within `connecting` and makes sure that the server runs under `user`, this process's own. `waker`: another
   /// thread interrupts with it what waits for the daemon.
   package init(
-    path: String, user: UInt32 = getuid(), patience: Duration = ControlClient.patience,
-    connecting: Duration = ControlClient.connectingPatience, waker: Waker? = nil
+    path: String, user: UInt32 = getuid(), timeout: Duration = ControlClient.timeout,
+    connecting: Duration = ControlClient.connectingTimeout, waker: Waker? = nil
   ) throws(Failure) {
     socket = try Self.connect(to: path, user: user, within: connecting, waker)
     self.path = path
-    self.patience = patience
+    self.timeout = timeout
   }
 
   private static func connect(
@@ -116,7 +116,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Sends a call and waits for its result, for the client's `patience` unless `within` says otherwise.
+  /// Sends a call and waits for its result, for the client's `timeout` unless `within` says otherwise.
   package mutating func call<Method: ControlMethod>(
     _ call: Method, within limit: Duration? = nil
   ) throws(Failure) -> Reply<Method.Result> {
@@ -129,7 +129,7 @@ package struct ControlClient: ~Copyable {
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {
-    let limit = limit ?? patience
+    let limit = limit ?? timeout
     let deadline = ContinuousClock.now + limit
     return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
   }
@@ -141,12 +141,12 @@ package struct ControlClient: ~Copyable {
     var results: [Result<Method.Result, RPCError>] = []
     for start in stride(from: 0, to: calls.count, by: Self.sentAtOnce) {
       let calls = calls[start..<min(start + Self.sentAtOnce, calls.count)].map { (Method.name, $0.params) }
-      let deadline = ContinuousClock.now + patience
-      let ids = try send(calls, until: deadline, patience)
+      let deadline = ContinuousClock.now + timeout
+      let ids = try send(calls, until: deadline, timeout)
       begun.formUnion(ids.map(\.description))
       for id in ids {
         do throws(Failure) {
-          let json = try response(to: id, until: deadline, patience)
+          let json = try response(to: id, until: deadline, timeout)
           guard let value = Method.Result(json: json) else { throw .unknownResult(method: Method.name) }
           results.append(.success(value))
         } catch {
@@ -161,7 +161,7 @@ package struct ControlClient: ~Copyable {
   /// Sends a call whose response `response(to:within:)` waits for.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
     let call = BegunCall<Method>(
-      id: try send(Method.name, call.params, until: ContinuousClock.now + patience, patience))
+      id: try send(Method.name, call.params, until: ContinuousClock.now + timeout, timeout))
     begun.insert(call.id.description)
     return call
   }
@@ -186,7 +186,7 @@ package struct ControlClient: ~Copyable {
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
     let ids = [first.id] + (second.map { [$0.id] } ?? [])
-    let (id, json) = try response(to: ids, until: ContinuousClock.now + patience, patience)
+    let (id, json) = try response(to: ids, until: ContinuousClock.now + timeout, timeout)
     if id == first.id {
       if let value = First.Result(json: json) { return .first(value) }
       throw .unknownResult(method: First.name)
@@ -199,7 +199,7 @@ package struct ControlClient: ~Copyable {
   mutating func begin(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant
   ) throws(Failure) -> JSON {
-    try send(method, params, until: deadline, patience)
+    try send(method, params, until: deadline, timeout)
   }
 
   /// The next response to any call, in the order in which they come; nil when the deadline has passed or the waker has

@@ -27,8 +27,8 @@ struct UnixSocket: ~Copyable {
     guard descriptor >= 0 else { throw .system(errno) }
     let (seconds, attoseconds) = limit.components
     // No time at all would mean to wait for ever (socket(7)).
-    var patience = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
-    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var timeout = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
       throw errno == EAGAIN ? .timedOut : .system(errno)
     }

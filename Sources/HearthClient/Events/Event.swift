@@ -22,7 +22,7 @@ extension HearthClient {
     /// Nothing can be heard of the daemon; it is tried again and again, and a snapshot comes when it is back. Told once.
     case unavailable(Failure)
 
-    /// Nil for what means nothing to a program.
+    /// It is nil for what means nothing to a program.
     init?(_ step: EventFollower.Step) {
       switch step {
       case .snapshot(let value):
@@ -33,7 +33,7 @@ extension HearthClient {
       }
     }
 
-    /// Nil for an event that this version does not know.
+    /// It is nil for an event that this version does not know.
     private static func known(_ notification: Notification) -> Event? {
       guard let name = notification.event, let type = name.params,
         let value = type.init(json: .object(notification.params))

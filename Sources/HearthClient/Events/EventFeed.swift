@@ -6,13 +6,13 @@ import Synchronization
 /// Follows events across restarts of the daemon. A thread of its own waits for them, so that no task is held up.
 final class EventFeed: Sendable {
   /// Where it is heard; nil while the daemon is away.
-  fileprivate struct Ear: ~Copyable {
+  fileprivate struct Connection: ~Copyable {
     var client: ControlClient
     var follower: EventFollower
   }
 
   private struct State: ~Copyable {
-    var ear: Ear?
+    var connection: Connection?
     var pauses = ReconnectPauses()
     /// Not to be tried before.
     var nextTry: ContinuousClock.Instant?
@@ -21,7 +21,7 @@ final class EventFeed: Sendable {
   }
 
   private let path: String
-  private let patience: Duration
+  private let timeout: Duration
   private let account: String?
   private let worker = WorkerThread()
   private let waker = Waker()
@@ -29,8 +29,8 @@ final class EventFeed: Sendable {
   /// The worker's: it holds the lock while it waits for the daemon, and nobody else takes it.
   private let state = Mutex(State())
 
-  init(path: String, patience: Duration, account: String?) {
-    (self.path, self.patience, self.account) = (path, patience, account)
+  init(path: String, timeout: Duration, account: String?) {
+    (self.path, self.timeout, self.account) = (path, timeout, account)
   }
 
   /// Nil when the task is cancelled, and from then on.
@@ -54,31 +54,31 @@ final class EventFeed: Sendable {
         continue
       }
       do throws(ControlClient.Failure) {
-        guard let event = try hear(&state) else { continue }
+        guard let event = try nextEvent(&state) else { continue }
         (state.isAway, state.nextTry) = (false, nil)
         state.pauses.reset()
         return event
       } catch .interrupted {
         continue
       } catch {
-        state.ear = nil
+        state.connection = nil
         state.nextTry = .now + state.pauses.next()
         guard !state.isAway else { continue }
         state.isAway = true
         return .unavailable(HearthClient.Failure(error))
       }
     }
-    state.ear = nil
+    state.connection = nil
     return nil
   }
 
-  /// Nil for what means nothing to a program.
-  private func hear(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
-    if state.ear == nil { state.ear = try connect() }
-    return try state.ear?.next()
+  /// It is nil for what means nothing to a program.
+  private func nextEvent(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
+    if state.connection == nil { state.connection = try connect() }
+    return try state.connection?.next()
   }
 
-  private func connect() throws(ControlClient.Failure) -> Ear {
+  private func connect() throws(ControlClient.Failure) -> Connection {
     let subscribe: Subscribe
     do throws(RPCError) {
       subscribe = Subscribe(account: try AccountName.asked(account))
@@ -86,12 +86,12 @@ final class EventFeed: Sendable {
       throw .refused(error)
     }
     let client = try ControlClient(
-      path: path, patience: patience, connecting: min(patience, ControlClient.connectingPatience), waker: waker)
-    return Ear(client: client, follower: EventFollower(subscribe))
+      path: path, timeout: timeout, connecting: min(timeout, ControlClient.connectingTimeout), waker: waker)
+    return Connection(client: client, follower: EventFollower(subscribe))
   }
 }
 
-extension EventFeed.Ear {
+extension EventFeed.Connection {
   fileprivate mutating func next() throws(ControlClient.Failure) -> HearthClient.Event? {
     guard let step = try follower.next(from: &client) else { return nil }
     return HearthClient.Event(step)

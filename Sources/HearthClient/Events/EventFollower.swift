@@ -32,7 +32,7 @@ package struct EventFollower: Sendable {
     while true {
       guard subscription != nil else { return .snapshot(try subscribe(daemon: &daemon)) }
       do throws(ControlClient.Failure) {
-        guard let notification = try daemon.nextNotification(within: limit ?? min(Self.silence, daemon.patience)) else {
+        guard let notification = try daemon.nextNotification(within: limit ?? min(Self.silence, daemon.timeout)) else {
           throw .disconnected
         }
         if let step = try take(notification, &daemon) { return step }
@@ -49,7 +49,7 @@ package struct EventFollower: Sendable {
     return value
   }
 
-  /// Nil for what belongs to a subscription that is over.
+  /// It is nil for what belongs to a subscription that is over.
   private mutating func take(
     _ notification: Notification, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Step? {

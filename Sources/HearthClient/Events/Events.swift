@@ -10,7 +10,7 @@ extension HearthClient {
   ///
   /// `account`: of that one alone, and of the daemon.
   public func events(of account: String? = nil) -> Events {
-    Events(socket: socket, patience: patience, account: account)
+    Events(socket: socket, timeout: timeout, account: account)
   }
 
   /// Events, for as long as somebody reads them. Each iteration subscribes for itself.
@@ -18,11 +18,11 @@ extension HearthClient {
     public typealias Element = Event
 
     let socket: String
-    let patience: Duration
+    let timeout: Duration
     let account: String?
 
     public func makeAsyncIterator() -> Iterator {
-      Iterator(feed: EventFeed(path: socket, patience: patience, account: account))
+      Iterator(feed: EventFeed(path: socket, timeout: timeout, account: account))
     }
 
     public struct Iterator: AsyncIteratorProtocol {

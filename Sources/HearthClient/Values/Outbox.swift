@@ -45,7 +45,7 @@ extension HearthClient {
 
     public var id: String { value.id }
     public var account: String { value.account.description }
-    /// Nil for an item that waits for no other.
+    /// It is nil for an item that waits for no other.
     public var lane: String? { value.lane?.text }
     public var method: String { value.method }
     public var url: String { value.url }

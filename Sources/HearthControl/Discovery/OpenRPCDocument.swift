@@ -1,6 +1,7 @@
 import HearthCore
 
-/// What the daemon can be asked, for programs: an OpenRPC 1.3 document, made from the declarations that decode the calls.
+/// Describes the daemon's methods for programs: an OpenRPC 1.3 document, made from the declarations that decode the
+/// calls.
 package struct OpenRPCDocument: TimelessWireValue {
   package static let fields = Fields<OpenRPCDocument>(
     .required("openrpc", \.version, .text), .required("info", \.info, .anyObject),
@@ -10,18 +11,15 @@ package struct OpenRPCDocument: TimelessWireValue {
   package let version: String
   package let info: JSONObject
   package let methods: [JSONObject]
-  /// What a subscriber is sent: OpenRPC has no word for notifications, but room for extensions.
+  /// The notifications to subscribers. OpenRPC does not define notifications, but allows extensions.
   package let notifications: [JSONObject]
   package let components: JSONObject
 
   private init(
     version: String, info: JSONObject, methods: [JSONObject], notifications: [JSONObject], components: JSONObject
   ) {
-    self.version = version
-    self.info = info
-    self.methods = methods
-    self.notifications = notifications
-    self.components = components
+    (self.version, self.info, self.methods) = (version, info, methods)
+    (self.notifications, self.components) = (notifications, components)
   }
 
   package init(of methods: [any ControlMethod.Type]) {
@@ -53,7 +51,8 @@ package struct OpenRPCDocument: TimelessWireValue {
       ],
     ]
     if !method.errors.isEmpty {
-      // Not referred to, as OpenRPC would allow: there are readers that do not follow.
+      // Errors are repeated and not referenced, which OpenRPC would allow, because some readers do not resolve
+      // references.
       description["errors"] = .array(method.errors.map { ["code": JSON($0.code), "message": .string($0.rawValue)] })
     }
     return description
@@ -76,7 +75,7 @@ package struct OpenRPCDocument: TimelessWireValue {
   }
 }
 
-/// What every notification has.
+/// The members of every notification.
 private struct NotificationHead: WireValue {
   static let fields = Fields<NotificationHead>(
     .required("subscription", \.subscription, .text), .required("seq", \.seq, .int), .required("time", \.time, .time),
@@ -94,12 +93,5 @@ extension WireType<JSONObject> {
 }
 
 extension WireType<[JSONObject]> {
-  fileprivate static var anyObjects: WireType {
-    WireType("must be an array of objects", .array(of: .type("object"))) { json in
-      let objects = json.array?.compactMap(\.object)
-      return objects?.count == json.array?.count ? objects : nil
-    } write: { objects in
-      .array(objects.map(JSON.object))
-    }
-  }
+  fileprivate static var anyObjects: WireType { .array(of: "objects", "object", \.object, JSON.object) }
 }

@@ -1,4 +1,4 @@
-/// Base64 with padding (RFC 4648, section 4), strict: no white space, no bits set that mean nothing.
+/// Base64 with padding (RFC 4648, section 4). Strict: it refuses white space and unused bits that are set.
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -22,7 +22,7 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// It is nil where the text is no Base64.
+  /// Returns nil if the text is not Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     var digits = Array(text.utf8)
     guard digits.count % 4 == 0 else { return nil }

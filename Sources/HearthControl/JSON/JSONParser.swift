@@ -1,4 +1,4 @@
-/// What is wrong with a text that should have been JSON.
+/// Why a text is not valid JSON.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   package let reason: String
   /// In bytes from the start.
@@ -8,11 +8,10 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JSON {
-  /// Arrays and objects inside one another, at most.
+  /// The maximum nesting of arrays and objects.
   package static let maximumDepth = 128
 
-  /// Reads exactly one value (RFC 8259): UTF-8, nothing after it, no key twice in an object, at most 128 levels.
-  /// `allowsTwins`: a key may come twice.
+  /// Parses exactly one value (RFC 8259): UTF-8, at most 128 levels, and no key twice unless `allowsTwins`.
   package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
       var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)
@@ -20,12 +19,10 @@ extension JSON {
     }
   }
 
-  package init(parsing text: String) throws(JSONError) {
-    try self.init(parsing: Array(text.utf8))
-  }
+  package init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 }
 
-/// A recursive descent over bytes; it never looks beyond `bytes`, which outlives it.
+/// A recursive descent parser. It never reads beyond `bytes`, which outlives it.
 private struct JSONParser {
   let bytes: UnsafeBufferPointer<UInt8>
   let allowsTwins: Bool
@@ -38,13 +35,9 @@ private struct JSONParser {
     return value
   }
 
-  private func failure(_ reason: String) -> JSONError {
-    JSONError(reason: reason, offset: offset)
-  }
+  private func failure(_ reason: String) -> JSONError { JSONError(reason: reason, offset: offset) }
 
-  private var next: UInt8? {
-    offset < bytes.count ? bytes[offset] : nil
-  }
+  private var next: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
   private mutating func skipWhitespace() {
     while let byte = next, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { offset += 1 }
@@ -100,7 +93,7 @@ private struct JSONParser {
     guard depth <= JSON.maximumDepth else { throw failure("nested too deeply") }
     offset += 1
     var members: [JSONObject.Member] = []
-    // Kept only once an object has grown beyond what is quicker to look through.
+    // Filled only once an object has become too large for a linear search.
     var seen: Set<[UInt8]> = []
     skipWhitespace()
     if next == UInt8(ascii: "}") {
@@ -150,7 +143,7 @@ private struct JSONParser {
     return JSONNumber(parsed: String(decoding: bytes[start..<offset], as: UTF8.self))
   }
 
-  /// At least one.
+  /// Skips digits, at least one.
   private mutating func digits() throws(JSONError) {
     let start = offset
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
@@ -181,7 +174,7 @@ private struct JSONParser {
     }
   }
 
-  /// The string whose quote stands before `start`, with its first backslash at `offset`.
+  /// Parses the string that begins at `start` and has its first backslash at `offset`.
   private mutating func escapedString(from start: Int) throws(JSONError) -> String {
     var unescaped = Array(bytes[start..<offset])
     while let byte = next {
@@ -215,7 +208,7 @@ private struct JSONParser {
     }
   }
 
-  /// After `\u`: one scalar, of one escape or of the two of a surrogate pair.
+  /// Parses one scalar after `\u`: one escape, or the two of a surrogate pair.
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }

@@ -35,8 +35,8 @@ extension JSON: CustomStringConvertible {
     }
   }
 
-  /// A string with its quotes. Escaped is what must be (RFC 8259, section 7), and what is not plain text: the value is the
-  /// same, and the line can be shown on any terminal.
+  /// Writes a string with its quotes. It escapes what JSON requires (RFC 8259, section 7) and everything that is not
+  /// plain text: the value is the same, and the line can be shown on any terminal.
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
@@ -62,7 +62,7 @@ extension JSON: CustomStringConvertible {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// The character that begins at `index` of a valid text, and how many bytes it has.
+  /// The character that begins at `index` of valid UTF-8, and its length in bytes.
   private static func scalar(
     in utf8: UnsafeBufferPointer<UInt8>, at index: Int
   ) -> (scalar: Unicode.Scalar, length: Int) {
@@ -75,7 +75,7 @@ extension JSON: CustomStringConvertible {
     return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
   }
 
-  /// Beyond the basic plane as a surrogate pair.
+  /// Escapes a scalar, as a surrogate pair if it is beyond the basic plane.
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\"": "\\\""

@@ -1,22 +1,22 @@
 import HearthCore
 
-/// What one line from a client asks for (JSON-RPC 2.0, sections 4 and 6).
+/// The call or calls in one line from a client (JSON-RPC 2.0, sections 4 and 6).
 package enum Incoming: Hashable, Sendable {
   case single(Call)
-  /// Answered by one array, or, where nothing in it is to be answered, not at all.
+  /// Answered by one array, or not at all if it holds only notifications.
   case batch([Call])
   /// Answered once, with id null.
   case refused(RPCError)
 
   package enum Call: Hashable, Sendable {
     case request(Request)
-    /// Answered under this id; nil: a notification, not answered.
+    /// Answered under this id. A notification has none and is not answered.
     case invalid(id: JSON?, RPCError)
   }
 
   package static let maximumBatch = 100
 
-  /// Reads a line, without its end.
+  /// Parses a line without its newline.
   package init(line: [UInt8]) {
     let json: JSON
     do {
@@ -52,7 +52,7 @@ extension Incoming.Call {
       self = .invalid(id: .null, .invalidRequest("An id is a string, a number or null."))
       return
     }
-    // The response has the request's id where that can be read (section 5).
+    // The response has the request's id if it can be read (section 5).
     func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
 
     guard object["jsonrpc"] == "2.0" else {
@@ -66,9 +66,31 @@ extension Incoming.Call {
     switch object["params"] {
     case nil: self = .request(Request(id: id, method: method))
     case .object(let params): self = .request(Request(id: id, method: method, params: params))
-    // Absent or an object (section 4.2): null is neither.
+    // Params must be absent or an object (section 4.2), so null is refused.
     case .array, .null: self = .invalid(id: id, .invalidParams("Parameters are given by name, in an object."))
     case .bool, .number, .string: self = invalid("Parameters are an object.")
     }
+  }
+}
+
+/// One call or notification of a client (JSON-RPC 2.0, section 4).
+package struct Request: Hashable, Sendable {
+  /// The id as it came: a string, a number or null. A notification has none and is never answered.
+  package let id: JSON?
+  package let method: String
+  /// The named parameters, or empty if there are none.
+  package let params: JSONObject
+
+  package init(id: JSON?, method: String, params: JSONObject = [:]) {
+    (self.id, self.method, self.params) = (id, method, params)
+  }
+
+  /// The line with its newline.
+  package var line: [UInt8] {
+    var object: JSONObject = ["jsonrpc": "2.0"]
+    object["id"] = id
+    object["method"] = .string(method)
+    if !params.isEmpty { object["params"] = .object(params) }
+    return JSON.object(object).bytes + [UInt8(ascii: "\n")]
   }
 }

@@ -1,26 +1,24 @@
-/// Cuts a stream of bytes into lines at `\n`. It keeps nothing of a line that it has given out: there may be a token in it.
+/// Splits a stream of bytes into lines at `\n`. It overwrites returned lines, which may contain tokens.
 package struct LineFramer: Sendable {
-  /// A line is longer than the limit; nothing more can be read from this stream.
+  /// A line is longer than the limit. Nothing more can be read from this stream.
   package struct LineTooLong: Error, Hashable, Sendable {}
 
-  /// In bytes, without the line's end.
+  /// The maximum length in bytes, without the newline.
   package var limit: Int
   private var buffer: [UInt8] = []
-  /// Where the first line that is not given out yet begins.
+  /// Where the first line begins that was not returned yet.
   private var start = 0
-  /// Up to where no line end was found.
+  /// The position up to which no newline was found.
   private var scanned = 0
 
-  package init(limit: Int) {
-    self.limit = limit
-  }
+  package init(limit: Int) { self.limit = limit }
 
-  /// A line has begun and not ended. Asked for when `next` has given out all whole lines.
+  /// Whether a line has begun and not ended. Only valid after `next` has returned all whole lines.
   package var isInsideLine: Bool { start < buffer.count }
 
   package mutating func push(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
-      // Not moved to the front, which would leave what stood at the end.
+      // Copied and not moved to the front, which would leave old bytes at the end.
       buffer = Array(buffer[start...])
       scanned -= start
       start = 0
@@ -28,7 +26,7 @@ package struct LineFramer: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// The next whole line, without its end; nil when more bytes are needed.
+  /// Returns the next whole line without its newline, or nil if more bytes are needed.
   package mutating func next() throws(LineTooLong) -> [UInt8]? {
     guard let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) else {
       scanned = buffer.count

@@ -1,20 +1,15 @@
 package import HearthCore
 
-/// What the daemon sends to a subscriber: `subscription`, `seq`, `time` and what happened.
+/// A message of the daemon to a subscriber: `subscription`, `seq`, `time` and the event's own members.
 package struct Notification: Hashable, Sendable {
   package let method: String
   package let params: JSONObject
 
-  package init(method: String, params: JSONObject) {
-    self.method = method
-    self.params = params
-  }
+  package init(method: String, params: JSONObject) { (self.method, self.params) = (method, params) }
 
-  package init(_ event: EventName, params: JSONObject) {
-    self.init(method: event.rawValue, params: params)
-  }
+  package init(_ event: EventName, params: JSONObject) { self.init(method: event.rawValue, params: params) }
 
-  /// It is nil where it is no notification.
+  /// Returns nil if the JSON is not a notification.
   package init?(json: JSON) {
     guard json["jsonrpc"] == "2.0", json["id"] == nil, let method = json["method"]?.string else { return nil }
     self.init(method: method, params: json["params"]?.object ?? [:])
@@ -24,14 +19,14 @@ package struct Notification: Hashable, Sendable {
 }
 
 extension Notification {
-  /// Nil for an event that this version does not know.
+  /// It is nil for an event that this version does not know.
   package var event: EventName? { EventName(rawValue: method) }
 
   package var time: String? { params["time"]?.string }
   package var session: SessionStatus? { params["session"].flatMap { SessionStatus(json: $0) } }
   package var item: OutboxItem? { params["item"].flatMap { OutboxItem(json: $0) } }
 
-  /// What the event says of itself: names and values, without those that are null.
+  /// The event's own members: names and values, without nulls.
   package var details: [(name: String, value: String)] {
     params.members.filter { !["subscription", "seq", "time"].contains($0.key) && !$0.value.isNull }
       .map { ($0.key, $0.value.string ?? $0.value.description) }

@@ -3,18 +3,16 @@ package import HearthCore
 /// The error member of a response (JSON-RPC 2.0, section 5.1).
 package struct RPCError: Error, Hashable, Sendable {
   package let code: Int
-  /// One sentence for people; holds no secret.
+  /// One sentence for people without secrets.
   package let message: String
   package let data: JSONObject?
 
   package init(code: Int, message: String, data: JSONObject? = nil) {
-    self.code = code
-    self.message = message
-    self.data = data
+    (self.code, self.message, self.data) = (code, message, data)
   }
 
-  /// An error of the contract; `data` says kind, retryable, account, message and action, and `retryAfterSeconds`
-  /// where it is known. `isRetryable`: where that is otherwise than for the rest of its kind.
+  /// An error of the contract. `data` has kind, retryable, account, message and action, and `retryAfterSeconds` if
+  /// known. `isRetryable` overrides the kind's own value.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
     retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil
@@ -27,7 +25,7 @@ package struct RPCError: Error, Hashable, Sendable {
     self.init(code: kind.code, message: message, data: data)
   }
 
-  /// Nil for a code that this version does not know.
+  /// It is nil for a code that this version does not know.
   package var kind: Kind? { Kind(code: code) }
 
   package var isRetryable: Bool { data?["retryable"]?.bool ?? kind?.isRetryable ?? false }
@@ -35,16 +33,14 @@ package struct RPCError: Error, Hashable, Sendable {
   package var action: SessionState.Action? { data?["action"]?.string.flatMap { SessionState.Action(rawValue: $0) } }
   package var challenge: Challenge? { data?["challenge"].flatMap { Challenge(json: $0) } }
   package var retryAfterSeconds: Int? { data?["retryAfterSeconds"]?.int }
-}
 
-extension RPCError {
   package var json: JSON {
     var object: JSONObject = ["code": JSON(code), "message": .string(message)]
     if let data { object["data"] = .object(data) }
     return .object(object)
   }
 
-  /// It is nil where it is no error object.
+  /// Returns nil if the JSON is not an error object.
   package init?(json: JSON) {
     guard let code = json["code"]?.int, let message = json["message"]?.string else { return nil }
     self.init(code: code, message: message, data: json["data"]?.object)
@@ -52,7 +48,7 @@ extension RPCError {
 }
 
 extension RPCError {
-  /// The errors of the specification (JSON-RPC 2.0, section 5.1) and of the contract; the raw value is `data.kind`.
+  /// The errors of the specification (JSON-RPC 2.0, section 5.1) and of the contract. The raw value is `data.kind`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case parseError, invalidRequest, methodNotFound, invalidParams, internalError
     case shuttingDown, overloaded
@@ -99,7 +95,7 @@ extension RPCError {
       self = kind
     }
 
-    /// The same call may succeed later without anybody doing anything about it.
+    /// Whether the same call may succeed later without anybody doing anything.
     package var isRetryable: Bool {
       switch self {
       case .shuttingDown, .overloaded, .locked, .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable:
@@ -112,4 +108,79 @@ extension RPCError {
       }
     }
   }
+}
+
+/// The errors whose message or data are the same wherever they occur.
+extension RPCError {
+  package static func parseError(_ message: String) -> RPCError {
+    RPCError(code: Kind.parseError.code, message: message)
+  }
+
+  package static func invalidRequest(_ message: String) -> RPCError {
+    RPCError(code: Kind.invalidRequest.code, message: message)
+  }
+
+  package static func methodNotFound(_ method: String) -> RPCError {
+    RPCError(code: Kind.methodNotFound.code, message: "There is no method \(method.quotedName).")
+  }
+
+  package static func invalidParams(_ message: String) -> RPCError {
+    RPCError(code: Kind.invalidParams.code, message: message)
+  }
+
+  package static func internalError(_ message: String) -> RPCError {
+    RPCError(code: Kind.internalError.code, message: message)
+  }
+
+  package static let shuttingDown = RPCError(.shuttingDown, message: "The daemon is shutting down.")
+
+  package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
+
+  /// `name` is what the caller gave, even if no account could have it. It is made safe to show.
+  package static func unknownAccount(_ name: String) -> RPCError {
+    RPCError(.unknownAccount, message: "There is no account \(name.quotedName) in the configuration.")
+      .with("account", .string(name.shown(limit: String.quotedNameLength)))
+  }
+
+  package static func unknownItem(_ id: String) -> RPCError {
+    RPCError(.unknownItem, message: "There is no item \(id.quotedName) in the outbox.")
+  }
+
+  package static func unknownSignIn(_ id: String) -> RPCError {
+    RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) under way.")
+  }
+
+  package static func challenge(_ challenge: Challenge, _ account: AccountName) -> RPCError {
+    RPCError(.challenge, account: account, message: challenge.sentence).with("challenge", challenge.json)
+  }
+
+  /// `code` is OAuth's own: `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section 2).
+  package static func otherToken(_ code: String, _ account: AccountName, message: String) -> RPCError {
+    RPCError(.invalidParams, account: account, message: message).with("error", .string(code))
+  }
+
+  private func with(_ key: String, _ value: JSON) -> RPCError {
+    var data = data ?? [:]
+    data[key] = value
+    return RPCError(code: code, message: message, data: data)
+  }
+
+  package static func wrongPassphrase(
+    _ account: AccountName, message: String, retryAfterSeconds: Int? = nil
+  ) -> RPCError {
+    RPCError(
+      .wrongPassphrase, account: account, message: message, action: .unlock, retryAfterSeconds: retryAfterSeconds)
+  }
+
+  package static func passphraseNeeded(_ account: AccountName, message: String) -> RPCError {
+    RPCError(.passphraseNeeded, account: account, message: message, action: .unlock)
+  }
+}
+
+extension String {
+  /// In Unicode scalars.
+  fileprivate static let quotedNameLength = 100
+
+  /// A caller's name in an error message: safe to show, and no longer than a line.
+  package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
 }

@@ -1,15 +1,12 @@
 /// The answer to one call (JSON-RPC 2.0, section 5).
 package struct Response: Hashable, Sendable {
-  /// That of the call; null where the call was too broken to have one.
+  /// The id of the call. Null if the call was too broken to have one.
   package let id: JSON
   package let outcome: Result<JSON, RPCError>
 
-  package init(id: JSON, outcome: Result<JSON, RPCError>) {
-    self.id = id
-    self.outcome = outcome
-  }
+  package init(id: JSON, outcome: Result<JSON, RPCError>) { (self.id, self.outcome) = (id, outcome) }
 
-  /// It is nil where it is no answer.
+  /// Returns nil if the JSON is not a response.
   package init?(json: JSON) {
     guard json["jsonrpc"] == "2.0", let id = json["id"] else { return nil }
     if let result = json["result"] {
@@ -35,7 +32,7 @@ package struct Response: Hashable, Sendable {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// The line, with its end.
+  /// The line with its newline.
   package var line: [UInt8] {
     var bytes: [UInt8] = []
     write(to: &bytes)
@@ -43,7 +40,7 @@ package struct Response: Hashable, Sendable {
     return bytes
   }
 
-  /// The line that answers a batch, with its end. `responses`: their lines without ends.
+  /// The line that answers a batch, with its newline. `responses` are its lines without newlines.
   package static func line(batch responses: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "[")]
     for (index, response) in responses.enumerated() {

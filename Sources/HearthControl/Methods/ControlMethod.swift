@@ -1,7 +1,7 @@
 package import HearthCore
 
 /// One method of the control protocol (contract, section 5), declared once for the daemon, the client and the command
-/// line. A value of such a type is one call: its properties are the parameters.
+/// line. A value of such a type is one call; its properties are the parameters.
 package protocol ControlMethod: Sendable {
   associatedtype Result: WireValue
 
@@ -11,29 +11,34 @@ package protocol ControlMethod: Sendable {
 }
 
 extension ControlMethod {
-  /// Reads the parameters of a call strictly: -32602 names the one that is missing, unknown or of the wrong type; 1005
-  /// where no account can have the name.
+  package static var name: String { declaration.name }
+  package static var summary: String { declaration.summary }
+  package static var isReadOnly: Bool { declaration.isReadOnly }
+  package static var errors: [RPCError.Kind] { declaration.errors }
+
+  /// Parses the parameters of a call strictly. -32602 names one that is missing, unknown or of the wrong type; 1005
+  /// means that no account can have the name.
   package init(params: JSONObject) throws(RPCError) {
     var reader = FieldReader(params)
     self = try reader.read(Self.parameters)
   }
 
-  /// What the client sends, without what is left to the daemon.
+  /// The parameters that the client sends, without those that are left to the daemon.
   package var params: JSONObject {
     let members = Self.parameters.object(self, at: Timestamp(milliseconds: 0)).members
     return JSONObject(members.filter { !$0.value.isNull })
   }
 }
 
-/// What is known of a method before it is called.
+/// Describes a method to those who do not call it.
 package struct MethodDeclaration<Result: WireValue>: Sendable {
-  /// On the wire.
+  /// The name on the wire.
   package let name: String
   /// One sentence that says what the call does.
   package let summary: String
-  /// The caller asks for no change, so that nobody misses a call whose client has left before it began.
+  /// Whether the caller asks for no change, so that the call can be dropped if its client has left before it began.
   package let isReadOnly: Bool
-  /// What the call may be answered with, besides the errors of every call (`RPCError.Kind.ofEveryCall`).
+  /// The errors of the method, besides those of every call (`RPCError.Kind.ofEveryCall`).
   package let errors: [RPCError.Kind]
 
   package init(_ name: String, _ summary: String, isReadOnly: Bool = false, errors: [RPCError.Kind] = []) {
@@ -41,15 +46,8 @@ package struct MethodDeclaration<Result: WireValue>: Sendable {
   }
 }
 
-extension ControlMethod {
-  package static var name: String { declaration.name }
-  package static var summary: String { declaration.summary }
-  package static var isReadOnly: Bool { declaration.isReadOnly }
-  package static var errors: [RPCError.Kind] { declaration.errors }
-}
-
 extension RPCError.Kind {
-  /// The errors that any call may be answered with.
+  /// The errors that any call may return.
   package static let ofEveryCall: [RPCError.Kind] = [
     .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .shuttingDown, .overloaded,
   ]
@@ -66,7 +64,7 @@ extension ParameterlessMethod {
   package static var parameters: Fields<Self> { Fields(make: Self.init) }
 }
 
-/// A method that is asked of one account.
+/// A method for one account.
 package protocol AccountMethod: ControlMethod {
   var account: AccountName { get }
   init(_ account: AccountName)
@@ -78,7 +76,7 @@ extension AccountMethod {
   }
 }
 
-/// A method that is asked of one account, or, where none is named, of all.
+/// A method for one account, or for all if none is named.
 package protocol AccountsMethod: ControlMethod {
   var account: AccountName? { get }
   init(_ account: AccountName?)
@@ -90,7 +88,7 @@ extension AccountsMethod {
   }
 }
 
-/// A method whose one parameter is a text.
+/// A method whose only parameter is a text.
 package protocol TextMethod: ControlMethod {
   /// The parameter's name.
   static var parameter: String { get }
@@ -105,13 +103,13 @@ extension TextMethod {
 }
 
 extension AccountName {
-  /// The account of this name; 1005 where no account can have it.
+  /// The account of this name. Throws 1005 if no account can have it.
   package init(asked name: String) throws(RPCError) {
     guard let account = AccountName(name) else { throw .unknownAccount(name) }
     self = account
   }
 
-  /// The same, or nil where none is named.
+  /// The account of this name, or nil if none is named.
   package static func asked(_ name: String?) throws(RPCError) -> AccountName? {
     if let name { try AccountName(asked: name) } else { nil }
   }

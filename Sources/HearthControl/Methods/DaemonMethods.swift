@@ -7,9 +7,9 @@ package struct GetInfo: ParameterlessMethod {
   package init() {}
 }
 
-/// How the daemon and its sessions have fared, for graphs and alarms. What is counted begins at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects it; but how often sessions were ended and how long that lasted is
-/// counted from the first start on, for that is what people ask about after a reboot.
+/// Metrics of the daemon and its sessions, for graphs and alarms. Counts begin at zero when the daemon starts
+/// (`hearth_start_time_seconds`), as Prometheus expects. Only the number and duration of ended sessions are counted
+/// from the first start on, since people ask for them after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Give what the daemon counts and measures, as JSON or as OpenMetrics text.", isReadOnly: true)
@@ -21,7 +21,7 @@ package struct GetMetrics: ControlMethod {
   package init(_ format: MetricsReport.Format) { self.format = format }
 }
 
-/// All metrics, in one of two forms.
+/// All metrics, in one of two formats.
 package struct MetricsReport: TimelessWireValue {
   package static let fields = Fields<MetricsReport>(
     .omittable("metrics", \.metrics, .array(MetricFamily.fields)), .omittable("text", \.text, .text), make: Self.init)
@@ -31,15 +31,12 @@ package struct MetricsReport: TimelessWireValue {
     case openMetrics = "openmetrics"
   }
 
-  /// As JSON; else nil.
+  /// The metrics if the format is JSON.
   package let metrics: [MetricFamily]?
-  /// OpenMetrics 1.0, whole lines; else nil.
+  /// OpenMetrics 1.0 with whole lines, if that is the format.
   package let text: String?
 
-  private init(metrics: [MetricFamily]?, text: String?) {
-    self.metrics = metrics
-    self.text = text
-  }
+  private init(metrics: [MetricFamily]?, text: String?) { (self.metrics, self.text) = (metrics, text) }
 
   package init(_ metrics: [MetricFamily], as format: Format) {
     switch format {
@@ -63,7 +60,7 @@ package struct DiscoverMethods: ParameterlessMethod {
   package init() {}
 }
 
-/// What the daemon says of itself: all but the paths stays as it is for one run.
+/// What the daemon says about itself. Everything except the paths is constant during a run.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
 
@@ -79,23 +76,18 @@ package struct DaemonInfo: TimelessWireValue {
   package let pid: Int
   package let startedAt: Timestamp
   package let capabilities: [String]
-  /// Names of places (`state`, `socket`, …) and their paths; nil where there is none.
+  /// The names of places (`state`, `socket`, …) and their paths. A path is nil if the place does not exist.
   package let paths: [Path]
 
   package init(
     name: String = "hearthd", version: String = HearthVersion.text, protocolNumber: Int = HearthVersion.protocolNumber,
     pid: Int, startedAt: Timestamp, capabilities: [String] = ["sessions", "outbox", "events"], paths: [Path]
   ) {
-    self.name = name
-    self.version = version
-    self.protocolNumber = protocolNumber
-    self.pid = pid
-    self.startedAt = startedAt
-    self.capabilities = capabilities
-    self.paths = paths
+    (self.name, self.version, self.protocolNumber, self.pid) = (name, version, protocolNumber, pid)
+    (self.startedAt, self.capabilities, self.paths) = (startedAt, capabilities, paths)
   }
 
-  /// It is nil where there is no such place.
+  /// Returns nil if there is no such place.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 
@@ -108,5 +100,61 @@ extension WireType<[DaemonInfo.Path]> {
     } write: { paths in
       .object(JSONObject(paths.map { JSONObject.Member(key: $0.name, value: JSON($0.path)) }))
     }
+  }
+}
+
+/// The version of all of Hearth's programs.
+package enum HearthVersion {
+  package static let text = "0.1.0"
+  /// The version of the control protocol (`daemon.getInfo`).
+  package static let protocolNumber = 1
+}
+
+extension MetricFamily: TimelessWireValue {
+  package static let fields = Fields<MetricFamily>(
+    .required("name", \.name, .text), .required("type", \.type, .choice), .optional("unit", \.unit, .text),
+    .required("help", \.help, .text), .required("samples", \.samples, .array(MetricSample.fields)),
+    make: MetricFamily.init)
+}
+
+/// A sample has a `value`, or a histogram's `count`, `sum` and `buckets`.
+extension MetricSample: TimelessWireValue {
+  package static let fields = Fields<MetricSample>(
+    .required("labels", \.labels, .labels), .omittable("value", \.number, .number),
+    .omittable("count", \.count, .int), .omittable("sum", \.sum, .number),
+    .omittable("buckets", \.buckets, .array(Histogram.Bucket.fields)), make: MetricSample.read)
+
+  private var count: Int? { histogram?.count }
+  private var sum: Double? { histogram?.sum }
+  private var buckets: [Histogram.Bucket]? { histogram?.buckets }
+
+  private static func read(
+    _ labels: [MetricLabel], _ number: Double?, _ count: Int?, _ sum: Double?, _ buckets: [Histogram.Bucket]?
+  ) -> MetricSample? {
+    if let number { return MetricSample(labels, .number(number)) }
+    guard let count, let sum, let buckets else { return nil }
+    return MetricSample(labels, .histogram(Histogram(buckets: buckets, count: count, sum: sum)))
+  }
+}
+
+extension Histogram.Bucket: TimelessWireValue {
+  package static let fields = Fields<Histogram.Bucket>(
+    .required("le", \.bound, .number), .required("count", \.count, .int), make: Histogram.Bucket.init)
+}
+
+extension WireType<[MetricLabel]> {
+  fileprivate static var labels: WireType {
+    WireType("must be an object of strings", .dictionary(of: .type("string"))) { json in
+      let labels = json.object?.members.compactMap { member in member.value.string.map { MetricLabel(member.key, $0) } }
+      return labels?.count == json.object?.members.count ? labels : nil
+    } write: { labels in
+      .object(JSONObject(labels.map { JSONObject.Member(key: $0.name, value: .string($0.value)) }))
+    }
+  }
+}
+
+extension WireType<Double> {
+  fileprivate static var number: WireType {
+    WireType("must be a number", .type("number"), read: \.double, write: JSON.init(finite:))
   }
 }

@@ -1,38 +1,24 @@
 package import HearthCore
 
-/// What a subscription is about.
+/// The subject of a subscription's events.
 package enum EventTopic: String, CaseIterable, Sendable {
   case session, outbox, daemon
 }
 
-/// The answer is a snapshot and comes before the first notification, so that no event comes twice and none is missing.
+/// The result is a snapshot and comes before the first notification, so that no event is missing or comes twice.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
     "events.subscribe", "Receive events from now on.", isReadOnly: true, errors: [.unknownAccount])
   package static let parameters = Fields<Subscribe>(
     .optional("account", \.account, .account),
-    .optional("topics", \.topics, .topics, omitting: Set(EventTopic.allCases))
+    .optional("topics", \.topics, .set(known: "session, outbox and daemon"), omitting: Set(EventTopic.allCases))
   ) { Subscribe(topics: $1, account: $0) }
 
   package let topics: Set<EventTopic>
   package let account: AccountName?
 
   package init(topics: Set<EventTopic> = Set(EventTopic.allCases), account: AccountName? = nil) {
-    self.topics = topics
-    self.account = account
-  }
-}
-
-extension WireType<Set<EventTopic>> {
-  fileprivate static var topics: WireType {
-    WireType<[String]>.texts.refusing(
-      .meaning, .array(of: .choice(among: EventTopic.allCases.map(\.rawValue)))
-    ) { names in
-      let unknown = names.first { EventTopic(rawValue: $0) == nil }
-      return unknown.map { "has \($0.quotedName); there are session, outbox and daemon" }
-    }.mapped(
-      "", to: { names in Set(names.compactMap { EventTopic(rawValue: $0) }) },
-      from: { topics in EventTopic.allCases.filter(topics.contains).map(\.rawValue) })
+    (self.topics, self.account) = (topics, account)
   }
 }
 
@@ -51,10 +37,7 @@ package struct Subscription: WireValue {
   package let outbox: OutboxStats
 
   package init(id: String, seq: Int, sessions: [SessionStatus], outbox: OutboxStats) {
-    self.id = id
-    self.seq = seq
-    self.sessions = sessions
-    self.outbox = outbox
+    (self.id, self.seq, self.sessions, self.outbox) = (id, seq, sessions, outbox)
   }
 }
 

@@ -1,6 +1,7 @@
 package import HearthCore
 
-/// Each page is one moment: what is delivered, made or changed between two pages may be missing or stand there twice.
+/// Each page is a consistent snapshot; the export as a whole is not: an item that is delivered, made or changed between
+/// two pages may be missing or appear twice.
 package struct ExportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ExportPage>(
     "outbox.export", "Give items that are not delivered with all that is in them, oldest first.",
@@ -17,32 +18,40 @@ extension ExportPage: TimelessWireValue {
     .optional("cursor", \.cursor, .text), make: ExportPage.init)
 }
 
-/// Each item keeps its user: what is another's is held until that one signs in. An item that is there already, by its id
-/// or by its idempotency key, is not kept twice.
+/// Each item keeps its user: another user's item is held until that user signs in. An item that already exists, by its
+/// id or its idempotency key, is not kept twice.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Keep items that were exported, all or none.", errors: Enqueue.errors)
   package static let parameters = Fields<ImportItems>(
     .required("items", \.items, .array(ExportedItem.fields)),
-    .optional("dryRun", \.isDryRun, .bool, omitting: false), make: Self.init)
+    .optional("dryRun", \.isDryRun, .bool, omitting: false),
+    .optional("itemsBefore", \.itemsBefore, .count, omitting: 0),
+    .optional("bytesBefore", \.bytesBefore, .count, omitting: 0), make: Self.init)
 
   package let items: [ExportedItem]
-  /// Nothing is kept: only whether it would be is told.
+  /// Whether nothing is kept, and the result only says what would be.
   package let isDryRun: Bool
+  /// What the earlier calls of the same dry run would have kept, since the limits apply to all of them together.
+  package let itemsBefore: Int
+  package let bytesBefore: Int
 
-  package init(_ items: [ExportedItem], isDryRun: Bool = false) {
+  package init(_ items: [ExportedItem], isDryRun: Bool = false, itemsBefore: Int = 0, bytesBefore: Int = 0) {
     (self.items, self.isDryRun) = (items, isDryRun)
+    (self.itemsBefore, self.bytesBefore) = (itemsBefore, bytesBefore)
   }
 }
 
-/// What came of the items of a call, in its order.
+/// The results for the items of a call, in their order.
 package struct ImportReceipt: TimelessWireValue {
   package static let fields = Fields<ImportReceipt>(
-    .required("items", \.items, .array(EnqueueReceipt.fields)), make: Self.init)
+    .required("items", \.items, .array(EnqueueReceipt.fields)), .required("bytes", \.bytes, .int), make: Self.init)
 
   package let items: [EnqueueReceipt]
+  /// The bytes that the new items take.
+  package let bytes: Int
 
-  package init(items: [EnqueueReceipt]) { self.items = items }
+  package init(items: [EnqueueReceipt], bytes: Int) { (self.items, self.bytes) = (items, bytes) }
 }
 
 extension ExportedItem: TimelessWireValue {
@@ -77,7 +86,7 @@ extension ExportedItem: TimelessWireValue {
 }
 
 extension String {
-  /// Whether little of it is longer in JSON than it is itself, so that a body is no larger than one in Base64.
+  /// Whether the text grows little as JSON, so that a body is no larger than it would be in Base64.
   var isPlain: Bool {
     utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
   }

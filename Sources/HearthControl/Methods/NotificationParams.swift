@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// What subscribers are sent of each event, beside `subscription`, `seq` and `time` (contract, section 5).
+/// The parameters of each event's notification besides `subscription`, `seq` and `time` (contract, section 5).
 extension EventName {
-  /// Nil for an event that subscribers are not sent.
+  /// It is nil for an event that subscribers do not receive.
   package var params: (any WireValue.Type)? {
     switch self {
     case .sessionChanged: SessionChange.self
@@ -27,12 +27,11 @@ package struct SessionChange: WireValue {
     make: Self.init)
 
   package let session: SessionStatus
-  /// The name of the state before.
+  /// The name of the previous state.
   package let previous: String
 
   package init(session: SessionStatus, previous: String) {
-    self.session = session
-    self.previous = previous
+    (self.session, self.previous) = (session, previous)
   }
 }
 
@@ -43,13 +42,11 @@ package struct TokenExpiry: TimelessWireValue {
 
   package let account: AccountName
   package let expiresAt: Timestamp
-  /// No refresh can prevent it.
+  /// Whether no refresh can prevent it.
   package let isFinal: Bool
 
   package init(account: AccountName, expiresAt: Timestamp, isFinal: Bool) {
-    self.account = account
-    self.expiresAt = expiresAt
-    self.isFinal = isFinal
+    (self.account, self.expiresAt, self.isFinal) = (account, expiresAt, isFinal)
   }
 }
 
@@ -67,10 +64,8 @@ package struct TokenRefresh: TimelessWireValue {
   package init(
     account: AccountName, expiresAt: Timestamp?, fingerprint: Fingerprint, previousFingerprint: Fingerprint
   ) {
-    self.account = account
-    self.expiresAt = expiresAt
-    self.fingerprint = fingerprint
-    self.previousFingerprint = previousFingerprint
+    (self.account, self.expiresAt) = (account, expiresAt)
+    (self.fingerprint, self.previousFingerprint) = (fingerprint, previousFingerprint)
   }
 }
 
@@ -96,13 +91,10 @@ package struct OutboxPause: TimelessWireValue {
   package let account: AccountName
   package let reason: String
 
-  package init(account: AccountName, reason: String) {
-    self.account = account
-    self.reason = reason
-  }
+  package init(account: AccountName, reason: String) { (self.account, self.reason) = (account, reason) }
 }
 
-/// The subscription is over: the subscriber did not keep up.
+/// The end of a subscription whose subscriber did not keep up.
 package struct SubscriptionEnd: TimelessWireValue {
   package enum Reason: String, CaseIterable, Sendable {
     case lagged

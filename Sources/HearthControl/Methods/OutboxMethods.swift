@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Answered only once the item is on disk; taken in every session state.
+/// Answered only once the item is on disk. Accepted in every session state.
 package struct Enqueue: ControlMethod {
   package static let declaration = MethodDeclaration<EnqueueReceipt>(
     "outbox.enqueue", "Queue a request.",
@@ -18,13 +18,11 @@ package struct EnqueueReceipt: TimelessWireValue {
 
   package let id: String
   package let state: OutboxItem.State
-  /// The same key and content were queued before: this is that item.
+  /// Whether the same key and content were already queued, so that this is the existing item.
   package let isDuplicate: Bool
 
   package init(id: String, state: OutboxItem.State, isDuplicate: Bool) {
-    self.id = id
-    self.state = state
-    self.isDuplicate = isDuplicate
+    (self.id, self.state, self.isDuplicate) = (id, state, isDuplicate)
   }
 }
 
@@ -44,7 +42,7 @@ package struct EnqueuedItems: TimelessWireValue {
     .required("ids", \.ids, .texts), .required("duplicates", \.duplicates, .bools), make: Self.init)
 
   package let ids: [String]
-  /// Whether each was queued before (`EnqueueReceipt.isDuplicate`).
+  /// Whether each item was already queued (`EnqueueReceipt.isDuplicate`).
   package let duplicates: [Bool]
 
   package init(ids: [String], duplicates: [Bool]) { (self.ids, self.duplicates) = (ids, duplicates) }
@@ -61,7 +59,7 @@ extension OutboxDraft {
 }
 
 extension Field<OutboxDraft, Bool> {
-  /// `unordered`, which cannot be true where a `lane` is given.
+  /// `unordered`, which must not be true together with `lane`.
   fileprivate static func unordered(_ get: @escaping @Sendable (OutboxDraft) -> Bool) -> Field {
     let field = optional("unordered", get, .bool, omitting: false)
     return Field(
@@ -103,32 +101,26 @@ extension OutboxQuery {
     make: OutboxQuery.init)
 }
 
-/// One item, or all of an account that are in a state.
+/// One item, or all items of an account in one state.
 package enum ItemChoice: Hashable, Sendable {
   case item(String)
   case all(AccountName, in: ChangeableState)
 
-  fileprivate var id: String? {
-    if case .item(let id) = self { id } else { nil }
-  }
+  fileprivate var id: String? { if case .item(let id) = self { id } else { nil } }
 
-  fileprivate var account: AccountName? {
-    if case .all(let account, _) = self { account } else { nil }
-  }
+  fileprivate var account: AccountName? { if case .all(let account, _) = self { account } else { nil } }
 
-  fileprivate var state: ChangeableState? {
-    if case .all(_, let state) = self { state } else { nil }
-  }
+  fileprivate var state: ChangeableState? { if case .all(_, let state) = self { state } else { nil } }
 }
 
-/// The states of which all items of an account can be changed at once.
+/// The states in which all items of an account can be changed at once.
 package enum ChangeableState: String, CaseIterable, Sendable {
   case dead, held
 
   package var state: OutboxItem.State { self == .dead ? .dead : .held }
 }
 
-/// A method that changes the items that are chosen; its result is how many they were.
+/// A method that changes the chosen items and returns their number.
 package protocol ItemChangeMethod: ControlMethod where Result == ItemCount {
   var choice: ItemChoice { get }
   init(_ choice: ItemChoice)
@@ -205,8 +197,7 @@ package struct FlushOutbox: ControlMethod {
   package let timeout: Duration
 
   package init(_ account: AccountName?, timeout: Duration = .seconds(30)) {
-    self.account = account
-    self.timeout = timeout
+    (self.account, self.timeout) = (account, timeout)
   }
 }
 
@@ -216,4 +207,53 @@ package struct GetOutboxStats: AccountsMethod {
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }
+}
+
+/// An outbox item as clients see it (contract, section 6), without its headers and body.
+extension OutboxItem: TimelessWireValue {
+  package static let fields = Fields<OutboxItem>(
+    .required("id", \.id, .text), .required("account", \.account, .account),
+    .optional("subject", \.namedSubject, .subject), .optional("lane", \.lane, .name),
+    .required("method", \.method, .text), .required("url", \.url, .text), .required("state", \.state, .choice),
+    .optional("reason", \.reason, .choice), .required("attempts", \.attempts, .int),
+    .required("createdAt", \.createdAt, .time), .optional("nextAttemptAt", \.nextAttemptAt, .time),
+    .optional("lastStatus", \.lastStatus, .int), .optional("lastError", \.lastError, .text),
+    .required("idempotencyKey", \.idempotencyKey, .text), .required("bytes", \.bytes, .int),
+    make: OutboxItem.init)
+}
+
+extension OutboxItem {
+  fileprivate var namedSubject: Subject? { subject?.named }
+}
+
+extension WireType<Subject> {
+  /// The wire names no issuer here.
+  fileprivate static var subject: WireType {
+    WireType<String>.text.mapped(
+      "", to: { Subject(issuer: "", id: $0, isIssuerAssumed: true) }, from: \.id)
+  }
+}
+
+/// The counts of the outbox, for one account or for all.
+extension OutboxStats: TimelessWireValue {
+  package static let fields = Fields<OutboxStats>(
+    .required("pending", \.pending, .int), .required("inFlight", \.inFlight, .int),
+    .required("waiting", \.waiting, .int), .required("held", \.held, .int),
+    .required("delivered", \.delivered, .int), .required("dead", \.dead, .int), .required("bytes", \.bytes, .int),
+    .optional("oldestPendingAt", \.oldestPendingAt, .time), .required("paused", \.isPaused, .bool),
+    .optional("pausedReason", \.pausedReason, .text), .omittable("error", \.trouble, .text)
+  ) { pending, inFlight, waiting, held, delivered, dead, bytes, oldest, isPaused, reason, trouble in
+    var stats = OutboxStats()
+    (stats.pending, stats.inFlight, stats.waiting, stats.held) = (pending, inFlight, waiting, held)
+    (stats.delivered, stats.dead, stats.bytes) = (delivered, dead, bytes)
+    (stats.oldestPendingAt, stats.isPaused, stats.pausedReason) = (oldest, isPaused, reason)
+    stats.trouble = trouble
+    return stats
+  }
+}
+
+extension OutboxPage: TimelessWireValue {
+  package static let fields = Fields<OutboxPage>(
+    .required("items", \.items, .array(OutboxItem.fields)), .optional("cursor", \.cursor, .text),
+    make: OutboxPage.init)
 }

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Sends one request with the account's token and returns what the API answers.
+/// Sends one request with the account's token and returns the API's answer.
 package struct SendRequest: ControlMethod {
   package static let declaration = MethodDeclaration<RequestAnswer>(
     "http.request", "Send a request to an API with the account's token, and return the answer.",
@@ -15,13 +15,12 @@ package struct SendRequest: ControlMethod {
   package let cache: RequestCache
 
   package init(_ draft: RequestDraft, cache: RequestCache = .none) {
-    self.draft = draft
-    self.cache = cache
+    (self.draft, self.cache) = (draft, cache)
   }
 }
 
 extension RequestDraft {
-  /// How long the API may be given, in seconds.
+  /// The allowed time limits for the API, in seconds.
   package static let timeouts = 1...300
 
   fileprivate static let fields = Fields<RequestDraft>(
@@ -35,14 +34,14 @@ extension RequestDraft {
     return draft
   }
 
-  /// What is asked, and of whom.
+  /// The account and the request without its body.
   static let target = Fields<RequestDraft>(
     .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
     .optional("headers", \.headers, .headers, omitting: []),
     make: { RequestDraft(account: $0, method: $1, url: $2, headers: $3) })
 }
 
-/// What an API answered, with whatever status.
+/// An API's answer, with any status.
 package struct RequestAnswer: TimelessWireValue {
   package static let fields = Fields<RequestAnswer>(
     .required("status", \.status, .int), .required("headers", \.headers, .headers),
@@ -57,24 +56,36 @@ package struct RequestAnswer: TimelessWireValue {
   /// The age of an answer from the cache, in whole seconds.
   package let age: Duration?
 
-  /// `age`: of an earlier answer, which is given in place of an error.
+  /// `age` is set for an earlier answer that replaces an error.
   package init(_ response: APIResponse, age: Duration? = nil) {
     self.init(
       status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age)
   }
 
   private init(status: Int, headers: [APIRequest.Header], body: [UInt8], isFromCache: Bool, age: Duration?) {
-    self.status = status
-    self.headers = headers
-    self.body = body
-    self.isFromCache = isFromCache
-    self.age = age
+    (self.status, self.headers, self.body) = (status, headers, body)
+    (self.isFromCache, self.age) = (isFromCache, age)
   }
 }
 
 extension String {
-  /// Whether it has no control characters but those of text. Others grow sixfold as JSON.
+  /// Whether it has no control characters except those of text. Others grow sixfold as JSON.
   fileprivate var isPlainText: Bool {
     utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
+  }
+}
+
+/// `data.challenge` of the error 1008 (contract, section 5).
+extension Challenge: TimelessWireValue {
+  package static let fields = Fields<Challenge>(
+    .required("origin", \.origin, .origin), .optional("error", \.error, .text),
+    .optional("acrValues", \.acrValues, .text), .optional("maxAge", \.maxAge, .int),
+    .optional("claims", \.claims, .text), .optional("scope", \.scope, .text),
+    make: { Challenge(origin: $0, error: $1, acrValues: $2, maxAge: $3, claims: $4, scope: $5) })
+}
+
+extension WireType<Origin> {
+  fileprivate static var origin: WireType {
+    WireType<String>.text.mapped("must be an origin", to: { try? Origin(ofServer: $0) }, from: \.description)
   }
 }

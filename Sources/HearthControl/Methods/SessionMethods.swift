@@ -15,7 +15,8 @@ package struct GetSession: AccountMethod {
   package init(_ account: AccountName) { self.account = account }
 }
 
-/// A token that is valid long enough is given at once; else one refresh is awaited, one however many ask.
+/// Returns a token that is valid long enough at once. Otherwise the call waits for one refresh, which all callers
+/// share.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Give a token that is valid, refreshed where needed.", isReadOnly: true,
@@ -23,23 +24,29 @@ package struct GetToken: ControlMethod {
   package static let parameters = Fields<GetToken>(
     .required("account", \.account, .account),
     .optional("minValiditySeconds", \.minValidity, .seconds(in: 0...Int(Int32.max))), .optional("url", \.url, .text),
-    make: Self.init)
+    .optional("scope", \.scope, .text), .optional("audience", \.audience, .text), make: Self.init)
 
   package let account: AccountName
-  /// How long the token is to be valid at least, in whole seconds; nil: as long as the daemon finds right.
+  /// The minimum validity of the token, in whole seconds. Nil leaves it to the daemon.
   package let minValidity: Duration?
-  /// Where the token is to be sent: it is given only where that is one of the account's `api_origins`. Nil: the client
-  /// sees to that.
+  /// The URL that the token will be sent to. The token is given only if its origin is one of the account's
+  /// `api_origins`. With nil the client is responsible.
   package let url: String?
+  /// The scopes that the token is to have, separated by spaces (RFC 6749, section 3.3), and the audience: a token of the
+  /// account that has others is refused.
+  package let scope: String?
+  package let audience: String?
 
-  package init(_ account: AccountName, minValidity: Duration? = nil, url: String? = nil) {
-    self.account = account
-    self.minValidity = minValidity
-    self.url = url
+  package init(
+    _ account: AccountName, minValidity: Duration? = nil, url: String? = nil, scope: String? = nil,
+    audience: String? = nil
+  ) {
+    (self.account, self.minValidity, self.url) = (account, minValidity, url)
+    (self.scope, self.audience) = (scope, audience)
   }
 }
 
-/// A token, and whose it is.
+/// A token and its owner.
 package struct GivenToken: TimelessWireValue {
   package static let fields = Fields<GivenToken>(
     .required("account", \.account, .account), .required("accessToken", \.bearer.token.secret, .secret),
@@ -51,7 +58,7 @@ package struct GivenToken: TimelessWireValue {
   package let bearer: Bearer
   package let issuer: String?
 
-  /// `issuer`: the configured one, where the user is not known.
+  /// `issuer` is the configured one, used if the user is not known.
   package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
     self.account = account
     self.bearer = bearer
@@ -71,8 +78,9 @@ package struct GivenToken: TimelessWireValue {
   private var subjectID: String? { bearer.subject?.id }
 }
 
-/// For a client whose token an API answered with 401. The report of an older token changes nothing; of the current one it
-/// forces one refresh, and of a new one it ends the session. Where the API asks for more than a fresh token it changes nothing.
+/// For a client whose token an API answered with 401. A report about an older token changes nothing, one about the
+/// current token forces one refresh, and one about a new token ends the session. If the API asks for more than a fresh
+/// token, the report changes nothing.
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
@@ -81,15 +89,13 @@ package struct ReportUnauthorized: ControlMethod {
     .optional("wwwAuthenticate", \.wwwAuthenticate, .text), make: Self.init)
 
   package let account: AccountName
-  /// The fingerprint of the token, as `session.getToken` gave it. The daemon reads it once it knows the account.
+  /// The fingerprint of the token, as `session.getToken` returned it. The daemon parses it once it knows the account.
   package let fingerprint: String
-  /// The field of the API's answer; several are joined by commas.
+  /// The `WWW-Authenticate` field of the API's answer. Several are joined by commas.
   package let wwwAuthenticate: String?
 
   package init(_ account: AccountName, fingerprint: String, wwwAuthenticate: String? = nil) {
-    self.account = account
-    self.fingerprint = fingerprint
-    self.wwwAuthenticate = wwwAuthenticate
+    (self.account, self.fingerprint, self.wwwAuthenticate) = (account, fingerprint, wwwAuthenticate)
   }
 }
 
@@ -118,7 +124,7 @@ package struct LockSessions: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// With `protection = "passphrase"` and nothing sealed yet, the passphrase is set for the first sign-in.
+/// If `protection = "passphrase"` and nothing is sealed yet, this sets the passphrase for the first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.unlock", "Take the user's lock away, and open what a passphrase seals.",
@@ -130,8 +136,7 @@ package struct UnlockSessions: ControlMethod {
   package let passphrase: Secret?
 
   package init(_ account: AccountName?, passphrase: Secret? = nil) {
-    self.account = account
-    self.passphrase = passphrase
+    (self.account, self.passphrase) = (account, passphrase)
   }
 }
 
@@ -141,8 +146,8 @@ extension WireType<Secret> {
   }
 }
 
-/// Tries the way to the provider and the APIs, step by step, and looks at the token. Nothing is changed by it, but the
-/// token may be refreshed; of what this machine knows by itself (`sink`) nobody is asked.
+/// Tries the way to the provider and the APIs, step by step, and looks at the token. It changes nothing, except that
+/// the token may be refreshed. Checks of this machine alone (`sink`) ask no server.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
     "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",
@@ -150,26 +155,31 @@ package struct DiagnoseSession: ControlMethod {
     errors: [.unknownAccount])
   package static let parameters = Fields<DiagnoseSession>(
     .required("account", \.account, .account),
-    .optional("checks", \.checks, .checks, omitting: Set(Diagnosis.Check.allCases)), make: Self.init)
+    .optional(
+      "checks", \.checks, .set(known: Diagnosis.Check.allCases.map(\.rawValue).joined(separator: ", ")),
+      omitting: Set(Diagnosis.Check.allCases)), make: Self.init)
 
   package let account: AccountName
-  /// The checks that are wanted.
+  /// The requested checks.
   package let checks: Set<Diagnosis.Check>
 
   package init(_ account: AccountName, _ checks: Set<Diagnosis.Check> = Set(Diagnosis.Check.allCases)) {
-    self.account = account
-    self.checks = checks
+    (self.account, self.checks) = (account, checks)
   }
 }
 
-extension WireType<Set<Diagnosis.Check>> {
-  fileprivate static var checks: WireType {
-    let all = Diagnosis.Check.allCases
-    return WireType<[String]>.texts.refusing(.meaning, .array(of: .choice(among: all.map(\.rawValue)))) { names in
-      let unknown = names.first { Diagnosis.Check(rawValue: $0) == nil }
-      return unknown.map { "has \($0.quotedName); there are \(all.map(\.rawValue).joined(separator: ", "))" }
-    }.mapped(
-      "", to: { names in Set(names.compactMap(Diagnosis.Check.init(rawValue:))) },
-      from: { checks in all.filter(checks.contains).map(\.rawValue) })
-  }
+/// The results of `session.diagnose`, in the order in which the checks were made.
+package struct Diagnoses: TimelessWireValue {
+  package static let fields = Fields<Diagnoses>(
+    .required("checks", \.checks, .array(Diagnosis.fields)), make: Self.init)
+
+  package let checks: [Diagnosis]
+
+  package init(_ checks: [Diagnosis]) { self.checks = checks }
+}
+
+extension Diagnosis: TimelessWireValue {
+  package static let fields = Fields<Diagnosis>(
+    .required("check", \.check, .choice), .required("verdict", \.verdict, .choice),
+    .required("message", \.message, .text), .omittable("path", \.path, .text), make: Self.init)
 }

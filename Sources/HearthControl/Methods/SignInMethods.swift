@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// A refresh token alone is used at once, and the answer says how that went.
+/// A refresh token without an access token is used at once, and the result says whether it worked.
 package struct ImportGrant: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.import", "Sign in with tokens from elsewhere.",
@@ -14,25 +14,21 @@ package struct ImportGrant: ControlMethod {
     .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
-  /// One of the two is given, or both: the daemon sees to that once it knows the account.
+  /// At least one of the two is given, which the daemon checks once it knows the account.
   package let refreshToken: Secret?
   package let accessToken: Secret?
   package let idToken: Secret?
   /// How long the access token lasts from now on, in whole seconds.
   package let expiresIn: Duration?
-  /// Also while locked, in the place of the credential there.
+  /// Whether to sign in even while locked, replacing the credential there.
   package let replace: Bool
 
   package init(
     _ account: AccountName, refreshToken: Secret? = nil, accessToken: Secret? = nil, idToken: Secret? = nil,
     expiresIn: Duration? = nil, replace: Bool = false
   ) {
-    self.account = account
-    self.refreshToken = refreshToken
-    self.accessToken = accessToken
-    self.idToken = idToken
-    self.expiresIn = expiresIn
-    self.replace = replace
+    (self.account, self.refreshToken, self.accessToken) = (account, refreshToken, accessToken)
+    (self.idToken, self.expiresIn, self.replace) = (idToken, expiresIn, replace)
   }
 }
 
@@ -41,13 +37,13 @@ extension WireType<Secret> {
     WireType<String>.text.refusing { text in
       if text.isEmpty { return "is empty" }
       guard isInForm(text) else { return "has characters that no token has" }
-      // All three, sealed, have to go into a credential file that is read again.
+      // All three, sealed, have to fit in a credential file that can be read again.
       return text.utf8.count > 128 << 10 ? "is longer than 128 KiB" : nil
     }.mapped("", to: { Secret($0) }, from: { $0.reveal() })
   }
 }
 
-/// Begins a sign-in; `session.awaitSignIn` tells how it goes. The flow `password` takes user name and password.
+/// Begins a sign-in, whose result `session.awaitSignIn` returns. The flow `password` takes user name and password.
 package struct BeginSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<BegunSignIn>(
     "session.beginSignIn", "Begin to sign in.",
@@ -64,21 +60,18 @@ package struct BeginSignIn: ControlMethod {
   package let flow: SignInFlow
   package let username: String?
   package let password: Secret?
-  /// Also while locked, in the place of the credential there.
+  /// Whether to sign in even while locked, replacing the credential there.
   package let replace: Bool
 
   package init(
     _ account: AccountName, flow: SignInFlow, username: String? = nil, password: Secret? = nil, replace: Bool = false
   ) {
-    self.account = account
-    self.flow = flow
-    self.username = username
-    self.password = password
-    self.replace = replace
+    (self.account, self.flow, self.username) = (account, flow, username)
+    (self.password, self.replace) = (password, replace)
   }
 }
 
-/// A sign-in under way, with what the person has to do; or one that is finished already.
+/// A sign-in under way, with what the user has to do, or one that has already finished.
 package struct BegunSignIn: TimelessWireValue {
   package static let fields = Fields<BegunSignIn>(
     .required("signIn", \.id, .text), .optional("verificationUri", \.verificationURI, .text),
@@ -86,13 +79,13 @@ package struct BegunSignIn: TimelessWireValue {
     .optional("userCode", \.userCode, .text), .optional("authorizationUrl", \.authorizationURL, .text),
     .optional("expiresAt", \.expiresAt, .time), make: Self.init)
 
-  /// What `session.awaitSignIn` takes.
+  /// The id that `session.awaitSignIn` takes.
   package let id: String
-  /// Where the person types the code in (RFC 8628, section 3.2).
+  /// Where the user types in the code (RFC 8628, section 3.2).
   package let verificationURI: String?
   package let verificationURIComplete: String?
   package let userCode: String?
-  /// Where the browser is sent.
+  /// The URL that the browser opens.
   package let authorizationURL: String?
   package let expiresAt: Timestamp?
 
@@ -131,7 +124,7 @@ package struct CancelSignIn: TextMethod {
   package init(_ text: String) { self.text = text }
 }
 
-/// For a browser on another machine: the address that the provider sent it to, as the person has copied it.
+/// For a browser on another machine: passes the address that the provider redirected it to, as the user has copied it.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "session.completeSignIn", "Go on with the address that the browser was sent to.",
@@ -140,11 +133,8 @@ package struct CompleteSignIn: ControlMethod {
     .required("signIn", \.id, .text), .required("address", \.address, .secret), make: Self.init)
 
   package let id: String
-  /// It holds the authorization code.
+  /// Secret, since it contains the authorization code.
   package let address: Secret
 
-  package init(_ id: String, address: Secret) {
-    self.id = id
-    self.address = address
-  }
+  package init(_ id: String, address: Secret) { (self.id, self.address) = (id, address) }
 }

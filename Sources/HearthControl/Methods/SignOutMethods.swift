@@ -1,7 +1,7 @@
 package import HearthCore
 
 package struct SignOut: ControlMethod {
-  /// What becomes of the items that wait in the account's outbox.
+  /// What happens to the items in the account's outbox.
   package enum Items: String, CaseIterable, Sendable {
     case keep, discard
   }
@@ -17,32 +17,29 @@ package struct SignOut: ControlMethod {
   package let account: AccountName
   package let revoke: Bool
   package let outbox: Items
-  /// The answer names the page at which the browser ends the session at the provider, too.
+  /// Whether the result names the page at which the browser also ends the session at the provider.
   package let everywhere: Bool
 
   package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep, everywhere: Bool = false) {
-    self.account = account
-    self.revoke = revoke
-    self.outbox = outbox
-    self.everywhere = everywhere
+    (self.account, self.revoke, self.outbox, self.everywhere) = (account, revoke, outbox, everywhere)
   }
 }
 
-/// A session that was signed out, and what its provider knows of that.
+/// A session that was signed out, and what its provider knows about it.
 package struct SignedOut: WireValue {
   package enum Revocation: Hashable, Sendable {
-    /// The provider has confirmed that the grant is of no use any more.
+    /// The provider has confirmed that the grant is revoked.
     case done
     /// The provider could not be asked, and is asked again later.
     case later
-    /// There was nothing to revoke, nobody wanted it, or the provider does not revoke.
+    /// There was nothing to revoke, the caller did not want it, or the provider does not support it.
     case none
   }
 
   /// Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
-    /// Why there is no such page, in a sentence.
+    /// There is no such page. The sentence says why.
     case missing(String)
   }
 
@@ -54,13 +51,11 @@ package struct SignedOut: WireValue {
 
   package let status: SessionStatus
   package let revocation: Revocation
-  /// It is nil where it was not asked for.
+  /// It is nil if the caller did not ask for it.
   package let endSession: EndSession?
 
   package init(_ status: SessionStatus, revocation: Revocation, endSession: EndSession? = nil) {
-    self.status = status
-    self.revocation = revocation
-    self.endSession = endSession
+    (self.status, self.revocation, self.endSession) = (status, revocation, endSession)
   }
 
   private init(status: SessionStatus, isRevoked: Bool, revokesLater: Bool, url: String, error: String) {

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Begins a request whose bodies go in pieces.
+/// Begins a request whose body and answer come in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
     "http.open", "Begin a request to an API whose body and answer go in pieces, so that both may be of any length.",
@@ -9,7 +9,7 @@ package struct OpenStream: ControlMethod {
     .all(\.draft, RequestDraft.target),
     .optional(
       "timeoutSeconds", \.draft.timeout, .seconds(in: RequestDraft.timeouts), default: RequestDraft.usualTimeout),
-    .optional("contentLength", \.length, .byteCount), .optional("chunked", \.isChunked, .bool, omitting: false),
+    .optional("contentLength", \.length, .count), .optional("chunked", \.isChunked, .bool, omitting: false),
     make: { (target, timeout, length, isChunked) throws(RPCError) in
       guard length == nil || !isChunked else {
         throw .invalidParams("Give \"contentLength\" or \"chunked\", not both.")
@@ -17,9 +17,9 @@ package struct OpenStream: ControlMethod {
       return OpenStream(target.with(timeout: timeout), length.map { .sized($0) } ?? (isChunked ? .chunked : nil))
     })
 
-  /// Without a body.
+  /// The request without its body.
   package let draft: RequestDraft
-  /// It is nil where the request has none.
+  /// The kind of body, or nil if the request has none.
   package let upload: APIRequest.Upload?
 
   package init(_ draft: RequestDraft, _ upload: APIRequest.Upload?) {
@@ -30,15 +30,10 @@ package struct OpenStream: ControlMethod {
   private var isChunked: Bool { upload == .chunked }
 }
 
-extension WireType<Int> {
-  /// What JSON can say exactly.
-  fileprivate static var byteCount: WireType { .int(in: 0...(1 << 53) - 1) }
-}
-
 package struct OpenedStream: TimelessWireValue {
   package static let fields = Fields<OpenedStream>(.required("stream", \.id, .text), make: Self.init)
 
-  /// Known on the connection that opened it alone.
+  /// The id, which is only valid on the connection that opened the stream.
   package let id: String
 
   package init(id: String) { self.id = id }
@@ -49,14 +44,14 @@ package struct WriteStream: ControlMethod {
   package static let declaration = MethodDeclaration<WrittenPiece>(
     "http.write", "Send a piece of the body of a request that was begun with http.open.", errors: OpenStream.errors)
   package static let parameters = Fields<WriteStream>(
-    .required("stream", \.id, .text), .required("offset", \.offset, .byteCount), .required("data", \.piece, .bytes),
+    .required("stream", \.id, .text), .required("offset", \.offset, .count), .required("data", \.piece, .bytes),
     .optional("end", \.isLast, .bool, omitting: false), make: { WriteStream($0, at: $1, $2, isLast: $3) })
 
   package let id: String
-  /// Where in the body the piece belongs, in bytes.
+  /// The position of the piece in the body, in bytes.
   package let offset: Int
   package let piece: [UInt8]
-  /// The body ends with it.
+  /// Whether the body ends with it.
   package let isLast: Bool
 
   package init(_ id: String, at offset: Int, _ piece: [UInt8], isLast: Bool = false) {
@@ -65,15 +60,15 @@ package struct WriteStream: ControlMethod {
 }
 
 package struct WrittenPiece: TimelessWireValue {
-  package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .byteCount), make: Self.init)
+  package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .count), make: Self.init)
 
-  /// Where the next piece begins: at 0 where the body has to be sent again. Nil: nothing more of it is wanted.
+  /// Where the next piece begins: 0 if the body has to be sent again. Nil if no more of it is wanted.
   package let next: Int?
 
   package init(next: Int?) { self.next = next }
 }
 
-/// Answered as soon as there is something to give.
+/// Answered as soon as there is something to return.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
     "http.read", "Give what has come of the answer to a request that was begun with http.open: first its head.",
@@ -86,20 +81,20 @@ package struct ReadStream: TextMethod {
 
 package struct ReadPiece: TimelessWireValue {
   package static let fields = Fields<ReadPiece>(
-    .omittable("next", \.next, .byteCount), .omittable("status", \.status, .int),
+    .omittable("next", \.next, .count), .omittable("status", \.status, .int),
     .omittable("headers", \.headers, .headers), .omittable("url", \.url, .text), .required("data", \.data, .bytes),
     .required("end", \.isEnd, .bool),
     make: { ReadPiece(next: $0, status: $1, headers: $2, url: $3, data: $4, isEnd: $5) })
 
-  /// 0 where the body has to be written again before there is an answer.
+  /// 0 if the body has to be written again before there is an answer.
   package var next: Int?
-  /// With the first piece, as the rest of the head.
+  /// Set on the first piece, like the rest of the head.
   package var status: Int?
   package var headers: [APIRequest.Header]?
-  /// Where the answer came from: another address than was asked after a redirect.
+  /// Where the answer came from, which is another URL than the request's after a redirect.
   package var url: String?
   package var data: [UInt8] = []
-  /// The answer is complete, and the stream closed.
+  /// Whether the answer is complete and the stream closed.
   package var isEnd = false
 
   package init(
@@ -111,7 +106,7 @@ package struct ReadPiece: TimelessWireValue {
   }
 }
 
-/// Gives up what is not complete. Of a stream that is there no more, the same.
+/// Gives up a request that is not complete. Succeeds if the stream no longer exists.
 package struct CloseStream: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "http.close", "Give up a request that was begun with http.open; one that is complete is closed already.")

@@ -1,35 +1,32 @@
-/// One client's connection, by a number that is not used again in one run of the daemon.
+/// Identifies one client's connection by a number that is unique in one run of the daemon.
 package struct ConnectionID: Hashable, Sendable {
   package let number: UInt64
 
-  package init(_ number: UInt64) {
-    self.number = number
-  }
+  package init(_ number: UInt64) { self.number = number }
 }
 
-/// Answers the calls of all connections. A server that knows the wire calls it; it knows what the calls mean.
+/// Answers the calls of all connections. The server knows the wire format; the handler knows what the calls mean.
 package protocol ControlHandler: Sendable {
-  /// Calls of one connection run concurrently. Cancelled when the connection is gone or the daemon stops. What it
-  /// returns for a notification (`request.id` is nil) is dropped, but its `start` is called.
+  /// Carries out a call. Calls of one connection run concurrently, and are cancelled when the connection is gone or the
+  /// daemon stops. The result of a notification (`request.id` is nil) is dropped, but its `start` is called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
-  /// The result where it is there already; nil where the call has to be handled. Must return at once.
+  /// Returns the result if it is already available, or nil if the call has to be handled. Must return at once.
   func resultAtOnce(of request: Request) -> JSON?
 
-  /// Whether carrying the call out would change nothing, so that it is dropped where its client has left.
+  /// Whether carrying out the call would change nothing, so that it is dropped if its client has left.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Told of everything that was refused without being handled. `request`: nil where it was none that could be read. Must
-  /// return at once.
+  /// Called for everything refused without being handled. `request` is nil if it is unreadable. Must return at once.
   func refused(_ request: Request?, _ error: RPCError)
 
-  /// Told once for each connection, before its first call. Must return at once.
+  /// Called once for each connection, before its first call. Must return at once.
   func connectionOpened(_ connection: ConnectionID)
 
-  /// Told once for each connection, as soon as its client has gone; its calls may still run. Must return at once.
+  /// Called once for each connection, as soon as its client has gone. Its calls may still run. Must return at once.
   func connectionLost(_ connection: ConnectionID)
 
-  /// Told once for each connection, after its last call has returned.
+  /// Called once for each connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
 }
 
@@ -44,9 +41,8 @@ extension ControlHandler {
 package enum ControlResponse: Sendable {
   case result(JSON)
   case failure(RPCError)
-  /// `start` is called once, right after the answer has been handed to the connection: a notification that is sent
-  /// from then on comes after the answer. It must return at once. What happens between the snapshot and `start` is
-  /// for the caller to keep until then.
+  /// `start` is called once, right after the answer was handed to the connection, so that notifications sent from then
+  /// on come after the answer. It must return at once. The caller keeps what happens between the snapshot and `start`.
   case subscribed(JSON, start: @Sendable () -> Void)
 }
 
@@ -54,17 +50,16 @@ package enum ControlResponse: Sendable {
 package protocol ControlPeer: Sendable {
   var id: ConnectionID { get }
 
-  /// A way to send notifications, with a count of its own: one for each subscription.
+  /// Opens a way to send notifications that has its own count: one for each subscription.
   func openSink() -> any NotificationSink
 }
 
-/// Sends one subscription's notifications to the client. Never blocks; safe from any thread.
+/// Sends one subscription's notifications to the client. Never blocks, and may be called from any thread.
 package protocol NotificationSink: Sendable {
-  /// How many lines have been written to the client's socket that it has not taken yet. Never falls again once the connection is
-  /// closed, so that a sender which stops at a limit stops.
+  /// The number of lines that were written to the client's socket and not yet taken by it. It stops falling once the
+  /// connection is closed, so that a sender which stops at a limit stops.
   var pending: Int { get }
 
-  /// Sends the lines, after those sent before. They are pending until the socket has taken all of them. Dropped where the
-  /// connection is closed.
+  /// Sends the lines after those sent before, or drops them if the connection is closed. Pending until all are taken.
   func send(_ lines: NotificationLines)
 }

@@ -1,13 +1,12 @@
+package import HearthCore
+
 /// Lines of one subscription that are written together.
 package struct NotificationLines: Sendable {
-  /// With the end of each.
+  /// The lines with their newlines.
   package private(set) var bytes: [UInt8]
   package private(set) var count: Int
 
-  package init(bytes: [UInt8], count: Int) {
-    self.bytes = bytes
-    self.count = count
-  }
+  package init(bytes: [UInt8], count: Int) { (self.bytes, self.count) = (bytes, count) }
 
   package init(_ notifications: [SharedNotification], for subscription: String) {
     let name = JSON.string(subscription).bytes
@@ -15,5 +14,29 @@ package struct NotificationLines: Sendable {
     bytes.reserveCapacity(notifications.reduce(0) { $0 + $1.count(for: name) })
     for notification in notifications { notification.append(to: &bytes, for: name) }
     count = notifications.count
+  }
+}
+
+/// A notification for many subscribers. Everything except the subscription's name is encoded only once.
+package struct SharedNotification: Sendable {
+  private let beforeName: [UInt8]
+  private let afterName: [UInt8]
+
+  /// `params` has at least one member and lacks `subscription`, which comes first.
+  package init(_ event: EventName, params: JSONObject) {
+    beforeName =
+      Array(#"{"jsonrpc":"2.0","method":"#.utf8) + JSON.string(event.rawValue).bytes
+      + Array(#","params":{"subscription":"#.utf8)
+    afterName = [UInt8(ascii: ",")] + JSON.object(params).bytes.dropFirst() + Array("}\n".utf8)
+  }
+
+  /// The length of the line for one subscriber, whose encoded name is `name`.
+  func count(for name: [UInt8]) -> Int { beforeName.count + name.count + afterName.count }
+
+  /// Appends that line with its newline.
+  func append(to lines: inout [UInt8], for name: [UInt8]) {
+    lines += beforeName
+    lines += name
+    lines += afterName
   }
 }

@@ -1,24 +1,24 @@
 import HearthCore
 
-/// Reads the members of one object. An error is kept, not thrown, until all members are read: of several errors the one
-/// of the first rank is reported, and of those of the same rank the first.
+/// Reads the members of one object. It keeps errors until all members are read, and then reports the one of the first
+/// rank or, among several of that rank, the first.
 struct FieldReader {
   /// The kinds of errors, in the order in which they are reported.
   enum Rank: Int {
     /// A member is missing or of the wrong type.
     case form
-    /// A member has a name that is not known.
+    /// The name of a member is not known.
     case unknown
-    /// A value that is not allowed, alone or together with the others.
+    /// A value is not allowed, by itself or together with the others.
     case meaning
-    /// A name that no account can have.
+    /// No account can have the name.
     case account
   }
 
   private let members: JSONObject
-  /// What stands before the names in messages: `items[2].`.
+  /// The prefix of names in messages: `items[2].`
   private let prefix: String
-  /// Whether members with names that are not known are passed over.
+  /// Whether unknown members are ignored.
   var isLenient: Bool
   private var kept: (rank: Rank, error: RPCError)?
 
@@ -33,18 +33,18 @@ struct FieldReader {
     kept = (rank, error)
   }
 
-  /// `what` is wrong with the member, as in "must be a string".
+  /// Refuses a member; `what` is the fault, such as "must be a string".
   mutating func refuse(_ name: String, _ what: String, _ rank: Rank = .form) {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
   }
 
-  /// It is nil where the member is missing or null, or was refused.
+  /// Returns nil if the member is missing or null, or was refused.
   mutating func optional<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
     guard let member = members[name], !member.isNull else { return nil }
     return type.read(member, name, &self)
   }
 
-  /// Whether the member is there and not null.
+  /// Whether the member is present and not null.
   func isGiven(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
   mutating func required<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
@@ -55,10 +55,10 @@ struct FieldReader {
     return type.read(member, name, &self)
   }
 
-  /// Empty where the member is no object.
+  /// Empty if the member is not an object.
   func object(_ name: String) -> JSONObject { members[name]?.object ?? [:] }
 
-  /// Reads the whole object, or throws the error that is to be reported.
+  /// Reads the whole object, or throws the error to report.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
     let whole = fields.read(&self)
     if !isLenient, let unknown = members.members.first(where: { !fields.names.contains($0.key.streamSafe) }) {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The members of an object on the wire, in their order: the one list by which a `Whole` is both written and read.
+/// The members of an object on the wire, in their order. A `Whole` is both written and read by this one list.
 package struct Fields<Whole>: Sendable {
   /// The names of the members.
   package let names: [String]
@@ -9,7 +9,7 @@ package struct Fields<Whole>: Sendable {
   let read: @Sendable (inout FieldReader) -> Whole?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 
-  /// `make`: the whole that has these values; nil, or -32602, where they contradict one another.
+  /// `make` creates the whole from these values. It returns nil or throws -32602 if they contradict one another.
   init<each Value>(
     _ fields: repeat Field<Whole, each Value>,
     make: @escaping @Sendable (repeat each Value) throws(RPCError) -> Whole?
@@ -23,7 +23,7 @@ package struct Fields<Whole>: Sendable {
       return schemas
     }
     read = { reader in
-      // Every field is read before the first that is missing ends the reading: the last may have the graver error.
+      // Every field is read first, since the last one may have an error of an earlier rank.
       let values = (repeat (each fields).read(&reader))
       guard reader.error == nil else { return nil }
       do throws(RPCError) {
@@ -45,11 +45,11 @@ package struct Fields<Whole>: Sendable {
   }
 }
 
-/// One member of an object, or several that make one value: `Value` is what they are in the `Whole`.
+/// One member of an object, or several that make one value. `Value` is their type in the `Whole`.
 struct Field<Whole, Value>: Sendable {
   let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  /// It is nil where something is wrong, which the reader then knows.
+  /// Returns nil after refusing a member.
   let read: @Sendable (inout FieldReader) -> Value?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 }
@@ -65,7 +65,7 @@ extension Field {
     }
   }
 
-  /// A member that may be missing or null, for nil. As a result it is null then; as a parameter it is not sent.
+  /// A member for an optional value. Nil is written as null in results and left out of parameters.
   static func optional<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -76,7 +76,7 @@ extension Field {
     }
   }
 
-  /// The same, but as a result it is missing too.
+  /// Like `optional`, but nil is left out of results, too.
   static func omittable<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -86,7 +86,7 @@ extension Field {
     }
   }
 
-  /// A member that is always sent and may be missing all the same: it is the `fallback` then.
+  /// A member that is always written. If it is missing, it has the `fallback` value.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
   ) -> Field where Value: Sendable {
@@ -96,7 +96,7 @@ extension Field {
       read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
   }
 
-  /// The same, but the `fallback` is not sent.
+  /// Like `optional` with a default, but the `fallback` is not written.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
   ) -> Field where Value: Equatable & Sendable {
@@ -126,7 +126,7 @@ extension Field {
     }
   }
 
-  /// All the fields of a part, beside the others of the whole.
+  /// All fields of a part, among the other fields of the whole.
   static func all(_ get: @escaping @Sendable (Whole) -> Value, _ fields: Fields<Value>) -> Field {
     Field(names: fields.names, schemas: fields.schemas, read: fields.read) { whole, now, members in
       fields.write(get(whole), now, &members)

@@ -1,7 +1,7 @@
 import HearthCore
 
 extension WireType<[APIRequest.Header]> {
-  /// In order: an object of strings, or of arrays of strings where a name comes more than once.
+  /// An object of strings, or of arrays of strings if a name comes more than once. Keeps the order.
   static var headers: WireType {
     WireType(
       "must be an object of strings",
@@ -32,7 +32,7 @@ extension WireType<[APIRequest.Header]> {
 }
 
 extension WireType<[UInt8]> {
-  /// In Base64 with padding.
+  /// Base64 with padding.
   static var bytes: WireType {
     WireType<String>.text.mapped(
       "must be Base64 with padding", .type("string", ["contentEncoding": "base64"]), to: { Base64.decode($0) },
@@ -41,8 +41,8 @@ extension WireType<[UInt8]> {
 }
 
 extension Field where Value == [UInt8] {
-  /// `body` (text, as UTF-8) or `bodyBase64` (other bytes), not both; empty without either. `isText`: whether bytes that
-  /// are UTF-8 are written as text. `omitsEmpty`: an empty one is not written.
+  /// `body` (text, as UTF-8) or `bodyBase64` (other bytes), but not both. Without either it is empty. `isText` says
+  /// whether bytes that are UTF-8 are written as text. With `omitsEmpty` an empty body is not written.
   static func body(
     _ get: @escaping @Sendable (Whole) -> [UInt8], omitsEmpty: Bool = true,
     isText: @escaping @Sendable (String) -> Bool = { _ in true }

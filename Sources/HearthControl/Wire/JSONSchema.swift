@@ -1,13 +1,13 @@
-/// The form of values of one type (JSON Schema, draft 7), made where a document asks for it.
+/// The schema of one type's values (JSON Schema, draft 7), made when a document needs it.
 struct JSONSchema: Sendable {
-  /// Objects that have a name are added to the components, and referred to.
+  /// Named objects are added to the components and referenced.
   let json: @Sendable (inout SchemaComponents) -> JSONObject
 
   static func type(_ name: String, _ keywords: JSONObject = [:]) -> JSONSchema {
     JSONSchema { _ in JSONObject([JSONObject.Member(key: "type", value: .string(name))] + keywords.members) }
   }
 
-  /// A bound that is the machine's own is none.
+  /// Bounds that are the limits of `Int` are left out.
   static func integer(in range: ClosedRange<Int>) -> JSONSchema {
     var bounds = JSONObject()
     if range.lowerBound != .min { bounds["minimum"] = JSON(range.lowerBound) }
@@ -23,7 +23,7 @@ struct JSONSchema: Sendable {
     JSONSchema { components in ["type": "array", "items": .object(element.json(&components))] }
   }
 
-  /// An object whose members' names are not known beforehand.
+  /// An object whose member names are not known in advance.
   static func dictionary(of value: JSONSchema) -> JSONSchema {
     JSONSchema { components in ["type": "object", "additionalProperties": .object(value.json(&components))] }
   }
@@ -40,7 +40,7 @@ struct JSONSchema: Sendable {
     JSONSchema { components in components.reference(to: fields) }
   }
 
-  /// Members that are not among these are no error: later versions have more.
+  /// Other members are allowed, since later versions have more.
   static func object(_ members: [MemberSchema]) -> JSONObject {
     let properties = members.map { JSONObject.Member(key: $0.name, value: .object($0.schema)) }
     let required = members.filter(\.isRequired).map { JSON.string($0.name) }
@@ -50,7 +50,7 @@ struct JSONSchema: Sendable {
   }
 }
 
-/// The form of one member of an object.
+/// The schema of one member of an object.
 struct MemberSchema {
   let name: String
   let isRequired: Bool
@@ -60,7 +60,7 @@ struct MemberSchema {
     { components in [MemberSchema(name: name, isRequired: true, schema: schema.json(&components))] }
   }
 
-  /// May be missing or null.
+  /// The member may be missing or null.
   static func optional(
     _ name: String, _ schema: JSONSchema, default fallback: JSON? = nil
   ) -> @Sendable (inout SchemaComponents) -> [MemberSchema] {
@@ -72,14 +72,14 @@ struct MemberSchema {
   }
 }
 
-/// The schemas of a document that others refer to, by the names of their types.
+/// The schemas that a document references, by the names of their types.
 struct SchemaComponents {
   private(set) var schemas = JSONObject()
 
   mutating func reference<Whole>(to fields: Fields<Whole>) -> JSONObject {
     let name = "\(Whole.self)"
     if schemas[name] == nil {
-      // Taken at once, for an object may hold others of its own type.
+      // Reserved at once, since an object may contain others of its own type.
       schemas[name] = .null
       schemas[name] = .object(JSONSchema.object(fields.schemas(&self)))
     }

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Metrics as the texts that programs of the Prometheus family read.
+/// Metrics in the text formats of Prometheus and OpenMetrics.
 package enum MetricsText {
   /// OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/, "Text format").
   package static func openMetrics(_ families: [MetricFamily]) -> String {
@@ -13,7 +13,7 @@ package enum MetricsText {
   }
 
   /// Prometheus's own format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), which
-  /// `promtool check metrics` and node_exporter's textfile collector read: there a counter has its `_total` in its name.
+  /// `promtool check metrics` and node_exporter's textfile collector read. There a counter has `_total` in its name.
   package static func prometheus(_ families: [MetricFamily]) -> String {
     families.map { family in
       let name = family.sampleName
@@ -23,7 +23,7 @@ package enum MetricsText {
 
   private static func lines(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }
 
-  /// What a line or a quoted text may not hold as it is.
+  /// Escapes what a line or a quoted text may not contain.
   fileprivate static func escaped(_ text: String) -> String {
     text.map { character in
       switch character {
@@ -35,7 +35,7 @@ package enum MetricsText {
     }.joined()
   }
 
-  /// The shortest decimal; whole numbers without a fraction.
+  /// The shortest decimal. Whole numbers have no fraction.
   fileprivate static func number(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
 }
 

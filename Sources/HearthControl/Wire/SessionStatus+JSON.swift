@@ -48,7 +48,7 @@ extension SessionStatus: WireValue {
 }
 
 extension WireType<String> {
-  /// The name of a session's state. What this version does not know is told when the whole is made.
+  /// The name of a session's state. An unknown name is refused when the whole is made.
   static var stateName: WireType {
     WireType("must be a string", .choice(among: SessionState.names), read: \.string, write: JSON.string)
   }
@@ -81,7 +81,7 @@ extension SessionStatus.TokenLife {
 }
 
 extension WireType<SessionStatus.TokenLife> {
-  /// Its health and what is left of it are those of the time of the answer.
+  /// Health and remaining time are as of the answer.
   fileprivate static var tokenLife: WireType {
     let object = WireType.object(SessionStatus.TokenLife.fields)
     return WireType(object.schema, read: object.read) { life, now in
@@ -92,14 +92,12 @@ extension WireType<SessionStatus.TokenLife> {
   }
 }
 
-/// Several sessions, by account.
+/// Several sessions, sorted by account.
 package struct Sessions: WireValue {
   package static let fields = Fields<Sessions>(
     .required("sessions", \.sessions, .array(SessionStatus.fields)), make: Self.init)
 
   package let sessions: [SessionStatus]
 
-  package init(_ sessions: [SessionStatus]) {
-    self.sessions = sessions
-  }
+  package init(_ sessions: [SessionStatus]) { self.sessions = sessions }
 }

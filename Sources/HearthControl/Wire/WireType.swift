@@ -3,9 +3,9 @@ package import HearthCore
 /// How values of one type are written as JSON and read again.
 package struct WireType<Value>: Sendable {
   let schema: JSONSchema
-  /// It is nil where the value of the member of this name is refused, which the reader then knows.
+  /// Returns nil after refusing the value of the named member.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
-  /// The time is that of the answer, for values that are relative to it.
+  /// The time is that of the answer, for values relative to it.
   let write: @Sendable (Value, Timestamp) -> JSON
 
   init(
@@ -15,7 +15,7 @@ package struct WireType<Value>: Sendable {
     (self.schema, self.read, self.write) = (schema, read, write)
   }
 
-  /// `form`: what is said of a value that cannot be read, as in "must be a string".
+  /// `form` says what the value must be if it cannot be read, such as "must be a string".
   init(
     _ form: String, _ schema: JSONSchema, read: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
@@ -29,8 +29,8 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// The type of what these values stand for. `form`: what is said of a value that stands for nothing. `schema`: where it
-  /// says more than the one of these values.
+  /// The type of what these values represent. `form` is the error for a value that represents nothing. `schema`
+  /// replaces that of these values if it says more.
   func mapped<Other>(
     _ form: @autoclosure @escaping @Sendable () -> String, _ schema: JSONSchema? = nil,
     to: @escaping @Sendable (Value) -> Other?, from: @escaping @Sendable (Other) -> Value
@@ -45,7 +45,8 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// Returns the same type with a rule. `fault`: what is wrong with a value, as in "is empty"; nil where nothing is.
+  /// Returns the same type with an additional rule. `fault` returns what is wrong with a value, such as "is empty", or
+  /// nil.
   func refusing(
     _ rank: FieldReader.Rank = .form, _ schema: JSONSchema? = nil, _ fault: @escaping @Sendable (Value) -> String?
   ) -> WireType {
@@ -59,7 +60,7 @@ package struct WireType<Value>: Sendable {
       }, write: write)
   }
 
-  /// The value that a text stands for. Any other text is -32602 for the parameter `name`.
+  /// Parses a value from its text. Any other text is -32602 for the parameter `name`.
   package func value(_ text: String, as name: String) throws(RPCError) -> Value {
     var reader = FieldReader([:])
     guard let value = read(.string(text), name, &reader) else { throw reader.error ?? .invalidParams(name) }
@@ -82,6 +83,9 @@ extension WireType<Bool> {
 extension WireType<Int> {
   static var int: WireType { WireType("must be a whole number", .type("integer"), read: \.int) { JSON($0) } }
 
+  /// A number that JSON can represent exactly.
+  static var count: WireType { .int(in: 0...(1 << 53) - 1) }
+
   static func int(in range: ClosedRange<Int>) -> WireType {
     int.refusing(.form, .integer(in: range)) { number in
       if number < range.lowerBound { return "must be \(range.lowerBound) or more" }
@@ -98,7 +102,7 @@ extension WireType<Duration> {
 }
 
 extension WireType<Timestamp> {
-  /// RFC 3339, in UTC.
+  /// RFC 3339 in UTC.
   package static var time: WireType<Timestamp> {
     WireType<String>.text.mapped(
       "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", .type("string", ["format": "date-time"]),
@@ -116,7 +120,7 @@ extension WireType where Value: RawRepresentable<String> & CaseIterable & Sendab
 }
 
 extension WireType<AccountName> {
-  /// A name that no account can have is an account that there is not (1005).
+  /// A name that no account can have is reported as an unknown account (1005).
   static var account: WireType {
     WireType(.type("string")) { json, name, reader in
       guard let text = WireType<String>.text.read(json, name, &reader) else { return nil }
@@ -142,24 +146,36 @@ extension WireType<Fingerprint> {
 }
 
 extension WireType<[String]> {
-  static var texts: WireType {
-    WireType("must be an array of strings", .array(of: .type("string"))) { json in
-      let texts = json.array?.compactMap(\.string)
-      return texts?.count == json.array?.count ? texts : nil
-    } write: { texts in
-      .array(texts.map(JSON.string))
-    }
-  }
+  static var texts: WireType { .array(of: "strings", "string", \.string, JSON.string) }
 }
 
 extension WireType<[Bool]> {
-  static var bools: WireType {
-    WireType("must be an array of true and false", .array(of: .type("boolean"))) { json in
-      let bools = json.array?.compactMap(\.bool)
-      return bools?.count == json.array?.count ? bools : nil
-    } write: { bools in
-      .array(bools.map(JSON.bool))
+  static var bools: WireType { .array(of: "true and false", "boolean", \.bool, JSON.bool) }
+}
+
+extension WireType {
+  static func array<Element: Sendable>(
+    of elements: String, _ type: String, _ read: @escaping @Sendable (JSON) -> Element?,
+    _ write: @escaping @Sendable (Element) -> JSON
+  ) -> WireType where Value == [Element] {
+    WireType("must be an array of \(elements)", .array(of: .type(type))) { json in
+      let found = json.array?.compactMap(read)
+      return found?.count == json.array?.count ? found : nil
+    } write: { elements in
+      .array(elements.map(write))
     }
+  }
+
+  /// A set of raw values of an enumeration, written in its order. `known` lists them in the error for any other text.
+  static func set<Element: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
+    known: String
+  ) -> WireType where Value == Set<Element> {
+    let all = Array(Element.allCases)
+    return WireType<[String]>.texts.refusing(.meaning, .array(of: .choice(among: all.map(\.rawValue)))) { names in
+      names.first { Element(rawValue: $0) == nil }.map { "has \($0.quotedName); there are \(known)" }
+    }.mapped(
+      "", to: { names in Set(names.compactMap { Element(rawValue: $0) }) },
+      from: { set in all.filter(set.contains).map(\.rawValue) })
   }
 }
 

@@ -1,4 +1,4 @@
-/// A value of the configuration file, and the line on which it is written, where that is known.
+/// A value of the configuration file, with its line number if that is known.
 package struct ConfigurationValue: Sendable {
   package enum Content: Sendable {
     case string(String)
@@ -7,17 +7,15 @@ package struct ConfigurationValue: Sendable {
     case boolean(Bool)
     case array([ConfigurationValue])
     case table([String: ConfigurationValue])
-    /// A value of a type that no key has, such as `a date`.
+    /// A value of a type that no key takes, such as `a date`.
     case other(type: String)
   }
 
   package let content: Content
-  /// Counted from 1; of a table, the line of its header.
+  /// Counted from 1. A table has the line of its header.
   package let line: Int?
 
-  package init(_ content: Content, line: Int?) {
-    (self.content, self.line) = (content, line)
-  }
+  package init(_ content: Content, line: Int?) { (self.content, self.line) = (content, line) }
 
   /// The type of the value with its article, for error messages.
   var type: String {
@@ -41,7 +39,7 @@ package struct ConfigurationTable: Sendable {
   let path: [String]
   private let line: Int?
   let values: [String: ConfigurationValue]
-  /// `[accounts.work]`
+  /// The header, such as `[accounts.work]`.
   let name: String
 
   /// The table at the top of a file.
@@ -57,10 +55,10 @@ package struct ConfigurationTable: Sendable {
     self.name = name ?? Self.name(path)
   }
 
-  /// Sorted.
+  /// The keys in sorted order.
   package var keys: [String] { values.keys.sorted() }
 
-  /// The table at a key, which has no values where the key is missing.
+  /// Returns the table at a key, or an empty table if the key is missing.
   package func table(_ key: String) throws(ConfigurationError) -> ConfigurationTable {
     var content: [String: ConfigurationValue] = [:]
     if let value = values[key] {
@@ -72,7 +70,7 @@ package struct ConfigurationTable: Sendable {
     return Self(file: file, roots: roots, path: path + [key], line: values[key]?.line, values: content)
   }
 
-  /// The tables at a key, as `[[accounts.work.sinks]]` makes them; none where the key is missing.
+  /// Returns the tables at a key that is written `[[accounts.work.sinks]]`, or none if the key is missing.
   package func tables(_ key: String) throws(ConfigurationError) -> [ConfigurationTable] {
     guard let value = values[key] else { return [] }
     let name = "[\(Self.name(path + [key]))]"
@@ -90,7 +88,7 @@ package struct ConfigurationTable: Sendable {
     return tables
   }
 
-  /// Refuses a table with a key that is not known, and names the first one.
+  /// Throws an error that names the first unknown key of the table.
   package func requireKeys(among known: [String]) throws(ConfigurationError) {
     let unknown = keys.filter { !known.contains($0) }
     if let first = unknown.min(by: { (values[$0]?.line ?? .max) < (values[$1]?.line ?? .max) }) {
@@ -110,4 +108,43 @@ package struct ConfigurationTable: Sendable {
   func error(_ line: Int?, _ text: String) -> ConfigurationError {
     ConfigurationError("\(file):\(line.map { "\($0):" } ?? "") \(text)")
   }
+}
+
+/// The folders that `~`, `%d` and `%t` stand for at the beginning of a path, if the environment names them.
+package struct PathRoots: Sendable {
+  package var home: String?
+  /// The folder of the service's credentials (systemd.exec(5), LoadCredential=).
+  package var credentials: String?
+  /// `$XDG_RUNTIME_DIR`, the user's folder for files that last as long as the login (systemd.unit(5), "Specifiers").
+  package var runtime: String?
+
+  package init(home: String? = nil, credentials: String? = nil, runtime: String? = nil) {
+    (self.home, self.credentials, self.runtime) = (home, credentials, runtime)
+  }
+
+  /// Returns the absolute path, or nil if `path` begins neither with `/` nor with one of these signs.
+  func absolute(_ path: String) throws(UnknownRoot) -> String? {
+    if path.hasPrefix("/") { return path }
+    let signs = [
+      ("~", home, "HOME"), ("%d", credentials, "CREDENTIALS_DIRECTORY"), ("%t", runtime, "XDG_RUNTIME_DIR"),
+    ]
+    for (sign, root, variable) in signs {
+      guard path == sign || path.hasPrefix(sign + "/") else { continue }
+      guard let root else { throw UnknownRoot(sign: sign, variable: variable) }
+      return root + path.dropFirst(sign.count)
+    }
+    return nil
+  }
+
+  struct UnknownRoot: Error {
+    let sign: String
+    let variable: String
+  }
+}
+
+/// One sentence that says why the configuration, or the path of a file, cannot be used.
+package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
 }

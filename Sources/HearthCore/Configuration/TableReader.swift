@@ -5,7 +5,7 @@ extension ConfigurationKey {
   /// All keys as they are written.
   package static var names: [String] { allCases.map(\.rawValue) }
 
-  /// The key names the file of a secret. Somebody may put the secret itself there, so no message quotes its value.
+  /// Whether the key names the file of a secret. Users may put the secret itself there, so no message quotes its value.
   fileprivate var isOfSecret: Bool {
     ["client_secret_file", "client_key_file", "key_file", "password_file"].contains(rawValue)
   }
@@ -13,17 +13,15 @@ extension ConfigurationKey {
 
 /// Reads the values that one part of Hearth takes from a table of the configuration.
 ///
-/// Every function answers nil, or an empty collection, where the key is missing, and throws one sentence with file,
-/// line and key where the value cannot be used.
+/// Every function returns nil or an empty collection if the key is missing. If the value cannot be used, it throws one
+/// sentence with the file, line and key.
 package struct TableReader<Key: ConfigurationKey>: Sendable {
   let table: ConfigurationTable
 
-  /// For a part that shares the table with others; its keys are checked with `requireKeys(among:)`.
-  package init(sharing table: ConfigurationTable) {
-    self.table = table
-  }
+  /// Reads a table that several parts share. The caller checks its keys with `requireKeys(among:)`.
+  package init(sharing table: ConfigurationTable) { self.table = table }
 
-  /// For a part that has the table to itself: a key that is not one of `Key` is refused.
+  /// Reads a table that belongs to one part alone, and refuses any key that is not one of `Key`.
   package init(_ table: ConfigurationTable) throws(ConfigurationError) {
     try table.requireKeys(among: Key.names)
     self.table = table
@@ -41,7 +39,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   private func value(_ key: Key) -> ConfigurationValue? { table.values[key.rawValue] }
 
-  /// A text that is not empty.
+  /// Reads a string that is not empty.
   package func string(_ key: Key) throws(ConfigurationError) -> String? {
     guard let value = value(key) else { return nil }
     guard case .string(let text) = value.content else { throw error(key, "must be a string, not \(value.type)") }
@@ -71,7 +69,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return strings
   }
 
-  /// A table of strings under any names but those in `own`, which Hearth sets itself.
+  /// Reads a table of strings. Its keys may have any names except those in `own`, which Hearth sets itself.
   package func fields(_ key: Key, except own: Set<String>) throws(ConfigurationError) -> [String: String] {
     guard let value = value(key) else { return [:] }
     guard case .table(let values) = value.content else {
@@ -92,7 +90,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return fields
   }
 
-  /// One of the raw values of an enumeration.
+  /// Reads one of the raw values of an enumeration.
   package func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: Key, as type: Choice.Type
   ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
@@ -103,7 +101,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return choice
   }
 
-  /// The error for a text that is not one of those that a key may have.
+  /// The error for a string that is not one of the allowed values.
   package func unknown(_ text: String, for key: Key, allowed: [String]) -> ConfigurationError {
     let quoted = allowed.map { "\"\($0)\"" }
     return error(
@@ -139,8 +137,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return origins
   }
 
-  /// An absolute path. `~` at its beginning stands for the home folder, `%d` for that of the service's credentials, `%t` for
-  /// `$XDG_RUNTIME_DIR`.
+  /// Reads an absolute path. At its beginning `~` stands for the home folder, `%d` for the folder of the service's
+  /// credentials, and `%t` for `$XDG_RUNTIME_DIR`.
   package func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
     do {
@@ -161,7 +159,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return duration
   }
 
-  /// A size in bytes.
+  /// Reads a size in bytes.
   package func byteCount(_ key: Key) throws(ConfigurationError) -> Int? {
     guard let text = try string(key) else { return nil }
     guard let count = Quantity.byteCount(from: text) else {
@@ -180,7 +178,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return number
   }
 
-  /// An integer, or an array of them.
+  /// Reads an integer or an array of integers.
   package func integers(_ key: Key) throws(ConfigurationError) -> [Int] {
     guard let value = value(key) else { return [] }
     let elements = if case .array(let elements) = value.content { elements } else { [value] }
@@ -194,14 +192,14 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return numbers
   }
 
-  /// The tables under a key that is written `[[…]]`, in order. Each is for one part to itself.
+  /// Reads the tables under a key that is written `[[…]]`, in order. Each refuses keys that are not among `Inner`.
   package func tables<Inner>(_ key: Key) throws(ConfigurationError) -> [TableReader<Inner>] {
     var readers: [TableReader<Inner>] = []
     for table in try table.tables(key.rawValue) { readers.append(try TableReader<Inner>(table)) }
     return readers
   }
 
-  /// A number from 0 up to, but not including, 1.
+  /// Reads a number from 0 up to, but not including, 1.
   package func fraction(_ key: Key) throws(ConfigurationError) -> Double? {
     guard let value = value(key) else { return nil }
     let number: Double
@@ -216,11 +214,11 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 }
 
 extension String {
-  /// What a message says of a text that may be a secret: its kind and its length.
+  /// Describes a text that may be a secret by its kind and length alone, for messages.
   package var withoutContent: String { "a \(hasPrefix("/") ? "path" : "text") of \(unicodeScalars.count) characters" }
 
-  /// A URL, or what was meant for one, without what comes before an @, which may contain a password, and without its query
-  /// and fragment, which may contain a key.
+  /// The text of a URL, or of an attempt at one, with everything removed that may hold a secret: what comes before an @
+  /// (a password), the query and the fragment (a key).
   package var withoutSecrets: String {
     let end = lastIndex(of: "@")
     let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ?? startIndex ? $0 : nil } ?? startIndex
@@ -228,5 +226,30 @@ extension String {
     let shown = rest.prefix { $0 != "?" && $0 != "#" }
     let cut = rest[shown.endIndex...].first.map { "\($0)…" } ?? ""
     return (end == nil ? "" : self[..<start] + "…") + shown + cut
+  }
+}
+
+/// Reads numbers with a unit, which is how the configuration writes durations and sizes.
+package enum Quantity {
+  /// Reads `500ms`, `30s`, `5m`, `6h` and `7d`. Returns nil for any other text and for more than a hundred years.
+  package static func duration(from text: String) -> Duration? {
+    let units: [(suffix: String, milliseconds: Int64)] = [
+      ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
+    ]
+    let hundredYears: Int64 = 36_525 * 86_400_000
+    return product(of: text, units: units, limit: hundredYears).map { .milliseconds($0) }
+  }
+
+  /// Reads `64KiB`, `1MiB` and `1GiB` as bytes. Returns nil for any other text and for more than 2^50 bytes.
+  package static func byteCount(from text: String) -> Int? {
+    product(of: text, units: [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)], limit: 1 << 50).map { Int($0) }
+  }
+
+  private static func product(of text: String, units: [(suffix: String, Int64)], limit: Int64) -> Int64? {
+    let digits = text.prefix { ("0"..."9").contains($0) }
+    let suffix = text[digits.endIndex...]
+    guard let unit = units.first(where: { $0.suffix == suffix }), let number = Int64(digits) else { return nil }
+    let (product, overflow) = number.multipliedReportingOverflow(by: unit.1)
+    return overflow || product > limit ? nil : product
   }
 }

@@ -5,7 +5,7 @@ package enum EventName: String, CaseIterable, Sendable {
   case daemonStopping = "daemon.stopping"
   case daemonReloaded = "daemon.reloaded"
   case daemonConfigurationRefused = "daemon.configurationRefused"
-  /// Whatever else the daemon or one of its libraries logs.
+  /// Any other log message of the daemon or of a library.
   case daemonNotice = "daemon.notice"
   case sessionChanged = "session.changed"
   case sessionRefreshed = "session.refreshed"
@@ -30,8 +30,8 @@ package enum EventName: String, CaseIterable, Sendable {
   case outboxHeld = "outbox.held"
   case eventsClosed = "events.closed"
 
-  /// The identifier of the event in the journal, 128 bits in hexadecimal, which never changes (MESSAGE_ID in
-  /// systemd.journal-fields(7)); nil for an event that only subscribers are sent.
+  /// The identifier of the event in the journal: 128 bits in hexadecimal that never change (MESSAGE_ID in
+  /// systemd.journal-fields(7)). Events that only subscribers receive have none.
   package var messageID: String? {
     switch self {
     case .daemonStarted: "8814652a85af47f38e677c6b044aee8a"
@@ -60,25 +60,23 @@ package enum EventName: String, CaseIterable, Sendable {
   }
 }
 
-/// What happens to a session, for subscribers and the journal.
+/// Something that happened to a session, for subscribers and the journal.
 package enum SessionEvent: Hashable, Sendable {
   case changed(from: SessionState, to: SessionState)
   case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
   case refreshFailed(message: String, failures: Int)
-  /// `final`: no refresh can prevent it.
+  /// `final` is true if no refresh can prevent the expiry.
   case expiring(at: Timestamp, final: Bool)
   case signedIn(Subject?)
   case signedOut(Subject?)
   case unauthorized(APIRejection)
   case credentialUnreadable(AccessFailure)
   case credentialReadable
-  /// `name`: that of the file to which it was moved.
+  /// `name` is the new name of the file.
   case credentialSetAside(name: String, why: String)
   case credentialPendingWrite(AccessFailure)
-  /// Another program's grant is in use now, its owner has become known, or signing in is all that is left to do.
+  /// Another program's grant is in use, the user has become known, or only a sign-in can help.
   case statusChanged
 
-  package var isSignIn: Bool {
-    if case .signedIn = self { true } else { false }
-  }
+  package var isSignIn: Bool { if case .signedIn = self { true } else { false } }
 }

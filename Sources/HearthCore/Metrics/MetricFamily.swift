@@ -1,26 +1,23 @@
-/// Metrics of one name, as they are at one time: a family of OpenMetrics 1.0.
+/// The metrics of one name at one point in time: a family of OpenMetrics 1.0.
 package struct MetricFamily: Hashable, Sendable {
   package enum Kind: String, CaseIterable, Sendable { case counter, gauge, histogram }
 
-  /// Ends in the unit. A counter has `_total` behind it in texts.
+  /// The name ends in the unit. In text formats a counter's samples have `_total` appended.
   package let name: String
   package let type: Kind
-  /// A base unit, `seconds` or `bytes`; nil where things are counted.
+  /// The base unit, `seconds` or `bytes`. Nil for counts.
   package let unit: String?
   /// One sentence for people.
   package let help: String
   package let samples: [MetricSample]
 
   package init(name: String, type: Kind, unit: String?, help: String, samples: [MetricSample]) {
-    self.name = name
-    self.type = type
-    self.unit = unit
-    self.help = help
-    self.samples = samples
+    (self.name, self.type, self.unit) = (name, type, unit)
+    (self.help, self.samples) = (help, samples)
   }
 }
 
-/// One member of a family, told from the others by its labels.
+/// One member of a family. Its labels distinguish it from the others.
 package struct MetricSample: Hashable, Sendable {
   package enum Value: Hashable, Sendable {
     case number(Double)
@@ -30,10 +27,7 @@ package struct MetricSample: Hashable, Sendable {
   package let labels: [MetricLabel]
   package let value: Value
 
-  package init(_ labels: [MetricLabel], _ value: Value) {
-    self.labels = labels
-    self.value = value
-  }
+  package init(_ labels: [MetricLabel], _ value: Value) { (self.labels, self.value) = (labels, value) }
 
   package var number: Double? { if case .number(let number) = value { number } else { nil } }
   package var histogram: Histogram? { if case .histogram(let histogram) = value { histogram } else { nil } }
@@ -43,27 +37,21 @@ package struct MetricLabel: Hashable, Sendable {
   package let name: String
   package let value: String
 
-  package init(_ name: String, _ value: String) {
-    self.name = name
-    self.value = value
-  }
+  package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
-/// How many of the values that were observed lie where.
+/// The distribution of the observed values.
 package struct Histogram: Hashable, Sendable {
-  /// How many values are at most so large, those of the buckets before it included.
+  /// The number of values up to a bound, including those in the buckets before it.
   package struct Bucket: Hashable, Sendable {
-    /// In the family's unit.
+    /// The upper bound, in the family's unit.
     package let bound: Double
     package let count: Int
 
-    package init(bound: Double, count: Int) {
-      self.bound = bound
-      self.count = count
-    }
+    package init(bound: Double, count: Int) { (self.bound, self.count) = (bound, count) }
   }
 
-  /// In the order of their bounds. What lies above the last is in `count` alone.
+  /// The buckets in the order of their bounds. Values above the last bound are counted only in `count`.
   package let buckets: [Bucket]
   /// The number of all values.
   package let count: Int
@@ -71,8 +59,6 @@ package struct Histogram: Hashable, Sendable {
   package let sum: Double
 
   package init(buckets: [Bucket], count: Int, sum: Double) {
-    self.buckets = buckets
-    self.count = count
-    self.sum = sum
+    (self.buckets, self.count, self.sum) = (buckets, count, sum)
   }
 }

@@ -1,14 +1,14 @@
-/// What the configuration of an account says of its APIs.
+/// What the configuration of an account says about its APIs.
 package struct APISettings: Hashable, Sendable {
-  /// Where the account's requests may go.
+  /// The origins that the account's requests may go to.
   package var origins: Set<Origin>
-  /// The mail servers to which other programs may bring the account's token. Hearth sends nothing there.
+  /// The mail servers that other programs may show the account's token. Hearth itself sends nothing there.
   package var mailOrigins: Set<Origin>
-  /// For requests that say nothing themselves.
+  /// The content that is expected of requests that do not say so themselves.
   package var expect: ExpectedContent?
   package var overrides: DeliveryOverrides
 
-  /// `origins`: those of mail servers may be among them.
+  /// `origins` may include mail servers.
   package init(
     origins: Set<Origin>, expect: ExpectedContent? = nil, overrides: DeliveryOverrides = DeliveryOverrides()
   ) {
@@ -18,6 +18,12 @@ package struct APISettings: Hashable, Sendable {
     self.overrides = overrides
   }
 
-  /// All that may be given the account's token.
+  /// Every origin that may receive the account's token.
   package var allOrigins: Set<Origin> { origins.union(mailOrigins) }
+}
+
+/// The content that a successful response must have. A success with other content does not count as a delivery.
+package enum ExpectedContent: String, Hashable, Sendable, CaseIterable {
+  /// Anything but HTML, since many APIs answer a write with an empty body.
+  case json
 }

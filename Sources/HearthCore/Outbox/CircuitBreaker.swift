@@ -1,9 +1,9 @@
-/// Tracks which of an account's origins can be reached. One that cannot is probed with one request at a time.
+/// Tracks which of an account's origins are reachable. An unreachable origin is probed with one request at a time.
 package struct CircuitBreaker: Hashable, Sendable {
-  /// How many requests an origin may be sent now.
+  /// How many requests may be sent to an origin now.
   package enum Allowance: Hashable, Sendable {
     case open
-    /// One request may be sent, to find out whether the origin can be reached again.
+    /// One request may be sent, to find out whether the origin is reachable again.
     case probe
     case closed(until: Timestamp)
   }
@@ -12,16 +12,14 @@ package struct CircuitBreaker: Hashable, Sendable {
     var failures: Int
     var probeAt: Timestamp
     var isProbed = false
-    /// No item is there to probe it with.
+    /// Whether the account has no item to probe the origin with.
     var isIdle = false
   }
 
   private var retry: RetryPolicy
   private var outages: [Origin: Outage] = [:]
 
-  package init(_ retry: RetryPolicy) {
-    self.retry = retry
-  }
+  package init(_ retry: RetryPolicy) { self.retry = retry }
 
   package var unreachable: Set<Origin> { Set(outages.keys) }
 
@@ -31,24 +29,22 @@ package struct CircuitBreaker: Hashable, Sendable {
     return outage.probeAt <= now ? .probe : .closed(until: outage.probeAt)
   }
 
-  /// The item that probes an origin was claimed.
+  /// Called when the store has claimed the item that probes the origin.
   package mutating func probing(_ origin: Origin) {
     outages[origin]?.isProbed = true
     outages[origin]?.isIdle = false
   }
 
-  /// No item is there to be sent: the next one is the probe. An outage that is younger than the demand was not meant.
+  /// Called when the store has no item for the probe. Ignores an outage that began after the demand.
   package mutating func nothingToProbe(_ origin: Origin, at now: Timestamp) {
     if let outage = outages[origin], outage.probeAt <= now { outages[origin]?.isIdle = true }
   }
 
-  /// The probe was not sent after all.
-  package mutating func probeGivenUp(_ origin: Origin) {
-    outages[origin]?.isProbed = false
-  }
+  /// Called when the probe was not sent after all.
+  package mutating func probeGivenUp(_ origin: Origin) { outages[origin]?.isProbed = false }
 
-  /// No connection was made. Returns when the origin is probed. Requests that were under way when the outage was noticed do
-  /// not lengthen it.
+  /// Records that no connection could be made, and returns when the origin is probed. Requests that were already under
+  /// way when the outage was noticed do not prolong it.
   package mutating func failed(_ origin: Origin, at now: Timestamp, random: Double) -> Timestamp {
     if let outage = outages[origin], !outage.isProbed { return outage.probeAt }
     let failures = (outages[origin]?.failures ?? 0) + 1
@@ -57,28 +53,26 @@ package struct CircuitBreaker: Hashable, Sendable {
     return probeAt
   }
 
-  /// The origin has answered.
-  package mutating func answered(_ origin: Origin) {
-    outages[origin] = nil
-  }
+  /// Called when the origin has answered.
+  package mutating func answered(_ origin: Origin) { outages[origin] = nil }
 
-  /// The configuration was read again: other origins are not the account's any more, and later outages go by `retry`.
+  /// Applies a reloaded configuration: forgets origins that were removed, and uses `retry` for later outages.
   package mutating func configure(_ origins: Set<Origin>, _ retry: RetryPolicy) {
     self.retry = retry
     outages = outages.filter { origins.contains($0.key) }
   }
 
-  /// The network may be back: each origin may be probed at once.
+  /// Called when the network may be back. Each origin may be probed at once.
   package mutating func retryNow(at now: Timestamp) {
     for origin in outages.keys { outages[origin]?.probeAt = now }
   }
 
-  /// The clock was stepped by `shift`.
+  /// Called when the clock was stepped by `shift`.
   package mutating func shift(by shift: Duration) {
     for (origin, outage) in outages { outages[origin]?.probeAt = outage.probeAt + shift }
   }
 
-  /// When the next probe is due; nil where none is due.
+  /// When the next probe is due, or nil if none is.
   package var nextProbeAt: Timestamp? {
     outages.values.filter { !$0.isProbed && !$0.isIdle }.map(\.probeAt).min()
   }

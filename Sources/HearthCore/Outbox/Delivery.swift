@@ -4,11 +4,11 @@ package struct Delivery: Hashable, Sendable {
   package let number: Int64
   /// The item as it was when it was claimed.
   package let item: OutboxItem
-  /// How often the API has answered 409.
+  /// The number of 409 responses of the API so far.
   package let conflicts: Int
-  /// When the request was sent whose fate is unknown; nil where the API has surely not acted on the item.
+  /// When the request was sent whose result is unknown. Nil if the API has certainly not acted on the item.
   package var unknownSince: Timestamp?
-  /// It is not sent after that.
+  /// The item is not sent after this time.
   package let expiresAt: Timestamp?
   package let request: APIRequest
   package let expect: ExpectedContent?
@@ -17,12 +17,34 @@ package struct Delivery: Hashable, Sendable {
     number: Int64, item: OutboxItem, conflicts: Int, unknownSince: Timestamp? = nil, expiresAt: Timestamp? = nil,
     request: APIRequest, expect: ExpectedContent? = nil
   ) {
-    self.number = number
-    self.item = item
-    self.conflicts = conflicts
-    self.unknownSince = unknownSince
-    self.expiresAt = expiresAt
-    self.request = request
-    self.expect = expect
+    (self.number, self.item, self.conflicts, self.unknownSince) = (number, item, conflicts, unknownSince)
+    (self.expiresAt, self.request, self.expect) = (expiresAt, request, expect)
+  }
+
+  var kind: OutboxKinds { item.lane == nil ? .unordered : .lanes }
+
+  /// Whether its last request got no response.
+  var wasUnanswered: Bool { unknownSince != nil && item.lastStatus == nil }
+
+  mutating func shift(by shift: Duration) { unknownSince = unknownSince.map { $0 + shift } }
+}
+
+extension Collection<Delivery> {
+  var bytes: Int { reduce(0) { $0 + $1.item.bytes } }
+}
+
+/// The items at the front of a lane, or one unordered item, claimed to be sent one after the other.
+package struct LaneClaim: Hashable, Sendable {
+  /// Unique to this claim, also across restarts.
+  package let epoch: Int64
+  package var deliveries: [Delivery]
+
+  package init(epoch: Int64, deliveries: [Delivery]) { (self.epoch, self.deliveries) = (epoch, deliveries) }
+
+  var kind: OutboxKinds { deliveries.first?.kind ?? .lanes }
+  var origin: Origin? { deliveries.first?.request.url.origin }
+
+  mutating func shift(by shift: Duration) {
+    for index in deliveries.indices { deliveries[index].shift(by: shift) }
   }
 }

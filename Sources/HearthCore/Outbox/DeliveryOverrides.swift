@@ -1,8 +1,7 @@
-/// What becomes of an item after a response with a certain status, by the word of its account's configuration
-/// (`[[accounts.NAME.delivery]]`), in place of what the contract says (section 6).
+/// The outcomes that `[[accounts.NAME.delivery]]` sets for status codes, overriding the contract (section 6).
 package struct DeliveryOverrides: Hashable, Sendable {
   package enum Outcome: String, CaseIterable, Hashable, Sendable {
-    /// Another attempt, like after a 503: it waits, keeps its place in its lane, and `max_attempts` counts.
+    /// Another attempt, like after a 503: it counts towards `max_attempts`, and the item keeps its place in its lane.
     case retry
     case dead
     case delivered
@@ -12,14 +11,14 @@ package struct DeliveryOverrides: Hashable, Sendable {
 
   package init(_ outcomes: [Int: Outcome] = [:]) { self.outcomes = outcomes }
 
-  /// It is nil where the contract's word holds.
+  /// Returns nil if the contract decides.
   package subscript(status: Int) -> Outcome? { outcomes[status] }
 }
 
 extension DeliveryOverrides {
   package enum Key: String, ConfigurationKey { case status, outcome }
 
-  /// Why a status is not the configuration's to decide; nil where it is.
+  /// Explains why the configuration may not decide this status. Returns nil if it may.
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
     case (200...299, _): "a 2xx is always delivered, for the API has said that it is done"
@@ -33,7 +32,7 @@ extension DeliveryOverrides {
     }
   }
 
-  /// `tables`: one for each entry. No status may be in two.
+  /// Reads one table per entry. No status may appear in two of them.
   package init(reading tables: [TableReader<Key>]) throws(ConfigurationError) {
     var outcomes: [Int: Outcome] = [:]
     for table in tables {

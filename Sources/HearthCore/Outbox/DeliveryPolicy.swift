@@ -1,38 +1,38 @@
-/// Decides what becomes of an item after a response of the API, or without one (contract, section 6).
+/// Decides what happens to an item after a response of the API, or if none came (contract, section 6).
 ///
 /// A 401 is not decided here: it depends on the token, and on the responses to other items (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
-  /// How many 409 responses (the first request with this key is still running) are followed by another attempt.
+  /// How many 409 responses (the first request with this key is still running) are retried.
   static let maxConflicts = 5
   static let maxErrorBytes = 4096
 
   package let settings: OutboxSettings
-  private let retry: RetryPolicy
 
-  package init(_ settings: OutboxSettings) {
-    self.settings = settings
-    retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
-  }
+  package init(_ settings: OutboxSettings) { self.settings = settings }
 
-  /// Whether the response came not from the API but from a proxy (407) or a captive portal (511, RFC 6585, section 6).
+  /// Whether the response came from a proxy (407) or a captive portal (511, RFC 6585, section 6), not from the API.
   package static func meansOffline(_ response: APIResponse) -> Bool { response.status == 407 || response.status == 511 }
 
-  /// Whether a success is a page for people where JSON is asked for. No captive portal answers for a verified origin: it is
-  /// the word of the API, or of a gateway before it, and nobody knows what was done.
+  /// Whether a success is an HTML page although JSON was asked for. A captive portal cannot answer for a verified
+  /// origin, so the API or its gateway sent the page, and nobody knows whether the request was carried out.
   package static func isPageForJSON(
     _ response: APIResponse, to request: APIRequest, expecting content: ExpectedContent?
   ) -> Bool {
     (200...299).contains(response.status) && (content == .json || request.acceptsOnlyJSON) && response.isHTML
   }
 
-  /// `challenge`: what the response asks for beyond a fresh token. `content`: what the item or its account asks for.
-  /// `overrides`: of the account, as they are when the response comes. `random` is in 0..<1.
+  /// `challenge` is what the response asks for beyond a fresh token. `content` is what the item or its account expects.
+  /// `overrides` are the account's at the time of the response. `random` is in 0..<1.
   package func outcome(
     on response: APIResponse, _ challenge: Challenge? = nil, to delivery: Delivery,
     expecting content: ExpectedContent? = nil,
     overriding overrides: DeliveryOverrides, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
     let status = response.status
+    func retried(_ message: String? = nil) -> DeliveryOutcome {
+      self.retried(
+        delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
+    }
     switch overrides[status] {
     case nil: break
     case .delivered: return .delivered(status: status)
@@ -40,30 +40,24 @@ package struct DeliveryPolicy: Hashable, Sendable {
       let error = Self.describe(response)
       return .dead(.rejected, status: status, error: "The account's configuration makes this dead: \(error)")
     case .retry:
-      let message = "The server answered \(status), after which the account's configuration tries again."
-      return retried(
-        delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
+      return retried("The server answered \(status), after which the account's configuration tries again.")
     }
     if let challenge { return .needsStepUp(status: status, error: challenge.sentence) }
     switch status {
     case 200...299 where Self.isPageForJSON(response, to: delivery.request, expecting: content):
-      let message =
-        "The server answered \(status) with a page in place of JSON: it is unknown whether it has acted on this."
       return retried(
-        delivery, response.retryAfter, status: status, message: message, sentAt: sentAt, at: now, random: random)
+        "The server answered \(status) with a page in place of JSON: it is unknown whether it has acted on this.")
     case 200...299: return .delivered(status: status)
     case 300...399:
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
     case 409 where delivery.conflicts >= Self.maxConflicts: return rejected(response)
-    case 408, 409, 425, 429:
-      return retried(delivery, response.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
+    case 408, 409, 425, 429: return retried()
     case 400...499, 501, 505: return rejected(response)
-    default:
-      return retried(delivery, response.retryAfter, status: status, sentAt: sentAt, at: now, random: random)
+    default: return retried()
     }
   }
 
-  /// The request was sent and no response came.
+  /// The outcome for a request that was sent and got no response.
   package func outcome(
     unanswered message: String, _ delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
@@ -74,7 +68,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     .dead(.rejected, status: response.status, error: Self.describe(response))
   }
 
-  /// Whether an item whose fate is unknown since `unknownSince` may be sent again unasked.
+  /// Whether an item whose result is unknown since `unknownSince` may be sent again without asking.
   package func mayBeSent(method: String, unknownSince: Timestamp?, at now: Timestamp) -> Bool {
     guard let unknownSince else { return true }
     return Self.mayBeRepeated(method) || now - unknownSince <= settings.idempotencyHorizon
@@ -90,11 +84,11 @@ package struct DeliveryPolicy: Hashable, Sendable {
     let error = message ?? "The server answered \(status ?? 0)."
     guard attempts < settings.maxAttempts else { return .dead(.attemptsExhausted, status: status, error: error) }
     let isFateUnknown = status.map { (200...299).contains($0) || $0 == 502 || $0 == 504 } ?? true
-    var wait = retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
+    var wait = settings.retry.wait(failures: attempts, retryAfter: retryAfter, random: random)
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
-      // Beyond the horizon it would not be sent: it becomes due then, so that it is held for review and leaves its lane.
+      // Beyond the horizon it must not be sent. It becomes due then, so that it is held for review and leaves its lane.
       wait = min(wait, settings.idempotencyHorizon + .milliseconds(1) - (now - unknownSince))
     }
     return .waiting(
@@ -105,45 +99,42 @@ package struct DeliveryPolicy: Hashable, Sendable {
 
   /// The status and the first 4 KiB of the body.
   private static func describe(_ response: APIResponse) -> String {
-    // Many programs that show a text end it at a NUL.
+    // Many programs stop displaying a text at a NUL byte.
     let bytes = response.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     let text = String(decoding: bytes, as: UTF8.self)
     return text.isEmpty ? "The server answered \(response.status)." : "\(response.status): \(text)"
   }
 }
 
-/// What becomes of an item after it was claimed.
+/// What happens to an item after it was claimed.
 package enum DeliveryOutcome: Hashable, Sendable {
   case delivered(status: Int)
-  /// The attempt is charged, and the item is due again after `wait.duration`.
+  /// The attempt counts, and the item is due again after `wait.duration`.
   case waiting(Wait)
-  /// No attempt is charged: the origin cannot be reached. It is tried again with one request after
-  /// `probeIn`.
+  /// The origin is unreachable. The attempt does not count, and one request probes the origin after `probeIn`.
   case unreachable(probeIn: Duration, status: Int?, error: String)
   case dead(OutboxItem.Reason, status: Int?, error: String)
-  /// The API wants more than a fresh token: the item is held in its place until somebody signs in anew, uncharged.
+  /// The API wants more than a fresh token: the item is held in its place for a new sign-in. The attempt does not
+  /// count.
   case needsStepUp(status: Int, error: String)
-  /// The item is pending again in its old position, and no attempt is charged.
+  /// The item is pending again in its old position, and the attempt does not count.
   case released
 
   package struct Wait: Hashable, Sendable {
     package var duration: Duration
-    /// How long ago the request was sent, where it is unknown whether the API has acted on it; nil where that is known.
+    /// How long ago the request was sent, if it is unknown whether the API has acted on it.
     package var unknownFor: Duration?
     package var isConflict: Bool
     package var status: Int?
     package var error: String
 
     package init(duration: Duration, unknownFor: Duration?, isConflict: Bool, status: Int?, error: String) {
-      self.duration = duration
-      self.unknownFor = unknownFor
-      self.isConflict = isConflict
-      self.status = status
-      self.error = error
+      (self.duration, self.unknownFor, self.isConflict) = (duration, unknownFor, isConflict)
+      (self.status, self.error) = (status, error)
     }
   }
 
-  /// The error of an item whose origin is not, or no longer, one of the account's `api_origins`.
+  /// The error of an item whose origin is not one of the account's `api_origins`.
   package static func foreignOrigin(_ origin: some CustomStringConvertible) -> String {
     "\(origin) is not one of the account's api_origins. It goes on once that is configured again."
   }

@@ -1,21 +1,21 @@
-/// An item with all that it takes to keep it in another outbox, or in the same one again.
+/// An item with everything that is needed to keep it in another outbox, or in the same one again.
 package struct ExportedItem: Hashable, Sendable {
   package var id: String
-  /// The user whose item it is; nil as long as none was known.
+  /// The user whose item it is, or nil if none was known yet.
   package var subject: Subject?
   package var draft: OutboxDraft
-  /// As it was shown.
+  /// The state that clients were shown.
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
   package var attempts: Int
   package var createdAt: Timestamp
-  /// When it was due again, where it waited: as long as an API may have asked for.
+  /// When a waiting item was due again, which may be as late as an API has asked for.
   package var nextAttemptAt: Timestamp?
-  /// When the first request was sent whose fate is unknown; nil where the API had surely not acted on the item.
+  /// When the first request was sent whose result is unknown. Nil if the API had certainly not acted on the item.
   package var unknownSince: Timestamp?
   package var lastStatus: Int?
   package var lastError: String?
-  /// What became of it later is not known here.
+  /// When the item was exported. What happened to it later is not known here.
   package var exportedAt: Timestamp
 
   package init(
@@ -40,11 +40,12 @@ package struct ExportedItem: Hashable, Sendable {
 }
 
 extension ExportedItem {
-  /// The most attempts that an item may have had.
+  /// The maximum number of attempts that an item may have had.
   package static let mostAttempts = 1_000_000
 
-  /// What of it is kept besides its draft. The outbox that it came from may have sent it since: after longer than the
-  /// idempotency horizon its fate is unknown since then, as if its request had left.
+  /// Returns the parts of the item besides its draft that are kept. The outbox that it came from may have sent it since
+  /// the export: after longer than the idempotency horizon its result counts as unknown since then, as if its request
+  /// had left.
   package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
     guard ItemID.isValid(id) else { throw DraftError("id: it is not a UUID in small letters") }
     if let reason, !state.reasons.contains(reason) {
@@ -56,14 +57,14 @@ extension ExportedItem {
     let hasLeft = state == .inFlight || now - exportedAt > horizon
     progress.unknownSince = (unknownSince ?? (hasLeft ? exportedAt : nil)).map { min($0, now) }
     if let nextAttemptAt {
-      // The clock may have been ahead there.
+      // The other machine's clock may have been ahead.
       progress.wait(
         until: min(nextAttemptAt - max(exportedAt - now, .zero), now + RetryPolicy.longestRetryAfter), at: now)
     }
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // That it was another user's is found out anew, and so is what it was held for in its place.
+      // The store determines anew whether the item is another user's, and what it is held in its place for.
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
@@ -74,7 +75,7 @@ extension ExportedItem {
 }
 
 extension OutboxItem.State {
-  /// Why an item may be in it.
+  /// The reasons that an item in this state may have.
   fileprivate var reasons: Set<OutboxItem.Reason> {
     switch self {
     case .held: [.otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp]
@@ -85,7 +86,7 @@ extension OutboxItem.State {
 }
 
 extension ItemProgress {
-  /// As it was elsewhere: dead, or held for a person to look at.
+  /// Restores an item that is dead, or held for review.
   fileprivate mutating func end(_ state: OutboxItem.State, _ reason: OutboxItem.Reason, at now: Timestamp) {
     (self.state, self.reason) = (state, reason)
     (dueAt, nextAttemptAt) = (nil, nil)
@@ -96,14 +97,12 @@ extension ItemProgress {
 /// One page of an export.
 package struct ExportPage: Hashable, Sendable {
   package var items: [ExportedItem]
-  /// Items of this page that are left out, for their content is damaged.
+  /// The number of items of this page that are left out because their content is damaged.
   package var damaged: Int
-  /// Where the next page begins; nil on the last page.
+  /// Where the next page begins. Nil on the last page.
   package var cursor: String?
 
   package init(items: [ExportedItem], damaged: Int, cursor: String?) {
-    self.items = items
-    self.damaged = damaged
-    self.cursor = cursor
+    (self.items, self.damaged, self.cursor) = (items, damaged, cursor)
   }
 }

@@ -1,25 +1,25 @@
-/// What changes of an item as it is delivered, and the rules by which it changes. A store selects items and writes what
-/// comes of these transitions.
+/// The part of an item that changes during its delivery, with the rules for the changes. A store selects items and
+/// writes the results of these transitions.
 package struct ItemProgress: Hashable, Sendable {
-  /// Never `inFlight`: an item whose request has left is pending or waiting until it is settled.
+  /// Never `inFlight`: an item whose request has left stays pending or waiting until it is settled.
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
-  /// How many requests were sent and charged to the item.
+  /// The number of requests that were sent and counted.
   package var attempts = 0
-  /// How often the API has answered 409.
+  /// The number of 409 responses of the API.
   package var conflicts = 0
-  /// When the item may be claimed; nil for at once.
+  /// When the item may be claimed. Nil means at once.
   package var dueAt: Timestamp?
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// When the first request was sent whose fate is unknown; nil where the API has surely not acted on the item.
+  /// When the first request was sent whose result is unknown. Nil if the API has certainly not acted on the item.
   package var unknownSince: Timestamp?
   package var finishedAt: Timestamp?
   package var lastStatus: Int?
   package var lastError: String?
 
-  /// A new item; it waits where its `notBefore` is in the future.
+  /// Makes a new item. It is waiting if its `notBefore` is in the future.
   package init(notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil, at now: Timestamp) {
     let waitsUntil = notBefore.flatMap { $0 > now ? $0 : nil }
     state = waitsUntil == nil ? .pending : .waiting
@@ -29,27 +29,25 @@ package struct ItemProgress: Hashable, Sendable {
     self.expiresAt = expiresAt
   }
 
-  /// Has a new item wait, where it does not wait for longer anyway.
+  /// Makes a new item wait until `time`, unless it already waits longer.
   mutating func wait(until time: Timestamp, at now: Timestamp) {
     guard time > max(dueAt ?? now, now) else { return }
     (state, dueAt, nextAttemptAt) = (.waiting, time, time)
   }
 
-  /// An item as it was kept.
-  package init(state: OutboxItem.State) {
-    self.state = state
-  }
+  /// Makes an item that the store has read.
+  package init(state: OutboxItem.State) { self.state = state }
 
   /// Whether the last request got no response, so that the next one may take as long as the time limit.
   package var isUnanswered: Bool { lastStatus == nil && unknownSince != nil }
 
-  /// It keeps its place and holds its lane until what its reason names is over.
+  /// Whether the item keeps its place and blocks its lane until the reason that it is held for is gone.
   package var isHeldInPlace: Bool { state == .held && reason?.keepsPlace == true }
 
-  /// Whether the item still takes a place in its lane.
+  /// Whether the item still occupies a place in its lane.
   package var isActive: Bool { state.isActive || isHeldInPlace }
 
-  /// It has come to its end, and none of its requests can have left: its idempotency key is free.
+  /// Whether the item has ended without any of its requests leaving, so that its idempotency key is free.
   package var hasEndedUnsent: Bool {
     guard attempts == 0, unknownSince == nil else { return false }
     return state == .cancelled || state == .superseded || state == .dead && reason == .expired
@@ -57,7 +55,7 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - Delivery
 
-  /// What becomes of the item by the outcome of its delivery, which came at `now`. A released item stays as it is.
+  /// Applies the outcome of a delivery, which came at `now`. A released item stays as it is.
   package mutating func settle(_ outcome: DeliveryOutcome, at now: Timestamp) {
     switch outcome {
     case .delivered(let status):
@@ -76,9 +74,9 @@ package struct ItemProgress: Hashable, Sendable {
       (lastStatus, lastError) = (wait.status, wait.error)
     case .unreachable(let probeIn, let status, let error):
       state = .waiting
-      // Due at once: whether its origin may be probed is decided when the item is claimed, and others probe it before
-      // this one. With a status it waits all the same: where other requests get through, the response was about this
-      // item alone.
+      // It is due at once: the claim decides whether its origin may be probed, and other items probe it before this
+      // one. With a status it waits all the same: if other requests get through, the response was about this item
+      // alone.
       nextAttemptAt = now + probeIn
       dueAt = status == nil ? now : nextAttemptAt
       (lastStatus, lastError) = (status, error)
@@ -93,17 +91,17 @@ package struct ItemProgress: Hashable, Sendable {
     }
   }
 
-  /// Holds the item; whether in its place is the reason's to say.
+  /// Holds the item. The reason decides whether it keeps its place.
   package mutating func hold(_ reason: OutboxItem.Reason) { (state, self.reason, nextAttemptAt) = (.held, reason, nil) }
 
-  /// What the item was held for in its place is over. Returns false where it was not held so.
+  /// Resumes an item that is held in its place. Returns false if it is not held in its place.
   package mutating func goOn() -> Bool {
     guard isHeldInPlace else { return false }
     (state, reason, dueAt) = (.pending, nil, nil)
     return true
   }
 
-  /// The daemon ended while the item was claimed (since `since`), and its request may have left.
+  /// Called for an item that was claimed (since `since`) when the daemon ended. Its request may have left.
   package mutating func lost(since: Timestamp) {
     state = .pending
     (dueAt, nextAttemptAt) = (nil, nil)
@@ -117,7 +115,7 @@ package struct ItemProgress: Hashable, Sendable {
   /// Whether an item that is due can be sent.
   package enum Eligibility: Hashable, Sendable {
     case sendable
-    /// It seems to have expired; whether it has depends on the time that servers agree to.
+    /// The item seems to have expired. A server has to confirm the time.
     case timeNeeded
     case leaves(OutboxItem.Reason)
   }
@@ -135,7 +133,7 @@ package struct ItemProgress: Hashable, Sendable {
     return maySend ? .sendable : .leaves(.needsReview)
   }
 
-  /// Takes the item out of its lane, to be kept for a person to look at: it is dead, or held for review.
+  /// Takes the item out of its lane and keeps it for a person to look at, dead or held for review.
   package mutating func leaveLane(_ reason: OutboxItem.Reason, at now: Timestamp) {
     switch reason {
     case .needsReview:
@@ -151,7 +149,7 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - Changes that people ask for
 
-  /// Returns false where the item has come to its end already. `hasBegun`: its request may have left.
+  /// Returns false if the item has already ended. `hasBegun` is true if its request may have left.
   package mutating func cancel(hasBegun: Bool = false, at now: Timestamp) -> Bool {
     guard state.mayBeCancelled else { return false }
     if hasBegun { unknownSince = unknownSince ?? now }
@@ -159,9 +157,9 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Puts a dead or held item back, as if it were new; its place is at the end of its lane, but for one that has kept its
-  /// place. Returns false for others, and for one that expired: whoever made it wanted it sent until then or not at all.
-  /// Its `expiresAt` still holds.
+  /// Puts a dead or held item back as if it were new, at the end of its lane unless it has kept its place. Its
+  /// `expiresAt` still holds. Returns false for other items, and for an expired one: its caller wanted it sent by then
+  /// or not at all.
   package mutating func retry() -> Bool {
     if goOn() { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }
@@ -171,25 +169,25 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// The item with this id has its idempotency key and other content: a person has to say which of them is meant.
+  /// Holds the item for review, because the item with this id has the same idempotency key and other content. This item
+  /// gives up the key. A person decides which of the two is meant.
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
-      "Item \(id) has the same idempotency key and other content; retry this one to have it sent, or cancel it."
+      "Item \(id) has the same idempotency key and other content; retry this one to have it sent under a key of its "
+      + "own, or cancel it."
   }
 
-  /// A newer item with the same `replaceKey` takes its place.
-  package mutating func supersede(at now: Timestamp) {
-    finish(.superseded, at: now)
-  }
+  /// Called when a newer item with the same `replaceKey` takes this item's place.
+  package mutating func supersede(at now: Timestamp) { finish(.superseded, at: now) }
 
-  /// The item with this id is the same write (`KeyedItem`).
+  /// Called when the item with this id is the same write (`KeyedItem`).
   package mutating func supersede(by id: String, at now: Timestamp) {
     finish(.superseded, at: now)
     lastError = "Item \(id) has the same idempotency key and content, and goes in its place."
   }
 
-  /// Makes a waiting item due now, or at its `notBefore`. Returns false where it is due by then anyway.
+  /// Makes a waiting item due now, or at its `notBefore`. Returns false if it is already due by then.
   package mutating func retryNow(at now: Timestamp) -> Bool {
     let soonest = max(notBefore ?? now, now)
     guard let dueAt, soonest < dueAt else { return false }

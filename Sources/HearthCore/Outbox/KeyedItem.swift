@@ -1,36 +1,34 @@
-/// An item that the caller gave an idempotency key, where its owner has another item with the same key: they were made
-/// under two names of one user, or one of them while nobody was known.
+/// An item with an idempotency key from the caller, whose owner has another item with the same key. That happens if
+/// both were made under two names of one user, or one of them while no user was known.
 package struct KeyedItem: Hashable, Sendable {
   package var progress: ItemProgress
   package var position: Int64
-  /// Its request may have left, and what came of it is not known yet.
+  /// Whether its request may have left without a known result.
   package var hasBegun: Bool
 
   package init(_ progress: ItemProgress, position: Int64, hasBegun: Bool) {
-    self.progress = progress
-    self.position = position
-    self.hasBegun = hasBegun
+    (self.progress, self.position, self.hasBegun) = (progress, position, hasBegun)
   }
 
-  /// Which of two items is ended, because the other one is the same write.
-  package enum Surplus: Hashable, Sendable {
+  /// Which of the two items ends because the other one is the same write.
+  package enum Duplicate: Hashable, Sendable {
     case own, joining
   }
 
-  /// What becomes of two items with one key and content, of which one joins the items of the other's owner. Nil where both
-  /// go on: the write does not come through the one that stays, or the other one was sent already. The one that may have
-  /// been done goes on, otherwise the earlier one, as if the later one had been enqueued as its duplicate (contract,
-  /// section 6).
-  package static func surplus(own: KeyedItem, joining: KeyedItem) -> Surplus? {
+  /// Decides which of two items with the same key and content ends, when one of them (`joining`) joins the items of the
+  /// other's owner. Returns nil if both go on, because the one that stays will not be delivered, or the other one was
+  /// already sent. The item that may have been carried out stays, otherwise the earlier one, as if the later one had
+  /// been enqueued as its duplicate (contract, section 6).
+  package static func duplicate(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     let staysOwn = own.mayBeDone || !joining.mayBeDone && own.position < joining.position
     let (stays, other) = staysOwn ? (own, joining) : (joining, own)
     guard stays.mayBeDone || stays.progress.isActive, other.isUnsent else { return nil }
     return staysOwn ? .joining : .own
   }
 
-  /// Tells which of two with different contents is held for review, so that one key is not sent with both. It is nil
-  /// where neither can be sent by itself any more.
-  package static func doubtful(own: KeyedItem, joining: KeyedItem) -> Surplus? {
+  /// Decides which of two items with the same key and different contents is held for review, so that one key is not
+  /// sent with both. Returns nil if neither can be sent by itself any more.
+  package static func doubtful(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     if joining.waits, !joining.wasSent || own.wasSent || !own.waits { return .joining }
     return own.waits && (joining.waits || joining.wasSent) ? .own : nil
   }
@@ -39,7 +37,7 @@ package struct KeyedItem: Hashable, Sendable {
 
   private var wasSent: Bool { hasBegun || mayBeDone || progress.attempts > 0 || progress.unknownSince != nil }
 
-  /// The API has acted on it, or may have.
+  /// Whether the API has acted on the item, or may have.
   private var mayBeDone: Bool {
     switch progress.state {
     case .delivered: true
@@ -49,7 +47,7 @@ package struct KeyedItem: Hashable, Sendable {
     }
   }
 
-  /// It waits for its delivery, and the API has got nothing of it.
+  /// Whether the item waits for its delivery and the API has received nothing of it.
   private var isUnsent: Bool {
     progress.isActive && !hasBegun && progress.attempts == 0 && progress.unknownSince == nil
   }

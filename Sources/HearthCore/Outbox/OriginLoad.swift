@@ -1,7 +1,7 @@
-/// What is claimed for one origin of an account and has not ended.
+/// Counts the deliveries that are claimed for one origin of an account and not settled.
 ///
-/// Each origin has places of its own, and a request that takes long makes room for others up to a larger limit: one that
-/// hangs keeps waiting neither other accounts, nor other origins, nor (before there are very many) other lanes.
+/// Each origin has its own places, and slow requests count against a second, larger limit. So a hanging request delays
+/// neither other accounts nor other origins nor, unless there are very many, other lanes.
 struct OriginLoad {
   struct Count {
     private(set) var all = 0
@@ -12,16 +12,16 @@ struct OriginLoad {
       if isSlow { slow += number }
     }
 
-    /// How many more there may be, where up to `most` of them are quick, and `mostSlow` more are slow.
+    /// How many more may start, if up to `most` of them may be quick and `mostSlow` more may be slow.
     func room(_ most: Int, slow mostSlow: Int) -> Int { max(min(most - (all - slow), most + mostSlow - all), 0) }
   }
 
-  /// Requests under way, or about to be. Those that wait for the cause of a 401 are not among them: others may tell it.
+  /// Requests under way or about to start. Senders that wait for the cause of a 401 do not count.
   var lanes = Count()
   var unordered = Count()
   /// Deliveries whose last request got no response.
   var unanswered = Count()
-  /// The content of all deliveries in memory.
+  /// The bytes of content of all deliveries in memory.
   var bytes = Count()
   /// Deliveries that are claimed and not begun.
   var unsent = (lanes: 0, unordered: 0)
@@ -59,8 +59,37 @@ extension OutboxAccount {
     return loads
   }
 
-  /// When the next request counts as slow, and makes room for others.
+  /// When the next request starts to count as slow and makes room for others.
   func nextSlowAt(after now: Timestamp) -> Timestamp? {
     senders.values.compactMap(\.slowAt).filter { $0 > now }.min()
+  }
+}
+
+/// How many deliveries are claimed ahead of the senders: none while requests are slow, up to 128 while they are fast,
+/// so that one transaction serves many.
+struct ReadAhead {
+  private static let window = Duration.milliseconds(500)
+  private static let most = 128
+  private static let quick = Duration.milliseconds(15)
+
+  private var windowStart: Timestamp?
+  private var inWindow = 0
+  /// The number of quick requests in a row. With slow commits the window alone would make them look slow.
+  private var quickInARow = 0
+  private(set) var limit = 0
+
+  mutating func finished(at now: Timestamp, after duration: Duration) {
+    quickInARow = duration < Self.quick ? quickInARow + 1 : 0
+    if let windowStart, now - windowStart <= Self.window, now >= windowStart {
+      inWindow += 1
+    } else {
+      if inWindow < 16, quickInARow < 32 { limit = 0 }
+      (windowStart, inWindow) = (now, 1)
+    }
+    if inWindow >= 128 {
+      limit = Self.most
+    } else if inWindow >= 32 || quickInARow >= 32 {
+      limit = max(limit, 32)
+    }
   }
 }

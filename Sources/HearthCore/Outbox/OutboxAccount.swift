@@ -1,4 +1,4 @@
-/// What the outbox knows of one account while it runs.
+/// The state of one account in the running outbox.
 struct OutboxAccount {
   static let hydrating = "hydrating"
   static let user = "user"
@@ -6,82 +6,88 @@ struct OutboxAccount {
   static let refreshUnavailable = "refreshUnavailable"
 
   var api: APISettings
-  /// False where the configuration has it no more, and requests are still under way.
+  /// False if the account was removed from the configuration and some of its requests are still under way.
   var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
-  /// The user who was known last, where none is now: they have signed out since this process began.
+  /// The last known user, if nobody is signed in now: they have signed out since this process began.
   var lastSubject: Subject?
-  /// The same user, by the issuer that was assumed before the provider named one.
+  /// This user under the issuer that was assumed before the provider named one.
   var formerSubject: Subject?
-  /// Whether its session has reported the user, as far as one is remembered.
+  /// Whether the session has reported its user, as far as it remembers one.
   var isSessionReported = false
-  /// Whether the store knows the current user, and every item that is to be theirs is theirs.
+  /// Whether the store knows the current user, and has given them every item that is to become theirs.
   var isBound = true
-  /// Who had no name may have signed out: the store is to be told before the next one's items are sent.
+  /// Whether the store has to learn that a user without a name may have signed out, before anything is sent.
   var isLeft = false
-  /// Whether items may be held in their places for an origin that is configured by now, or for a sign-in that has been.
+  /// Whether items may be held in their places for an origin that has been configured since.
   var mayHoldConfigured = true
-  /// After a start nobody knows whether the process before has freed them.
+  /// Whether a sign-in, or the start, may have made items sendable that are held in their places.
   var hasSignedIn = true
   private(set) var isPausedByUser = false
-  /// The number of the pause or reading of pauses that `isPausedByUser` comes from.
-  private(set) var pauseNumber = 0
-  /// Why sending is paused, as it was last shown, and as it was last published; nil where it is not.
+  /// The number of the pause or of the reading of pauses that `isPausedByUser` comes from.
+  private var pauseNumber = 0
+  /// The reason of the pause as it was last shown and as it was last published. Nil if sending is not paused.
   var shownPause: String?
   var publishedPause: String?
-  /// Calls that are discarding the items of the account's user: none of them is sent meanwhile.
+  /// The number of calls that are discarding the user's items. No item is sent meanwhile.
   var discards = 0
 
   var breaker: CircuitBreaker
   var acceptance = TokenAcceptance()
-  /// The token that the session holds, as it last reported.
+  /// The session's token, as last reported.
   var token: Fingerprint?
-  /// How often in a row no token could be had, or none in place of a rejected one.
+  /// The number of failures in a row to get a token, or a replacement for a rejected one.
   var bearerFailures = 0
-  /// Whether a token is needed and the provider cannot be asked for it now.
+  /// Whether a token is needed and the provider cannot be asked now.
   var lacksToken = false
-  /// Nothing is sent until then, or until the session has another token.
+  /// Nothing is sent until this time, or until the session has another token.
   var stalledUntil: Timestamp?
-  /// Since this clock was last stepped.
+  /// What servers have told since this clock was last stepped.
   var clocks = ServerClocks()
-  /// The origin whose time decides whether items have expired; nil where none seem to.
+  /// The origin whose time decides whether items have expired. Nil if none seem to have expired.
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
 
-  /// Claims that no sender has taken yet, in order.
+  /// The claims that no sender has taken yet, in order.
   var queue: [LaneClaim] = []
   var senders: [SenderID: Sender] = [:]
 
-  /// The kinds of which the store may have more items that can be sent.
+  /// The kinds of which the store may have more items to send.
   var mayHaveMore = OutboxKinds.all
-  /// The kinds that an origin may have more of, where there was no room to claim them. No value is empty.
+  /// The kinds of which an origin may have more items that could not be claimed for lack of room. No value is empty.
   var left: [Origin: OutboxKinds] = [:]
-  /// Whether the store is asked for deliveries of this account now.
+  /// Whether a demand for deliveries of this account is with the store.
   var isClaiming = false
   var nextDueAt: Timestamp?
   var readAhead: [Origin: ReadAhead] = [:]
 
-  /// Whether items that are held for another user are still to be published, and from which page on.
+  /// Whether items that are held for another user still have to be published; `heldCursor` is the next page.
   var isPublishingHeld = false
   var heldCursor: String?
 
-  init(_ api: APISettings, retry: RetryPolicy) {
+  /// `former` is the account before it was removed from the configuration, if it still has requests under way or a
+  /// sign-out that the store does not know. Its pause counts for these requests until the pauses are read again.
+  init(_ api: APISettings, retry: RetryPolicy, after former: OutboxAccount? = nil) {
     self.api = api
     breaker = CircuitBreaker(retry)
+    guard let former else { return }
+    (senders, discards, isLeft) = (former.senders, former.discards, former.isLeft)
+    (isPausedByUser, pauseNumber) = (former.isPausedByUser, former.pauseNumber)
+    bindAgain()
   }
 
   // MARK: - What is under way
 
-  /// Whether there are senders. Those that wait for the cause of a 401 are not among them: others may tell it.
+  /// Whether any sender is active. Senders that wait for the cause of a 401 do not count.
   var isSending: Bool { senders.values.contains { !$0.isJudging } }
 
   var hasMore: Bool { !mayHaveMore.isEmpty || !left.isEmpty }
 
-  /// Whether something waits for room, which a request that takes long may make.
+  /// Whether something waits for room, which a slow request may make.
   var isWaiting: Bool { hasMore || !queue.isEmpty || timeNeededFrom != nil }
 
-  /// There may be more of these kinds for this origin, and there is no room for it, or there was none.
+  /// Notes that the origin may have more items of these kinds that could not be claimed for lack of room.
   mutating func leaves(_ kinds: OutboxKinds, for origin: Origin) {
     if !kinds.isEmpty { left[origin, default: []].formUnion(kinds) }
   }
@@ -91,8 +97,7 @@ struct OutboxAccount {
     if left[origin]?.isEmpty == true { left[origin] = nil }
   }
 
-  /// Nothing is under way and nothing is known to be due, or may be sent: the account is looked at again when something
-  /// happens to it.
+  /// Whether nothing is under way and nothing can be sent, so that the account is left alone until something happens.
   var isQuiet: Bool {
     guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
@@ -100,7 +105,7 @@ struct OutboxAccount {
         && timeNeededFrom == nil
   }
 
-  /// Whether the store is to be asked to free what is held in its place.
+  /// Whether the store has to free items that are held in their places.
   var isFreeing: Bool { mayHoldConfigured || hasSignedIn }
 
   // MARK: - What is permitted
@@ -110,7 +115,7 @@ struct OutboxAccount {
     return false
   }
 
-  /// Whether its session is being read: its state will be known shortly.
+  /// Whether the session is being read, so that its state will soon be known.
   var isHydrating: Bool { permission == .blocked(reason: Self.hydrating) }
 
   var pausedReason: String? {
@@ -120,26 +125,26 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// Whose items those are to become that nobody, or the one before, has. It is nil where nobody is known.
+  /// The subject that items of nobody, or of the previous user, are to be given to. Nil if no user is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
-  /// There are, or may be, items of no user: they are to become the known user's.
+  /// Called when there may be items of nobody, which have to become the known user's.
   mutating func bindAgain() { isBound = boundSubject == nil }
 
-  /// A change or a reading of the pauses has ended. The one with the highest number counts, whichever ends first.
+  /// Called after a change or a reading of the pauses. The one with the highest number counts, whichever ends first.
   mutating func pauseRead(isPaused: Bool, number: Int) {
     guard pauseNumber < number else { return }
     pauseNumber = number
     isPausedByUser = isPaused
   }
 
-  /// A token was accepted, or there is another token or session: the failures before it do not count any more.
+  /// Called when a token was accepted, or when the session or its token changed. Earlier failures no longer count.
   mutating func hasGoodToken() {
     bearerFailures = 0
     lacksToken = false
   }
 
-  /// The clock was stepped.
+  /// Called when the clock was stepped.
   mutating func shift(by shift: Duration) {
     breaker.shift(by: shift)
     if shift != .zero { clocks = ServerClocks() }
@@ -151,10 +156,21 @@ struct OutboxAccount {
     nextDueAt = nil
   }
 
-  /// The network may be back, or a person wants it: everything is tried now.
+  /// Called when the network may be back or a person asks for it. Everything is tried now.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     stalledUntil = nil
     mayHaveMore = .all
   }
+}
+
+/// Whether an account's session permits sending its items.
+package enum OutboxPermission: Hashable, Sendable {
+  /// The reason if the user has ended the session.
+  package static let signedOut = "signedOut"
+
+  /// Items of this subject may be sent. Nil stands for the subject that is already known.
+  case sendable(under: Subject?)
+  /// No item may be sent. The reason is shown as `pausedReason`: `locked`, `signedOut`, `reauthRequired`, `hydrating` …
+  case blocked(reason: String)
 }

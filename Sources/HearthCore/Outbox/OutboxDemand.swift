@@ -1,29 +1,25 @@
 /// A demand for an account's next deliveries, under one subject.
 package struct OutboxDemand: Hashable, Sendable {
-  /// What may be claimed for one origin. Those who wait for one origin wait for no other.
+  /// What may be claimed for one origin. Origins do not wait for each other.
   package struct Room: Hashable, Sendable {
-    /// The most items of lanes, and the most unordered ones. The two limits do not count against each other.
+    /// The maximum number of items of lanes, and of unordered ones. The two limits are independent.
     package var lanes: Int
     package var unordered: Int
-    /// The most items that got no response when they were sent last: each may keep its place until the time limit.
+    /// The maximum number of items that got no response when last sent: each may keep its place until the time limit.
     package var unanswered: Int
     /// The bytes of content after which no further item is claimed.
     package var bytes: Int
     /// Whether the items behind the head of a lane are claimed with it, to be sent one after the other.
     package var takesFollowers: Bool
-    /// The origin could not be reached: one item alone is claimed.
+    /// Whether the origin was unreachable, so that only one item is claimed.
     package var isProbe: Bool
 
     package init(
       lanes: Int, unordered: Int, unanswered: Int = .max, bytes: Int = .max, takesFollowers: Bool = false,
       isProbe: Bool = false
     ) {
-      self.lanes = lanes
-      self.unordered = unordered
-      self.unanswered = unanswered
-      self.bytes = bytes
-      self.takesFollowers = takesFollowers
-      self.isProbe = isProbe
+      (self.lanes, self.unordered, self.unanswered) = (lanes, unordered, unanswered)
+      (self.bytes, self.takesFollowers, self.isProbe) = (bytes, takesFollowers, isProbe)
     }
 
     package func limit(_ kind: OutboxKinds) -> Int { kind == .lanes ? lanes : unordered }
@@ -31,9 +27,9 @@ package struct OutboxDemand: Hashable, Sendable {
 
   package var account: AccountName
   package var subject: Subject?
-  /// The origins that may be sent to now. Items for other origins of `configured` are not claimed.
+  /// The origins that may be sent to now. Items for other origins in `configured` are not claimed.
   package var rooms: [Origin: Room]
-  /// The account's `api_origins`. Items for any other origin are held, `originNotConfigured`.
+  /// The account's `api_origins`. Items for any other origin are held as `originNotConfigured`.
   package var configured: Set<Origin>
   package var expiry: ExpiryTime
   package var policy: DeliveryPolicy
@@ -42,19 +38,41 @@ package struct OutboxDemand: Hashable, Sendable {
     account: AccountName, subject: Subject?, rooms: [Origin: Room], configured: Set<Origin>, expiry: ExpiryTime,
     policy: DeliveryPolicy
   ) {
-    self.account = account
-    self.subject = subject
-    self.rooms = rooms
-    self.configured = configured
-    self.expiry = expiry
-    self.policy = policy
+    (self.account, self.subject, self.rooms) = (account, subject, rooms)
+    (self.configured, self.expiry, self.policy) = (configured, expiry, policy)
   }
 
-  /// The kinds of which items are demanded.
+  /// The kinds of items that are demanded.
   package var kinds: OutboxKinds {
     [
       rooms.values.contains { $0.lanes > 0 } ? .lanes : [],
       rooms.values.contains { $0.unordered > 0 } ? .unordered : [],
     ]
+  }
+}
+
+/// The kinds of items: those of lanes, sent one after the other, and unordered ones. Neither waits for the other.
+package struct OutboxKinds: OptionSet, Hashable, Sendable {
+  package static let lanes = OutboxKinds(rawValue: 1)
+  package static let unordered = OutboxKinds(rawValue: 2)
+  package static let all: OutboxKinds = [.lanes, .unordered]
+
+  package let rawValue: Int
+
+  package init(rawValue: Int) { self.rawValue = rawValue }
+}
+
+/// The time that expiry is judged by. The caller passes its own and not the store's: `expiresAt` is real-world time,
+/// and no item may be lost because one clock alone is ahead.
+package enum ExpiryTime: Hashable, Sendable {
+  /// A server has confirmed the time.
+  case agreed(Timestamp)
+  /// No server has confirmed the time, so items past their `expiresAt` only seem to have expired.
+  case unconfirmed(Timestamp)
+
+  var time: Timestamp {
+    switch self {
+    case .agreed(let time), .unconfirmed(let time): time
+    }
   }
 }

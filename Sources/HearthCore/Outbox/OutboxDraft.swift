@@ -37,15 +37,13 @@ package struct OutboxDraft: Hashable, Sendable {
 package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
-  init(_ description: String) {
-    self.description = description
-  }
+  init(_ description: String) { self.description = description }
 }
 
 extension OutboxDraft {
   private static let maxHeaders = 100
   private static let maxHeaderBytes = 64 * 1024
-  /// The longest name of a lane, and the longest key.
+  /// The maximum length of a lane's name and of a key.
   private static let maxNameBytes = 255
 
   /// Checks that the draft can be sent as it is, and returns its URL. `maxBody` is in bytes.
@@ -76,7 +74,7 @@ extension OutboxDraft {
     }
   }
 
-  /// What counts for the limit of the outbox: of all that can be long.
+  /// The size that counts towards the limits of the outbox.
   package func byteCount(with url: HTTPURL) -> Int {
     body.count + headers.reduce(0) { $0 + $1.byteCount } + url.description.utf8.count
   }
@@ -87,11 +85,8 @@ extension OutboxDraft {
     else { throw DraftError("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
     for header in headers {
       guard Self.isToken(header.name) else { throw DraftError("headers: a name is not valid") }
-      guard !header.isOwn else {
-        throw DraftError("headers: \(header.name) is set by Hearth")
-      }
-      // RFC 9110, section 5.5: no control characters but the tab.
-      guard header.value.utf8.allSatisfy({ $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }) else {
+      guard !header.isOwn else { throw DraftError("headers: \(header.name) is set by Hearth") }
+      guard header.hasFieldValue else {
         throw DraftError("headers: the value of \(header.name) has a control character")
       }
     }
@@ -107,5 +102,8 @@ extension OutboxDraft {
 }
 
 extension APIRequest.Header {
+  /// Whether the value has no control characters but the tab (RFC 9110, section 5.5).
+  package var hasFieldValue: Bool { value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
+
   package var byteCount: Int { name.utf8.count + value.utf8.count }
 }

@@ -1,8 +1,8 @@
 /// One request in the outbox, as the store, the service, its workers and every client see it.
 package struct OutboxItem: Hashable, Sendable {
-  /// The raw value is the `state` of the item on the wire.
+  /// The raw value is the item's `state` on the wire.
   ///
-  /// These are all transitions that there are (`transitions` lists them for the tests):
+  /// These are all transitions:
   ///
   /// | from | to | when |
   /// | --- | --- | --- |
@@ -20,14 +20,14 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending` | the user retries it; not one that expired |
   ///
-  /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the moment
-  /// that its request may have left until it is settled; one of another user than the current one is shown as `held`
-  /// (`otherUser`) until its user is back. The state that is kept does not change by either.
+  /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the
+  /// moment that its request may have left until it is settled. An item of another user than the current one is shown
+  /// as `held` (`otherUser`) until its user is back. Neither changes the stored state.
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
   }
 
-  /// Why an item is held or dead. The raw value is the `reason` of the item.
+  /// Why an item is held or dead. The raw value is the item's `reason` on the wire.
   package enum Reason: String, Hashable, Sendable, CaseIterable {
     case otherUser, needsReview, damaged, originNotConfigured, needsStepUp
     case rejected, expired, attemptsExhausted, redirected
@@ -35,15 +35,15 @@ package struct OutboxItem: Hashable, Sendable {
 
   package var id: String
   package var account: AccountName
-  /// Nil as long as no user has been known since it was made.
+  /// It is nil if no user has been known since the item was made.
   package var subject: Subject?
-  /// Nil for an unordered item.
+  /// It is nil for an unordered item.
   package var lane: Name?
   package var method: String
   package var url: String
   package var state: State
   package var reason: Reason?
-  /// How many requests were sent and charged to the item.
+  /// The number of requests that were sent and counted.
   package var attempts: Int
   package var createdAt: Timestamp
   package var nextAttemptAt: Timestamp?
@@ -77,7 +77,7 @@ package struct OutboxItem: Hashable, Sendable {
 }
 
 extension OutboxItem.Reason {
-  /// Whether an item that is held for this reason keeps its place, and holds its lane, until the reason is gone.
+  /// Whether an item that is held for this reason keeps its place and blocks its lane until the reason is gone.
   package var keepsPlace: Bool {
     switch self {
     case .originNotConfigured, .needsStepUp: true
@@ -87,19 +87,7 @@ extension OutboxItem.Reason {
 }
 
 extension OutboxItem.State {
-  /// The states that are kept and may follow this one.
-  package var transitions: Set<Self> {
-    switch self {
-    case .pending: [.waiting, .delivered, .held, .dead, .superseded, .cancelled]
-    case .waiting: [.pending, .delivered, .held, .dead, .superseded, .cancelled]
-    case .inFlight: []
-    case .held: [.pending, .dead, .superseded, .cancelled]
-    case .dead: [.pending, .superseded, .cancelled]
-    case .delivered, .cancelled, .superseded: []
-    }
-  }
-
-  /// Whether the item still takes a place in its lane. Some that are held do as well (`ItemProgress.isActive`).
+  /// Whether the item still occupies a place in its lane. Some held items do too (`ItemProgress.isActive`).
   package var isActive: Bool {
     switch self {
     case .pending, .inFlight, .waiting: true
@@ -120,5 +108,29 @@ extension OutboxItem.State {
     case .pending, .waiting, .held, .dead: true
     case .inFlight, .delivered, .cancelled, .superseded: false
     }
+  }
+}
+
+/// Makes and checks the identifiers of outbox items. They sort by the time at which they were made.
+package enum ItemID {
+  /// Makes a UUID of version 7 (RFC 9562, section 5.7) from 74 of the given random bits.
+  package static func make(at time: Timestamp, random: (UInt64, UInt64)) -> String {
+    let high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | random.0 & 0x0FFF
+    let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
+    let digits = hex(high) + hex(low)
+    return "\(digits.prefix(8))-\(digits.dropFirst(8).prefix(4))-\(digits.dropFirst(12).prefix(4))"
+      + "-\(digits.dropFirst(16).prefix(4))-\(digits.dropFirst(20))"
+  }
+
+  /// Whether a text has the form of such an identifier, so that it may be sent as a key.
+  package static func isValid(_ text: String) -> Bool {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && text.utf8.allSatisfy { byte in "0123456789abcdef-".utf8.contains(byte) }
+  }
+
+  private static func hex(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
   }
 }

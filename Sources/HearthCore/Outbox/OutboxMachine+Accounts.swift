@@ -1,10 +1,10 @@
-/// The accounts: their sessions, their configuration, and why they are paused.
+/// The accounts' sessions, their configuration, and why they are paused.
 extension OutboxMachine {
   // MARK: - Sessions
 
-  /// The session of an account changed. `knownSubject` is its user, or its last one, as far as one is known; a subject
-  /// in `permission` takes precedence. `former` is the same user by another name from before. `token` is the token that
-  /// the session holds.
+  /// Called when the session of an account has changed. `knownSubject` is its user or last user, if one is known; a
+  /// subject in `permission` takes precedence. `former` is the same user under an earlier name. `token` is the
+  /// session's token.
   package mutating func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject?,
     token: Fingerprint?, at now: Timestamp
@@ -24,7 +24,7 @@ extension OutboxMachine {
     accounts[name]?.lastSubject = subject == nil ? account.knownSubject ?? account.lastSubject : nil
     accounts[name]?.knownSubject = subject
     accounts[name]?.formerSubject = former
-    if subject == nil, permission == .blocked(reason: OutboxPermission.signedOut) {
+    if isOther, subject == nil, permission == .blocked(reason: OutboxPermission.signedOut) {
       accounts[name]?.isLeft = true
       for id in account.senders.keys { accounts[name]?.senders[id]?.hasUserLeft = true }
     }
@@ -37,24 +37,24 @@ extension OutboxMachine {
     notePause(of: name)
   }
 
-  /// Somebody has signed in, anew or again: what needed that goes on.
+  /// Called when somebody has signed in, so that items that needed a sign-in go on.
   package mutating func signedIn(_ name: AccountName) {
     accounts[name]?.hasSignedIn = true
     wake(name)
   }
 
-  /// Items of the account may be nobody's from now on, or again.
+  /// Called when the account may have items of nobody.
   package mutating func madeNobodys(_ name: AccountName) {
     accounts[name]?.bindAgain()
     wake(name)
   }
 
-  /// Whether an item that is enqueued now is its user's: the session of its account has been read.
+  /// Whether an item that is enqueued now gets its user, because the session of its account has been read.
   package func isSessionReported(_ name: AccountName) -> Bool { accounts[name]?.isSessionReported ?? true }
 
   // MARK: - Configuration
 
-  /// The configuration was read again.
+  /// Called when the configuration was reloaded.
   package mutating func accountsChanged(
     _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
   ) {
@@ -64,7 +64,6 @@ extension OutboxMachine {
     if keepsLess, nextPruneAt != nil { nextPruneAt = now }
     self.settings = settings
     policy = DeliveryPolicy(settings)
-    let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
     for name in accounts.keys where apis[name] == nil {
       stopSending(of: name, at: now)
       accounts[name]?.isConfigured = false
@@ -72,19 +71,12 @@ extension OutboxMachine {
     }
     for (name, api) in apis {
       if accounts[name]?.isConfigured != true {
-        let before = accounts[name]
-        accounts[name] = OutboxAccount(api, retry: retry)
-        accounts[name]?.senders = before?.senders ?? [:]
-        accounts[name]?.discards = before?.discards ?? 0
-        accounts[name]?.isLeft = before?.isLeft ?? false
-        // What is under way goes on before the pauses are read again.
-        if let before { accounts[name]?.pauseRead(isPaused: before.isPausedByUser, number: before.pauseNumber) }
-        accounts[name]?.bindAgain()
+        accounts[name] = OutboxAccount(api, retry: settings.retry, after: accounts[name])
       }
       if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
       accounts[name]?.api = api
-      accounts[name]?.breaker.configure(api.origins, retry)
-      // It may be an origin that is not the account's any more; the next claim finds out anew.
+      accounts[name]?.breaker.configure(api.origins, settings.retry)
+      // The origin may not be the account's any more; the next claim finds out again.
       accounts[name]?.timeNeededFrom = nil
       accounts[name]?.left = [:]
       accounts[name]?.mayHaveMore = .all
@@ -95,8 +87,8 @@ extension OutboxMachine {
     agreeOnTime()
   }
 
-  /// An account that is not configured any more is forgotten with its last request, and the last call that discards, but
-  /// not before the store has been told that its user has left.
+  /// Forgets an account that was removed from the configuration, once its last request and its last discarding call
+  /// have ended and the store knows that its user has left.
   mutating func removeUnused(_ name: AccountName) {
     guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
       !account.isLeft
@@ -108,16 +100,16 @@ extension OutboxMachine {
   /// The configured accounts.
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
-  /// Where the account's token may go, mail servers among them; nil where the account is not configured.
+  /// The origins that may receive the account's token, including mail servers. Nil if the account is not configured.
   package func origins(of name: AccountName) -> Set<Origin>? {
     accounts[name].flatMap { $0.isConfigured ? $0.api.allOrigins : nil }
   }
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
-  /// Under what subjects the store may have items of the account's user, or of the one who has signed out. Besides the user
-  /// these are nobody (nil) and the former name, whose items may not be bound to the user yet. The user comes last: an item
-  /// that is bound while the others are discarded is discarded with the user's.
+  /// The subjects under which the store may have items of the account's user, or of the user who has signed out: also
+  /// nobody (nil), and the former name, whose items may not be bound to the user yet. The user comes last: an item that
+  /// is bound while the others are being discarded is then discarded with the user's.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
     let isSendable = if case .sendable = account.permission { true } else { false }
@@ -125,15 +117,28 @@ extension OutboxMachine {
     return [nil] + [account.formerSubject, user].filter { $0 != nil }
   }
 
+  /// Called when the account's user has signed out. If users have no names, the next user looks the same, even after a
+  /// crash. So the store is told with `leaving` before anybody learns of the sign-out.
+  package mutating func left(_ name: AccountName) {
+    guard subjects(of: name).contains(.unnamed) else { return }
+    accounts[name]?.isLeft = true
+    madeNobodys(name)
+  }
+
+  /// The work that tells the store that a user without a name has left, or nil if it knows.
+  package func leaving(_ name: AccountName) -> OutboxStoreWork? {
+    accounts[name]?.isLeft == true ? .bind(name, to: .unnamedBefore, formerly: .unnamed, adopts: false) : nil
+  }
+
   // MARK: - Pauses and discards
 
-  /// A change or a reading of pauses begins; the number goes to `paused(_:_:number:at:)` with what came of it.
+  /// Called before the pauses are changed or read. The number is passed to `paused(_:_:number:at:)` with the result.
   package mutating func nextPauseNumber() -> Int {
     lastPauseNumber += 1
     return lastPauseNumber
   }
 
-  /// The user has paused these accounts, or resumed them.
+  /// Called when the user has paused or resumed these accounts.
   package mutating func paused(_ names: Set<AccountName>, _ isPaused: Bool, number: Int, at now: Timestamp) {
     for name in names {
       accounts[name]?.pauseRead(isPaused: isPaused, number: number)
@@ -145,14 +150,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Items of the account's user are being discarded: none of them is sent until `discarded(_:)`.
+  /// Called when a call begins to discard the items of the account's user. None of them is sent until `discarded(_:)`.
   package mutating func discarding(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.discards += 1
     withdraw(name, at: now)
     judge(name, at: now)
   }
 
-  /// A call that discards has ended, whether it has discarded all or failed.
+  /// Called when a discarding call has ended, successfully or not.
   package mutating func discarded(_ name: AccountName) {
     accounts[name]?.discards -= 1
     accounts[name]?.mayHaveMore = .all
@@ -160,8 +165,8 @@ extension OutboxMachine {
     removeUnused(name)
   }
 
-  /// Notes why sending is paused now, where that has changed. While a session is being read no event tells so: its state
-  /// before stands until the next one is known. An account that is not configured is not shown.
+  /// Records a change of the reason why sending is paused. While a session is being read no event is published, since
+  /// the previous state stands until the next one is known. An account that is not configured is not shown.
   mutating func notePause(of name: AccountName) {
     guard let account = accounts[name], account.isConfigured, account.pausedReason != account.shownPause else { return }
     var change = OutboxPauseChange(account: name, reason: account.pausedReason)
@@ -173,12 +178,26 @@ extension OutboxMachine {
     pauseChanges.append(change)
   }
 
-  /// The pauses that began or ended since this was last asked, in order.
+  /// Returns the pauses that began or ended since the last call, in order.
   package mutating func takePauseChanges() -> [OutboxPauseChange] {
     defer { pauseChanges = [] }
     return pauseChanges
   }
 
-  /// The reason why an account's items are not sent now; nil where they are.
+  /// Why an account's items are not sent now, or nil if they are.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }
+}
+
+/// A change of the reason why an account's sending is paused.
+package struct OutboxPauseChange: Hashable, Sendable {
+  package enum Event: Hashable, Sendable {
+    /// The reason why sending is, or was, paused.
+    case paused(String), resumed(String)
+  }
+
+  package let account: AccountName
+  /// The reason as it is shown, or nil if sending goes on.
+  package let reason: String?
+  /// The event to publish. Nil if the change is only shown.
+  package var event: Event?
 }

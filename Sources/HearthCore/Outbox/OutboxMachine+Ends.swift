@@ -1,4 +1,4 @@
-/// How deliveries and claims end: settled, given back, or left in flight.
+/// How deliveries and claims end: settled, released, or left in flight.
 extension OutboxMachine {
   private static let shortestStall = Duration.seconds(1)
   private static let longestStall = Duration.seconds(300)
@@ -23,14 +23,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Another item that got no response may be sent in place of this one; the store does not tell of it.
+  /// Another unanswered item may be sent in place of this one. The store does not report that.
   mutating func freePlace(of delivery: Delivery) {
     if delivery.wasUnanswered {
       accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
     }
   }
 
-  /// Nothing more is sent of the sender's claim.
+  /// Ends the sender's claim without sending the rest of it.
   mutating func leaveClaim(_ id: SenderID, of name: AccountName) {
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
@@ -38,7 +38,7 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// Gives a claim back; what is left of it was not sent.
+  /// Releases a claim. `left` are its deliveries that were not sent.
   mutating func release(_ epoch: Int64, _ left: some Collection<Delivery>, at now: Timestamp) {
     unwritten.release(epoch, at: now)
     guard let first = left.first else { return }
@@ -46,8 +46,7 @@ extension OutboxMachine {
     wake(first.item.account)
   }
 
-  /// Gives back the claims that no sender has taken. Those that are under way are left where their senders find that they
-  /// may not be sent.
+  /// Releases the claims that no sender has taken. Senders check themselves whether they may go on.
   mutating func withdraw(
     _ name: AccountName, at now: Timestamp, where matches: (LaneClaim) -> Bool = { _ in true }
   ) {
@@ -56,7 +55,7 @@ extension OutboxMachine {
     for claim in queue where matches(claim) { release(claim.epoch, claim.deliveries, at: now) }
   }
 
-  /// No token can be had: the account's items wait, and no attempt is charged.
+  /// Makes the account's items wait because no token is available. No attempt counts.
   mutating func stall(_ name: AccountName, retryAfter: Duration?, at now: Timestamp) {
     guard let account = accounts[name], account.stalledUntil == nil else { return }
     let retry = RetryPolicy(initial: Self.shortestStall * 2, max: Self.longestStall)

@@ -1,12 +1,11 @@
-/// The exchanges with the store: what is written down of deliveries, what is demanded, and what is claimed by that.
+/// The exchanges with the store: which outcomes are written, what is demanded, and what the store has claimed.
 extension OutboxMachine {
-  /// The bytes of content that all accounts together may have claimed, but for what is slow. An account that has nothing
-  /// under way to an origin may claim one item for it all the same.
+  /// The bytes of content that all accounts together may have claimed, not counting slow requests. An account with
+  /// nothing under way to an origin may always claim one item for it.
   private static let memory = 32 << 20
-  /// The bytes that requests to one origin of an account may hold which take long.
+  /// The bytes that slow requests to one origin of an account may hold.
   private static let slowMemory = 64 << 20
-  /// The most items of an account whose last request got no response, of all that are sent to an origin at once. Those
-  /// that take long again count against the larger limit.
+  /// The maximum number of items per origin and account whose last request got no response: quick ones, slow ones.
   private static let unansweredAtOnce = 16
   private static let slowUnansweredAtOnce = 112
 
@@ -51,7 +50,7 @@ extension OutboxMachine {
     return demands
   }
 
-  /// What has become due of an account may be claimed again.
+  /// Makes what has become due of an account claimable again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
     let isProbeDue = accounts[name]?.breaker.nextProbeAt.map { $0 <= now } ?? false
@@ -61,7 +60,7 @@ extension OutboxMachine {
     }
   }
 
-  /// It is nil where there is room for none of what there may be.
+  /// Returns nil if there is no room for any kind that the store may have.
   private mutating func demand(
     of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
   ) -> OutboxDemand? {
@@ -88,7 +87,7 @@ extension OutboxMachine {
       expiry: expiryTime(of: name, at: now), policy: policy)
   }
 
-  /// What more may be claimed now for each origin that may be sent to.
+  /// How many more items may be claimed now, for each origin that may be sent to.
   private func rooms(
     _ account: OutboxAccount, _ loads: [Origin: OriginLoad], isMemoryFull: Bool, at now: Timestamp
   ) -> [Origin: OutboxDemand.Room] {
@@ -119,14 +118,14 @@ extension OutboxMachine {
     return unsent <= ahead / 4 ? ahead - unsent : 0
   }
 
-  /// What is left to be written down when sending has ended.
+  /// The outcomes that remain to be written when sending has ended.
   package mutating func lastRequest(at now: Timestamp) -> OutboxRequest? {
     var request = OutboxRequest()
     (request.settled, request.released) = unwritten.tell(at: now)
     return request.isEmpty ? nil : request
   }
 
-  /// The store has written the request down and answered. A claim that may not be sent by now is given back.
+  /// Called when the store has carried out the request. Claims that may no longer be sent are released.
   package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
     unwritten.written()
     let removesContent = request.settled.contains { if case .delivered = $0.outcome { true } else { false } }
@@ -140,8 +139,8 @@ extension OutboxMachine {
     for name in awake { judge(name, at: now) }
   }
 
-  /// By how much this clock is ahead of the store's, which showed `time` at some moment between `exchangeAskedAt` and `now`
-  /// of this one. Zero where `time` lies between these: both may be the same clock.
+  /// By how much this clock is ahead of the store's, which showed `time` at some moment between `exchangeAskedAt` and
+  /// `now` of this clock. Zero if `time` lies between these, since both may be the same clock.
   private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
     max(exchangeAskedAt - time, min(now - time, .zero))
   }
@@ -157,7 +156,7 @@ extension OutboxMachine {
       return
     }
     accounts[name]?.queue += claimed.claims
-    // Not every kind and origin need have been demanded: what was known of the others stands.
+    // Not every kind and origin was demanded: what was known of the others still holds.
     accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
     accounts[name]?.mayHaveMore.formUnion(claimed.moved)
     for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }

@@ -1,6 +1,6 @@
-/// What came of the steps of senders: tokens, responses, and what a 401 is about.
+/// The results of the senders' steps: tokens, responses, and the cause of a 401.
 extension OutboxMachine {
-  /// A token, or why there is none.
+  /// Called with a token, or with the reason why there is none.
   package mutating func received(_ result: Result<Bearer, BearerFailure>, for id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
     switch result {
@@ -17,7 +17,7 @@ extension OutboxMachine {
       case .unauthorized, .rejected: accounts[name]?.senders[id]?.step = .authorized(bearer)
       case .between, .authorized, .sending, .judging: break
       }
-    // The session reports when it is there again. It may have done so already, so it is asked again after a wait.
+    // The session reports when it is back. It may have done so already, so it is asked again after a wait.
     case .failure(.noSession):
       stall(name, retryAfter: nil, at: now)
       settle(id, .released, at: now)
@@ -29,17 +29,17 @@ extension OutboxMachine {
     }
   }
 
-  /// The claim holds no more: the item was cancelled, replaced or discarded, and nothing was sent.
+  /// Called when the claim is no longer valid because the item was cancelled, replaced or discarded. Nothing was sent.
   package mutating func revoked(_ id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
-    // Of what is left of the claim nothing can be sent either: it comes with the next one.
+    // The rest of the claim cannot be sent either. It comes with the next claim.
     release(sender.epoch, sender.underWay, at: now)
     if let delivery = sender.current { freePlace(of: delivery) }
     leaveClaim(id, of: name)
   }
 
-  /// What came of a request. `isCancelled`: the request was given up on this side. The bodies of responses other than 2xx hold
-  /// no secret.
+  /// Called with the result of a request. `isCancelled` is true if the request was given up on this side. The bodies of
+  /// responses other than 2xx hold no secret.
   package mutating func responded(
     _ result: Result<APIResponse, ExchangeFailure>, for id: SenderID, isCancelled: Bool, at now: Timestamp
   ) {
@@ -52,7 +52,7 @@ extension OutboxMachine {
       if stopsAt == nil { unreachable(id, delivery, nil, message, at: now) } else { settle(id, .released, at: now) }
     case .failure(.unanswered(let message)):
       if stopsAt != nil || isCancelled {
-        // It stays in flight on disk and is sent again after the next start.
+        // The item stays in flight on disk and is sent again after the next start.
         leaveClaim(id, of: name)
       } else {
         reached(origin, of: name)
@@ -78,7 +78,7 @@ extension OutboxMachine {
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
         return
       }
-      // There is another token by now: whether that is enough shows when it is tried.
+      // The session has another token by now. Trying it shows whether it is enough.
       if challenge != nil, bearer.token.fingerprint != accounts[name]?.token {
         return settle(id, .released, at: now)
       }
@@ -95,7 +95,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether the token took the place of one that an API rejected.
+  /// Whether the token replaced one that an API rejected.
   private func isReplacement(_ bearer: Bearer, of name: AccountName) -> Bool {
     accounts[name]?.acceptance.isReplacement(bearer.token.fingerprint) == true
   }
@@ -111,13 +111,13 @@ extension OutboxMachine {
     _ id: SenderID, _ delivery: Delivery, _ status: Int?, _ message: String, at now: Timestamp
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
-    // Of an origin that a reload has removed meanwhile nothing is asked any more that could end its outage.
+    // After a reload has removed the origin, no request would ever end its outage.
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
     // The probe asks the store again.
     accounts[name]?.left[origin] = nil
-    // What is claimed for the origin would find out the same, one by one.
+    // The other claims for the origin would fail in the same way, one by one.
     withdraw(name, at: now) { $0.origin == origin }
     notePause(of: name)
   }
@@ -132,8 +132,8 @@ extension OutboxMachine {
 
   // MARK: - The cause of a 401
 
-  /// Finds out, as far as it can be known by now, what the 401s are about that were given to the replacement of a rejected
-  /// token. Where other items are accepted with it they are about the item, and where there are none, about the session.
+  /// Determines, as far as possible now, the cause of 401s to a token that replaced a rejected one. If other items are
+  /// accepted with the token, the cause is the item; if there are no others, it is the session.
   mutating func judge(_ name: AccountName, at now: Timestamp) {
     guard let account = accounts[name] else { return }
     let judging = account.senders.filter(\.value.isJudging)

@@ -1,24 +1,24 @@
 /// The senders: how many there are, and what each does next.
 extension OutboxMachine {
-  /// Requests of lanes at once to an origin of an account. Each lane has one and waits for no other lane, so the limit only
-  /// protects the machine: a sender whose request takes long counts against the larger one.
+  /// The maximum number of concurrent requests of lanes to an origin of an account. Each lane has one and waits for no
+  /// other lane, so this limit only protects the machine. Slow requests count against the second, larger limit.
   private static let lanesAtOnce = 64
   private static let slowLanesAtOnce = 192
-  /// The most requests for one delivery: the first, one with a token that another delivery brought, one after a refresh,
-  /// and some for tokens that change meanwhile.
+  /// The maximum number of requests for one delivery: the first, one with a token that another delivery brought, one
+  /// after a refresh, and some in case tokens change meanwhile.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
-  /// How often it is asked where nothing waits for the answer but that the store is swept.
+  /// How often a server is asked for the time if only the sweep of the store needs it.
   private static let sweepTimeInterval = Duration.seconds(900)
 
-  /// How many more senders of a kind an account may have now for one origin, beside these.
+  /// How many more senders of a kind an account may start for one origin.
   func freeSenders(_ kind: OutboxKinds, beside sending: OriginLoad.Count) -> Int {
     kind == .lanes
       ? sending.room(max(settings.concurrency, Self.lanesAtOnce), slow: Self.slowLanesAtOnce)
       : max(settings.concurrency - sending.all, 0)
   }
 
-  /// The senders to be started now.
+  /// Creates the senders that are to start now.
   package mutating func startSenders(at now: Timestamp) -> [SenderID] {
     guard stopsAt == nil else { return [] }
     var started: [SenderID] = []
@@ -36,7 +36,7 @@ extension OutboxMachine {
     return started
   }
 
-  /// The first claim of a kind for whose origin there is a place.
+  /// Takes the first claim of a kind whose origin has a free place.
   private mutating func takeClaim(_ name: AccountName, _ kind: OutboxKinds, at now: Timestamp) -> LaneClaim? {
     guard let index = claimWithPlace(name, kind, at: now) else { return nil }
     return accounts[name]?.queue.remove(at: index)
@@ -57,15 +57,15 @@ extension OutboxMachine {
     }
   }
 
-  /// The accounts and origins whose time is to be asked: items seem to have expired there, and no server has answered
-  /// yet. Without that they would wait for ever. Where nothing is sent, one server tells the time for all that the store
-  /// is to be swept of.
+  /// The accounts and origins that have to be asked for the time: items seem to have expired there and no server has
+  /// answered yet, so they would wait for ever. If nothing is sent, one server tells the time for everything that the
+  /// store has to sweep.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
     guard stopsAt == nil else { return [] }
     let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
       guard let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
         account.stalledUntil == nil,
-        // What is under way may tell it shortly.
+        // A request under way may tell it shortly.
         !account.senders.values.contains(where: { $0.origin == origin && !$0.isSlow(at: now) }),
         account.timeAskedAt.map({ now - $0 >= Self.timeProbeInterval }) ?? true
       else { return nil }
@@ -77,15 +77,14 @@ extension OutboxMachine {
     return asked
   }
 
-  /// When the time is to be asked for what the store keeps that seems to have expired, or to be too old: no item is due,
-  /// or nobody is signed in, whose response would tell it.
+  /// When to ask for the time for items in the store that seem to have expired or to be too old, while no request tells
+  /// it because no item is due or nobody is signed in.
   var sweepTimeAt: Timestamp? {
     guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
     return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
   }
 
-  /// A server that was asked for the time has answered, or could not be reached, or has not answered: one that refuses to is
-  /// asked again, but not for ever.
+  /// Called with a server's answer to the question for the time. A silent server is asked only a few times.
   package mutating func timeAnswered(
     _ result: Result<APIResponse, ExchangeFailure>, _ name: AccountName, _ origin: Origin
   ) {
@@ -100,7 +99,7 @@ extension OutboxMachine {
     guard isRecovered, senders.isEmpty, let sweepTimeAt, sweepTimeAt <= now else { return nil }
     let known = accounts.filter { $0.value.isConfigured && !$0.value.api.origins.isEmpty }
     let sendable = known.filter(\.value.isSendable)
-    // One that does not answer is not asked for ever.
+    // One that does not answer is not asked every time.
     guard let name = chosen(of: (sendable.isEmpty ? known : sendable).keys.sorted()),
       let origin = chosen(of: known[name]?.api.origins.sorted { $0.description < $1.description } ?? [])
     else { return nil }
@@ -114,7 +113,7 @@ extension OutboxMachine {
 
   // MARK: - Steps
 
-  /// What a sender is to do next.
+  /// Returns what a sender has to do next.
   package mutating func next(of id: SenderID, at now: Timestamp) -> SenderStep {
     guard let name = senders[id] else { return .end }
     while let sender = accounts[name]?.senders[id] {
@@ -150,7 +149,7 @@ extension OutboxMachine {
     return end(id, of: name, at: now)
   }
 
-  /// Begins the next delivery of the sender's claim, or of the next claim. False where there is none.
+  /// Begins the next delivery of the sender's claim, or of the next claim. Returns false if there is none.
   private mutating func beginNext(
     _ id: SenderID, _ sender: Sender, of name: AccountName, at now: Timestamp
   ) -> Bool {
@@ -181,14 +180,12 @@ extension OutboxMachine {
     return .end
   }
 
-  /// Whether the delivery may be sent now, under its subject. Time has passed since it was claimed, the machine may have
-  /// slept, and the configuration may have changed: one that has expired, whose fate is unknown for too long, or whose
-  /// origin is not the account's any more is released, and leaves its lane at its next claim.
+  /// Whether the delivery may be sent now, under its subject. Since it was claimed, time has passed, the machine may
+  /// have slept, and the configuration may have changed. A delivery that has expired, whose result is unknown for too
+  /// long, or whose origin is no longer the account's is released, and leaves its lane at the next claim.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
     guard let account = accounts[delivery.item.account], account.api.origins.contains(delivery.request.url.origin)
-    else {
-      return false
-    }
+    else { return false }
     if let expiresAt = delivery.expiresAt, expiresAt <= expiryTime(of: delivery.item.account, at: now).time {
       return false
     }

@@ -1,11 +1,11 @@
-/// What the store is asked for, and what its answers mean.
+/// The work that the store is asked to do, and what its results change.
 extension OutboxMachine {
-  /// The most items of one step of a longer piece of work, so that deliveries go on in between.
+  /// The maximum number of items per step of longer work, so that deliveries go on in between.
   package static let batch = 256
   private static let storeRetry = Duration.milliseconds(500)
   private static let shortestPruneInterval = Duration.seconds(60)
   private static let wipeDelay = Duration.seconds(1)
-  /// Finished items after which it is looked at once whether they are too many.
+  /// The number of finished items after which the store is pruned at once.
   private static let finishedAtOnce = 1024
   static let longestUnwritten = Duration.milliseconds(50)
 
@@ -16,20 +16,20 @@ extension OutboxMachine {
     case publishHeld(AccountName)
   }
 
-  /// It is nil where there is nothing to do now, or the store has just failed.
+  /// Returns nil if there is nothing to do now, or if the store has just failed.
   package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
     if let storeRetryAt {
       guard storeRetryAt <= now else { return nil }
       self.storeRetryAt = nil
     }
     if !isRecovered {
-      // A new database, in place of a damaged one, does not know the pauses.
+      // A new database that replaces a damaged one does not know the pauses.
       return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
     }
     if !arePausesRead {
-      // A reload in the meantime has them read again.
+      // A reload in the meantime causes another reading.
       arePausesRead = true
-      return .readPauses(number: nextPauseNumber())
+      return .configure(names, number: nextPauseNumber())
     }
     var isNewRound = false
     while true {
@@ -55,14 +55,13 @@ extension OutboxMachine {
     switch phase {
     case .bind(let name):
       guard let account = accounts[name], !account.isBound, let subject = account.boundSubject else { return nil }
-      // An item that is added while the store works asks for another binding.
+      // An item that is added while the store works causes another binding.
       accounts[name]?.isBound = true
-      // What was nobody's stays so where somebody without a name has left.
-      let adopts = if case .sendable = account.permission { !account.isLeft } else { false }
-      let former = subject == .unnamedBefore ? .unnamed : account.formerSubject
-      return .bind(name, to: subject, formerly: former, adopts: adopts)
+      if let work = leaving(name) { return work }
+      let adopts = if case .sendable = account.permission { true } else { false }
+      return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
     case .free(let name):
-      // What an API has said of the token before the sign-in is to be on disk first.
+      // What an API said about the token before the sign-in has to be on disk first.
       guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
       accounts[name]?.mayHoldConfigured = false
       accounts[name]?.hasSignedIn = false
@@ -73,7 +72,7 @@ extension OutboxMachine {
       expiryAsked()
       return .exchange(request)
     case .expire:
-      // After a start it is found out when the next item expires, though nothing is claimed.
+      // After a start the store is asked when the next item expires, even if nothing is claimed.
       let agreed = agreedTime(at: now)
       guard !isExpiryRead || isDue(nextExpiryAt, agreed) else { return nil }
       expiryAsked()
@@ -82,7 +81,7 @@ extension OutboxMachine {
       guard let nextPruneAt,
         nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce || wipeAt.map({ $0 <= now }) == true
       else { return nil }
-      // What is delivered while the store works asks for another sweep.
+      // A delivery while the store works causes another sweep.
       wipeAt = nil
       return .prune(agreedTime(at: now))
     case .publishHeld(let name):
@@ -91,7 +90,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Not at once: to empty its log takes the store about as long as a commit.
+  /// Delayed, because emptying its log costs the store about as much as a commit.
   mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
 
   private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
@@ -99,15 +98,15 @@ extension OutboxMachine {
     return time <= agreed
   }
 
-  /// The store could not do it. Nothing is lost: outcomes are kept, nothing new is claimed, and it is tried again shortly.
+  /// Called when the store failed. Outcomes are kept, nothing new is claimed, and the work is tried again shortly.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
-    // What is only swept keeps nobody from sending.
+    // A failed sweep does not stop deliveries.
     if case .prune = work { return (finishedSincePrune, nextPruneAt) = (0, now + Self.shortestPruneInterval) }
     storeFailed(at: now)
     switch work {
     case .recover, .prune, .publishHeld: break
     case .expire: isExpiryRead = false
-    case .readPauses: arePausesRead = false
+    case .configure: arePausesRead = false
     case .bind(let name, _, _, _): accounts[name]?.bindAgain()
     case .free: freeAgain(work)
     case .exchange(let request):
@@ -120,14 +119,14 @@ extension OutboxMachine {
     }
   }
 
-  /// The store is left alone for a while.
+  /// Pauses all work of the store for a short time.
   package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
 
-  /// The store has met damage, and may begin a new database: nothing is claimed any more, and what it was told is told
-  /// again. Requests under way may finish; their outcomes change nothing, and their senders find the rest of their claims
-  /// revoked.
+  /// Called when the store has found damage and may begin a new database. Nothing is claimed until it has recovered,
+  /// and it is told everything again. Requests under way may finish; their outcomes change nothing, and their senders
+  /// find the rest of their claims revoked.
   package mutating func storeBroke(at now: Timestamp) {
-    isRecovered = false
+    (isRecovered, arePausesRead) = (false, false)
     (nextExpiryAt, isExpiryRead) = (nil, false)
     for name in accounts.keys {
       withdraw(name, at: now)
@@ -137,7 +136,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether the store has told its counts, or could not be had.
+  /// Whether the store has reported its counts, or was unavailable.
   package var hasAskedStore: Bool { isRecovered || storeRetryAt != nil }
 
   package mutating func recovered(at now: Timestamp) {
@@ -145,7 +144,7 @@ extension OutboxMachine {
     nextPruneAt = now
   }
 
-  /// `paused`: the accounts that the user has paused, by the store. `number`: of this reading.
+  /// Called with the accounts that the user has paused, according to the store's reading `number`.
   package mutating func pausesRead(_ paused: Set<AccountName>, number: Int) {
     for name in accounts.keys {
       accounts[name]?.pauseRead(isPaused: paused.contains(name), number: number)
@@ -154,7 +153,7 @@ extension OutboxMachine {
     }
   }
 
-  /// What came of the binding `work`. It is repeated while items are left that are to become the user's.
+  /// Called with the result of the binding `work`, which is repeated until all items are bound.
   package mutating func bound(_ binding: OutboxBinding, _ work: OutboxStoreWork) {
     guard case .bind(let name, let subject, _, let adopts) = work, let account = accounts[name] else { return }
     if binding.holdsOthers {
@@ -166,12 +165,12 @@ extension OutboxMachine {
       return accounts[name]?.bindAgain() ?? ()
     }
     let adoptsNow = if case .sendable = account.permission { true } else { false }
-    // The session may have changed meanwhile, and has asked for a binding of its own then.
+    // The session may have changed meanwhile; it has then asked for its own binding.
     guard account.boundSubject == subject, adoptsNow == adopts else { return }
     if !binding.isDone { accounts[name]?.bindAgain() }
   }
 
-  /// The store has freed as many items as that; there may be more.
+  /// Called when the store has freed `count` items. There may be more.
   package mutating func freed(_ count: Int, _ work: OutboxStoreWork) {
     if count == Self.batch { freeAgain(work) }
   }
@@ -186,13 +185,13 @@ extension OutboxMachine {
   /// The store is being asked when the next item expires. Items that are enqueued meanwhile may expire before that one.
   private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
 
-  /// `next`: when the next item expires, by the store's answer.
+  /// Called with the store's answer when the next item expires.
   package mutating func expired(next: Timestamp?) { nextExpiryAt = [nextExpiryAt, next].compactMap(\.self).min() }
 
-  /// What is left after old items were removed, and when that is looked at again.
+  /// Called after the store has pruned, with what is left to prune.
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
     finishedSincePrune = 0
-    // What was kept for long enough may stay for an eighth of that: an idle daemon has no reason to wake up.
+    // Finished items may stay for an eighth longer than they are kept, so that an idle daemon need not wake up.
     let interval = min(settings.keepDelivered, settings.keepDead) / 8
     let tooOld = pruning.nextAt.flatMap { $0 < agreedTime(at: now) ?? now ? $0 : nil }
     tooOldSince = skew == nil ? tooOld : nil
@@ -208,10 +207,10 @@ extension OutboxMachine {
 
   // MARK: - When to look again
 
-  /// The first deadline after `begun`, when the last round began: it may have passed during that round, which has not
-  /// acted on it. Accounts to which nothing happens are not looked at again before.
+  /// The first deadline after `begun`, the start of the last round. It may have passed during that round, which did not
+  /// act on it. Quiet accounts have no deadlines.
   package mutating func nextWake(after begun: Timestamp) -> Timestamp {
-    // While the store fails nothing else can be done.
+    // Nothing else can be done while the store fails.
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     restQuiet()
     var deadlines = [stopsAt, nextPruneAt, nextPruneAt == nil ? nil : wipeAt]

@@ -1,47 +1,47 @@
-/// Decides what the outbox does: which deliveries are claimed, when and with which token they are sent, what becomes of
-/// them, when sending pauses, and what the store is asked for. It does nothing of that itself.
+/// Decides what the outbox does: which deliveries are claimed, when and with which token they are sent, what their
+/// outcomes are, when sending pauses, and what the store is asked for. It performs none of that itself.
 ///
-/// Items and lanes are the store's (`ItemProgress` has their rules); the machine knows of an item while it is claimed.
-/// Whoever drives it
-/// - returns to it what happens (sessions, the network, the clock, calls),
+/// Items and lanes live in the store (`ItemProgress` has their rules); the machine knows an item only while it is
+/// claimed. The caller
+/// - reports what happens (sessions, the network, the clock, calls),
 /// - carries out `nextStoreWork(at:)`, one piece after the other,
 /// - starts a sender for each of `startSenders(at:)` and carries out its steps (`next(of:at:)`), and
 /// - looks again at `nextWake(after:)`.
 package struct OutboxMachine {
   var settings: OutboxSettings
   var policy: DeliveryPolicy
-  /// In 0..<1.
+  /// Returns numbers in 0..<1.
   let random: @Sendable () -> Double
   var accounts: [AccountName: OutboxAccount]
-  /// The accounts to which something has happened since they were last quiet.
+  /// The accounts that something has happened to since they were last quiet.
   var awake: Set<AccountName>
 
   var unwritten = UnwrittenOutcomes()
   /// The account of each sender.
   var senders: [SenderID: AccountName] = [:]
   var lastSender = 0
-  /// Senders that waited and may go on.
+  /// The senders that waited and may go on.
   var resumed: [SenderID] = []
   var pauseChanges: [OutboxPauseChange] = []
 
-  /// What is left of the current round of store work.
+  /// The rest of the current round of store work.
   var round: [StorePhase] = []
 
-  /// By how much the clocks of all accounts' servers are ahead of this one (`ServerClocks`): what is swept goes by it.
+  /// By how much the servers' clocks are ahead of this one (`ServerClocks`). Sweeps use it.
   var skew: Duration?
-  /// When the store was asked for the exchange that it works on, or for the last one.
+  /// When the store was asked for the current or the last exchange.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
-  /// Whether the store has told when the next item expires, or is being asked, since this clock was last stepped.
+  /// Whether the store has told, or is being asked, when the next item expires, since this clock was last stepped.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
-  /// When the content of what was delivered or replaced has to go from the store's files, which a sweep does.
+  /// When a sweep has to remove the content of delivered and replaced items from the store's files.
   var wipeAt: Timestamp?
-  /// Since when the store keeps what is too old by this clock, where no server had told the time when it was pruned.
+  /// Since when the store has items that are too old by this clock, if no server had told the time when it was pruned.
   var tooOldSince: Timestamp?
-  /// When a server was last asked for the time that the store is swept by.
+  /// When a server was last asked for the time for a sweep.
   var sweepTimeAskedAt: Timestamp?
-  /// Deliveries that have ended since the store was last pruned.
+  /// The number of deliveries that have ended since the store was last pruned.
   var finishedSincePrune = 0
   var storeRetryAt: Timestamp?
   var stopsAt: Timestamp?
@@ -57,34 +57,32 @@ package struct OutboxMachine {
     self.settings = settings
     self.random = random
     policy = DeliveryPolicy(settings)
-    let retry = RetryPolicy(initial: settings.retryInitial, max: settings.retryMax)
-    self.accounts = accounts.mapValues { OutboxAccount($0, retry: retry) }
+    self.accounts = accounts.mapValues { OutboxAccount($0, retry: settings.retry) }
     awake = Set(accounts.keys)
     for name in accounts.keys { notePause(of: name) }
   }
 
   // MARK: - Network and time
 
-  /// The network may be back: origins that could not be reached are tried at once.
+  /// Called when the network may be back. Unreachable origins are tried at once.
   package mutating func networkReturned(at now: Timestamp) {
     sweepTimeAskedAt = nil
     for name in accounts.keys { retryNow(name, at: now) }
   }
 
-  /// Whatever waits for an origin or a token is tried at once.
+  /// Tries everything at once that waits for an origin or a token.
   package mutating func retryNow(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.retryNow(at: now)
     wake(name)
   }
 
-  /// A server of an account has told the time: one of its APIs or, without an origin, its provider. `skew` is its clock less
-  /// this one; nil where it was asked and tells none.
+  /// Called when a server of an account was asked for the time or has told it: one of its APIs or, without an origin,
+  /// its provider. `skew` is the server's clock minus this one, or nil if it did not tell.
   package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
     if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
   }
 
-  /// The one that contradicts this clock least is believed: a server may be wrong by years, and where this clock is wrong
-  /// all of them contradict it.
+  /// Believes the server that contradicts this clock least: if this clock is wrong, all servers contradict it.
   mutating func agreeOnTime() {
     let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
     skew =
@@ -97,18 +95,18 @@ package struct OutboxMachine {
     }
   }
 
-  /// The time that has passed by both this clock and the servers': no item expires or is pruned because this clock alone
-  /// is ahead. Nil while no server has answered.
+  /// The time that has passed by both this clock and the servers', so that no item expires or is pruned because this
+  /// clock alone is ahead. Nil while no server has answered.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
-  /// Tells the same for the items of an account: nobody else's servers tell whether they have expired.
+  /// The time that decides whether items of an account have expired. Only its own servers count.
   func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
     guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
     return .agreed(agreedTime(at: now) ?? now)
   }
 
-  /// This clock was set ahead by `shift`, or back where it is negative. Deadlines stay as far away as they
-  /// were, and what servers told of the time does not count any more. Zero: the machine has slept.
+  /// Called when this clock was set ahead by `shift`, or back if it is negative. Deadlines stay as far away as they
+  /// were, and what servers have told no longer counts. Zero means that the machine has slept.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -123,7 +121,7 @@ package struct OutboxMachine {
     exchangeAskedAt = exchangeAskedAt + shift
     guard shift != .zero else { return }
     skew = nil
-    // Has the store look at its clock, though nothing is claimed.
+    // Makes the store look at its clock, even if nothing is claimed.
     isExpiryRead = false
   }
 
@@ -138,10 +136,10 @@ package struct OutboxMachine {
 
   package var isStopping: Bool { stopsAt != nil }
 
-  /// Whether there is a sender, with a request under way or before one.
+  /// Whether there is a sender, with a request under way or about to be sent.
   package var isSending: Bool { !senders.isEmpty }
 
-  /// Whether nothing more is to be waited for.
+  /// Whether there is nothing left to wait for.
   package func isDone(at now: Timestamp) -> Bool { stopsAt.map { senders.isEmpty || $0 <= now } ?? false }
 
   mutating func stopSending(of name: AccountName, at now: Timestamp) {
@@ -151,7 +149,7 @@ package struct OutboxMachine {
 
   // MARK: - What follows
 
-  /// There is more to send than the store has told.
+  /// Called when there is more to send than the store has reported.
   package mutating func ready(_ accounts: [AccountName: OutboxKinds]) {
     for (name, kinds) in accounts {
       self.accounts[name]?.mayHaveMore.formUnion(kinds)
@@ -159,15 +157,15 @@ package struct OutboxMachine {
     }
   }
 
-  /// Items were enqueued that belong to nobody yet, that expire, or that may replace others.
+  /// Called when items were enqueued that belong to nobody yet, that expire, or that may replace others.
   package mutating func enqueued(
     _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
   ) {
     if mayReplace { wipeSoon(at: now) }
-    // A user may have signed in meanwhile, and the items of no user were bound before these were there.
+    // A user may have signed in meanwhile, before these items were there to be bound.
     for receipt in receipts {
       let (name, subject) = (receipt.item.account, receipt.item.subject)
-      // Whoever had no name may have signed out meanwhile.
+      // A user without a name may have signed out meanwhile.
       let hasChanged = subject == .unnamed && knownSubject(of: name) != .unnamed
       if hasChanged, accounts[name]?.permission == .blocked(reason: OutboxPermission.signedOut) {
         accounts[name]?.isLeft = true
@@ -177,7 +175,7 @@ package struct OutboxMachine {
     if let expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
   }
 
-  /// Accounts to which nothing happens cost nothing, however many there are.
+  /// Puts quiet accounts to rest, so that they cost nothing, however many there are.
   mutating func restQuiet() {
     for name in awake where accounts[name]?.isQuiet ?? true { awake.remove(name) }
   }
@@ -186,26 +184,26 @@ package struct OutboxMachine {
     if accounts[name] != nil { awake.insert(name) }
   }
 
-  /// The senders that waited and may go on.
+  /// Returns the senders that waited and may go on.
   package mutating func takeResumed() -> [SenderID] {
     defer { resumed = [] }
     return resumed
   }
 
-  /// When the origin of a waiting item is tried again, where it cannot be reached.
+  /// When an unreachable origin of a waiting item is tried again.
   package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
     guard case .closed(let until)? = accounts[name]?.breaker.allowance(for: origin, at: now), until < .distantFuture
     else { return nil }
     return until
   }
 
-  /// Whether items are sent, or may be shortly: after a start the pauses and the session are not known yet.
+  /// Whether items are sent, or may be shortly, since the pauses and the session are not known right after a start.
   package func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
     return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
   }
 
-  /// Whether nothing is left of an account that could be sent now.
+  /// Whether the account has nothing left that could be sent now.
   package func isIdle(_ name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
     guard arePausesRead, !account.isHydrating else { return false }

@@ -1,14 +1,13 @@
-/// Why an item cannot be cancelled or retried: by the state that it is shown in.
+/// Why an item cannot be cancelled or retried, derived from its shown state.
 package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
 
   package init(_ state: OutboxItem.State, _ reason: OutboxItem.Reason? = nil) {
-    self.state = state
-    self.reason = reason
+    (self.state, self.reason) = (state, reason)
   }
 
-  /// What people are told, and what they can do.
+  /// A sentence for people that says what they can do.
   package var description: String {
     switch (state, reason) {
     case (.pending, _): "The item is pending; it is sent without being retried."
@@ -17,6 +16,8 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
     case (.held, .otherUser):
       "The item is held, for it is another user's; it is sent once that user signs in again. Cancel it if it is not "
         + "to be sent."
+    case (.held, .originNotConfigured):
+      "The item is held, for its account is not configured; it goes on once that is. Cancel it if it is not to be sent."
     case (.held, _): "The item is held; retry it, or cancel it."
     case (.delivered, _): "The item is delivered."
     case (.dead, .expired): "The item is dead, for its time is over (expiresAt); enqueue it anew to have it sent."

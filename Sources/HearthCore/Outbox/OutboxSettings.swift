@@ -1,11 +1,11 @@
 /// Limits and waits of the outbox (`[outbox]` in the configuration).
 package struct OutboxSettings: Hashable, Sendable {
   package var maxItems: Int = 100_000
-  /// The limit of all items together, in bytes.
+  /// The limit for all items together, in bytes.
   package var maxBytes: Int = 1 << 30
-  /// The limit of one body, in bytes.
+  /// The limit for one body, in bytes.
   package var maxBody: Int = 1 << 20
-  /// How many unordered requests of an account to one origin are in flight at once. Lanes have one each, besides these.
+  /// The maximum number of unordered requests of an account in flight to one origin. Lanes have one each besides these.
   package var concurrency: Int = 8
   package var retryInitial: Duration = .seconds(1)
   package var retryMax: Duration = .seconds(6 * 3600)
@@ -13,8 +13,12 @@ package struct OutboxSettings: Hashable, Sendable {
   package var idempotencyHorizon: Duration = .seconds(24 * 3600)
   package var keepDelivered: Duration = .seconds(24 * 3600)
   package var keepDead: Duration = .seconds(30 * 24 * 3600)
+  /// How long an API may take to answer the whole request (`request_timeout`, which providers use too).
+  package var requestTimeout: Duration = .seconds(30)
 
   package init() {}
+
+  var retry: RetryPolicy { RetryPolicy(initial: retryInitial, max: retryMax) }
 }
 
 extension OutboxSettings {

@@ -1,4 +1,4 @@
-/// How many items there are in which state, of one account or of all.
+/// The number of items in each state, for one account or for all.
 package struct OutboxStats: Hashable, Sendable {
   package var pending = 0
   package var inFlight = 0
@@ -6,41 +6,48 @@ package struct OutboxStats: Hashable, Sendable {
   package var held = 0
   package var delivered = 0
   package var dead = 0
-  /// The bytes of the bodies, headers and URLs that are kept.
+  /// The bytes of all bodies, headers and URLs that are kept.
   package var bytes = 0
   package var oldestPendingAt: Timestamp?
   package var isPaused = false
   package var pausedReason: String?
-  /// Why the outbox cannot be written now, and nothing is sent meanwhile, or what was lost in this run, as sentences for
-  /// people.
+  /// Sentences for people: why the outbox cannot be written now, or what was lost in this run.
   package var trouble: String?
 
   package init() {}
 
-  /// The sum with the `new` counts of an account in place of its `old` ones. `oldestPendingAt` is only brought forward.
+  /// The sum after an account's counts have changed from `old` to `new`. `oldestPendingAt` can only become earlier.
   package func replacing(_ old: Self, by new: Self) -> Self {
     var sum = adding(new)
-    sum.pending -= old.pending
-    sum.inFlight -= old.inFlight
-    sum.waiting -= old.waiting
-    sum.held -= old.held
-    sum.delivered -= old.delivered
-    sum.dead -= old.dead
-    sum.bytes -= old.bytes
+    sum.count(old, times: -1)
     return sum
   }
 
-  /// With the counts of another account. Whether all are paused is not told by that.
+  /// The sum with the counts of another account. It does not say whether all are paused.
   package func adding(_ other: Self) -> Self {
     var sum = self
-    sum.pending += other.pending
-    sum.inFlight += other.inFlight
-    sum.waiting += other.waiting
-    sum.held += other.held
-    sum.delivered += other.delivered
-    sum.dead += other.dead
-    sum.bytes += other.bytes
+    sum.count(other, times: 1)
     sum.oldestPendingAt = [oldestPendingAt, other.oldestPendingAt].compactMap(\.self).min()
     return sum
+  }
+
+  private mutating func count(_ other: Self, times sign: Int) {
+    pending += sign * other.pending
+    inFlight += sign * other.inFlight
+    waiting += sign * other.waiting
+    held += sign * other.held
+    delivered += sign * other.delivered
+    dead += sign * other.dead
+    bytes += sign * other.bytes
+  }
+}
+
+/// The counts of the outbox as they are shown: of all accounts together, and of some accounts.
+package struct OutboxOverview: Hashable, Sendable {
+  package var all: OutboxStats
+  package var accounts: [AccountName: OutboxStats]
+
+  package init(all: OutboxStats, accounts: [AccountName: OutboxStats]) {
+    (self.all, self.accounts) = (all, accounts)
   }
 }

@@ -1,18 +1,15 @@
-/// How long a retry waits.
+/// How long to wait before a retry.
 package struct RetryPolicy: Hashable, Sendable {
-  /// The longest `Retry-After` that is followed.
+  /// The longest `Retry-After` that is obeyed.
   static let longestRetryAfter = Duration.seconds(24 * 3600)
 
   package let initial: Duration
   package let max: Duration
 
-  package init(initial: Duration, max: Duration) {
-    self.initial = initial
-    self.max = max
-  }
+  package init(initial: Duration, max: Duration) { (self.initial, self.max) = (initial, max) }
 
-  /// Between half and whole of a step that doubles with each failure; `retryAfter` is a floor, at most 24 h.
-  /// `failures` counts from 1; `random` is in 0..<1.
+  /// Returns between half and the whole of a step that doubles with each failure. `retryAfter` is the minimum, up to 24
+  /// h. `failures` counts from 1; `random` is in 0..<1.
   package func wait(failures: Int, retryAfter: Duration? = nil, random: Double) -> Duration {
     var step = Swift.min(initial, max)
     var left = failures - 1

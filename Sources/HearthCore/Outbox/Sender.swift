@@ -1,36 +1,34 @@
-/// One lane claim on its way: its deliveries are sent one after the other.
+/// A lane claim that is being sent: its deliveries are sent one after the other.
 struct Sender {
   enum Step: Hashable {
-    /// The next delivery is to be begun.
+    /// The next delivery can begin.
     case between
     /// A token is needed.
     case unauthorized
     /// The request can be sent with this token.
     case authorized(Bearer)
     case sending(Bearer, since: Timestamp)
-    /// An API has answered 401 to this token: there may be another one by now.
+    /// An API has answered 401 to this token. There may be another one by now.
     case rejected(Bearer, APIResponse, isSecond: Bool)
-    /// It is the token that took the place of a rejected one. Whether its 401 is about the item or about the session shows
-    /// in the responses to others.
+    /// The 401 was to a replacement token. Responses to others show whether it is about the item or the session.
     case judging(Bearer, APIResponse, isSecond: Bool)
-    /// A token is needed in place of this one.
+    /// A token is needed to replace this one.
     case renewing(Bearer)
   }
 
   let kind: OutboxKinds
   let origin: Origin?
   var epoch: Int64
-  /// What is to be sent after `current`.
+  /// The deliveries to send after `current`.
   var rest: ArraySlice<Delivery>
   var current: Delivery?
   var step = Step.between
-  /// How many requests were sent for `current`, and whether one was answered 401.
+  /// The number of requests that were sent for `current`, and whether one was answered with 401.
   var requests = 0
   var wasRejected = false
-  /// Whether the clock was set while the last request was under way. The skew of its response may be that of the clock
-  /// before.
+  /// Whether the clock was set during the last request, so that its skew may refer to the old time.
   var isTimeDoubtful = false
-  /// The user has signed out since: where users have no names, the next one's token is told from theirs by this alone.
+  /// Whether the user has signed out since. If users have no names, only this tells the next user's token apart.
   var hasUserLeft = false
   /// Since when `current` is under way.
   var begunAt: Timestamp?
@@ -42,22 +40,20 @@ struct Sender {
     rest = claim.deliveries[...]
   }
 
-  /// What is claimed and not settled.
+  /// The deliveries that are claimed and not settled.
   var underWay: [Delivery] { (current.map { [$0] } ?? []) + rest }
 
-  var isJudging: Bool {
-    if case .judging = step { true } else { false }
-  }
+  var isJudging: Bool { if case .judging = step { true } else { false } }
 
-  /// Whether the request has been under way for so long that the sender keeps no quicker one waiting.
+  /// Whether the request has been under way for so long that it counts as slow.
   func isSlow(at now: Timestamp) -> Bool { slowAt.map { $0 <= now } ?? false }
 
-  /// Its token may take long as well.
+  /// When the sender starts to count as slow. Waiting for its token counts too.
   var slowAt: Timestamp? { current == nil ? nil : begunAt.map { $0 + Self.slow } }
 
   private static let slow = Duration.seconds(1)
 
-  /// The clock was stepped.
+  /// Called when the clock was stepped.
   mutating func shift(by shift: Duration) {
     if case .sending(let bearer, let since) = step {
       step = .sending(bearer, since: since + shift)
@@ -69,26 +65,19 @@ struct Sender {
   }
 }
 
-extension Delivery {
-  var kind: OutboxKinds { item.lane == nil ? .unordered : .lanes }
+/// Identifies a sender during its life.
+package typealias SenderID = Int
 
-  mutating func shift(by shift: Duration) { unknownSince = unknownSince.map { $0 + shift } }
-
-  /// Its last request got no response.
-  var wasUnanswered: Bool { unknownSince != nil && item.lastStatus == nil }
-}
-
-extension LaneClaim {
-  var kind: OutboxKinds { deliveries.first?.kind ?? .lanes }
-  var origin: Origin? { deliveries.first?.request.url.origin }
-
-  mutating func shift(by shift: Duration) {
-    for index in deliveries.indices where deliveries[index].unknownSince != nil {
-      deliveries[index].shift(by: shift)
-    }
-  }
-}
-
-extension Collection<Delivery> {
-  var bytes: Int { reduce(0) { $0 + $1.item.bytes } }
+/// What a sender has to do next. The result is returned to the machine.
+package enum SenderStep: Hashable, Sendable {
+  /// Get the account's token: `OutboxMachine.received(_:for:at:)`.
+  case getBearer(AccountName)
+  /// Get a token in place of the one that an API rejects: `OutboxMachine.received(_:for:at:)`.
+  case replaceBearer(APIRejection, AccountName)
+  /// Begin the item in the store and send its request: `OutboxMachine.responded(_:for:isCancelled:at:)`, or `revoked(_:at:)`.
+  case send(Delivery, of: Int64, Bearer)
+  /// Wait until `OutboxMachine.takeResumed()` returns this sender.
+  case wait
+  /// There is nothing more to send.
+  case end
 }

@@ -1,24 +1,25 @@
-/// What the servers of an account tell of the time.
+/// What an account's servers tell about the time.
 struct ServerClocks {
   private static let negligible = Duration.seconds(60)
-  /// No certificate of the web is valid for longer: were this clock wrong by more, no connection would be made.
+  /// No certificate on the web is valid for longer. If this clock were wrong by more, no connection would succeed.
   private static let implausible = Duration.seconds(400 * 86_400)
-  /// Answers without the time after which it is believed that nobody tells it.
+  /// The number of responses without a time after which no server is expected to tell it.
   private static let undatedAtMost = 8
-  /// The limit of questions after the time that nobody answers.
+  /// The number of unanswered questions for the time after which no server is expected to tell it.
   private static let unansweredAtMost = 3
 
-  /// Each server's clock less this one, or zero where that is negligible. Nil is the key of the provider.
+  /// Each server's clock minus this one, or zero if that is negligible. The key nil stands for the provider.
   private var skews: [Origin?: Duration] = [:]
   private var undated = 0
   private var unanswered = 0
-  /// Whether a server has told the time, or none of them tells it and this clock counts.
+  /// Whether a server has told the time, or all are silent and this clock counts.
   private(set) var isTold = false
 
-  /// That of the one which contradicts this clock least; nil where none has told the time.
+  /// The skew of the server that contradicts this clock least, or nil if none has told the time.
   var skew: Duration? { skews.values.min { $0.magnitude < $1.magnitude } }
 
-  /// Returns whether it changes anything. Nil where a server was asked and does not tell: it cannot contradict this clock.
+  /// Records the answer of a server that was asked for the time. Nil means that it does not tell, and so cannot
+  /// contradict this clock. Returns whether anything changes.
   mutating func told(_ reported: Duration?, by origin: Origin?) -> Bool {
     let wasTold = isTold
     isTold = true
@@ -28,7 +29,7 @@ struct ServerClocks {
     return skews.updateValue(skew, forKey: origin) != skew || !wasTold
   }
 
-  /// A response came with this time, or with none: one without says nothing yet. Returns whether that changes anything.
+  /// Records the time of a response, and returns whether anything changes. One without a time says nothing yet.
   mutating func answered(_ reported: Duration?, by origin: Origin?) -> Bool {
     guard let reported, reported.magnitude <= Self.implausible else {
       undated += 1
@@ -37,7 +38,7 @@ struct ServerClocks {
     return told(reported, by: origin)
   }
 
-  /// A server was asked for the time and has not answered. Returns whether that changes anything.
+  /// Records that a server did not answer the question for the time. Returns whether anything changes.
   mutating func keptSilent() -> Bool {
     unanswered += 1
     return unanswered >= Self.unansweredAtMost && told(nil, by: nil)

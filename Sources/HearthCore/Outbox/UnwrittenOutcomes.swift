@@ -1,11 +1,11 @@
-/// What came of deliveries and is not on disk yet, in the order in which it came.
+/// The outcomes of deliveries that are not on disk yet, in the order in which they came.
 struct UnwrittenOutcomes {
   private var settled: [(settlement: Settlement, at: Timestamp)] = []
-  /// The claims that are given back.
+  /// The claims that are released.
   private var released: [Int64] = []
-  /// How many of each, counted from the first, the store is writing down now.
+  /// How many of each, counted from the first, the store is writing now.
   private var told = (settled: 0, released: 0)
-  /// Since when the first one has waited that the store is not writing down now; nil where there is none.
+  /// Since when the first outcome waits that the store is not writing now. Nil if there is none.
   private(set) var since: Timestamp?
 
   var isEmpty: Bool { settled.isEmpty && released.isEmpty }
@@ -21,7 +21,7 @@ struct UnwrittenOutcomes {
     since = since ?? now
   }
 
-  /// What the store is to write down now. It stays here until `written()`, or for another try after `failed(at:)`.
+  /// Returns everything for the store to write. It stays here until `written()`, and is told again after `failed(at:)`.
   mutating func tell(at now: Timestamp) -> (settled: [Settlement], released: [Int64]) {
     told = (settled.count, released.count)
     since = nil
@@ -33,14 +33,14 @@ struct UnwrittenOutcomes {
     return (aged, released)
   }
 
-  /// What the store was told is on disk.
+  /// Called when everything that the store was told is on disk.
   mutating func written() {
     settled.removeFirst(told.settled)
     released.removeFirst(told.released)
     told = (0, 0)
   }
 
-  /// The store has failed to write it.
+  /// Called when the store failed to write it.
   mutating func failed(at now: Timestamp) {
     told = (0, 0)
     if !isEmpty { since = since ?? now }

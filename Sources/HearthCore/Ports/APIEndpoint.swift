@@ -1,8 +1,7 @@
-/// Sends one HTTP request to an API, with a token or without, and returns its response. It follows no redirect and
-/// repeats no request.
+/// Sends one HTTP request to an API and returns its response. It follows no redirects and does not retry.
 package protocol APIEndpoint: Sendable {
-  /// `account`: whose request it is; an account may have settings of its own for its connections. `timeout`: for all of it
-  /// or, for a request without `responseLimit`, for each step of its body and, after the last byte of that, for the response.
+  /// Sends the request for `account`, which may have its own connection settings. `timeout` covers the whole exchange
+  /// or, for a request without `responseLimit`, each step of its body and then the wait for the response.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse
@@ -11,21 +10,21 @@ package protocol APIEndpoint: Sendable {
 package struct APIRequest: Hashable, Sendable {
   package var method: String
   package var url: HTTPURL
-  /// The headers of the caller, in order, without those that only Hearth may set.
+  /// The caller's headers in order, without those that only Hearth may set.
   package var headers: [Header]
   package var body: [UInt8]
-  /// The body comes in pieces, in place of `body`: for an `APIExchange` alone.
+  /// Set if the body comes in pieces instead of in `body`, for an `APIExchange` only.
   package var upload: Upload?
   package var idempotencyKey: String?
-  /// How much of the response's body is needed, in bytes, whole or not at all; nil: its status says enough, and no more is
-  /// read than keeps the connection.
+  /// How many bytes of the response's body are needed; it is returned whole or not at all. With nil the status is
+  /// enough, and only as much is read as keeps the connection usable.
   package var responseLimit: Int?
 
-  /// How long a body is that comes in pieces.
+  /// The length of a body that comes in pieces.
   package enum Upload: Hashable, Sendable {
-    /// So many bytes, which the server is told before the first (RFC 9110, section 8.6).
+    /// The server is told this number of bytes before the first (RFC 9110, section 8.6).
     case sized(Int)
-    /// Nobody knows before its end (RFC 9112, section 7.1).
+    /// The length is unknown until the body ends (RFC 9112, section 7.1).
     case chunked
   }
 
@@ -40,21 +39,14 @@ package struct APIRequest: Hashable, Sendable {
     /// Whether only Hearth may set this header.
     package var isOwn: Bool { Self.own.contains(name.lowercased()) }
 
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
+    package init(name: String, value: String) { (self.name, self.value) = (name, value) }
   }
 
   package init(
     method: String, url: HTTPURL, headers: [Header], body: [UInt8], idempotencyKey: String?, responseLimit: Int? = nil
   ) {
-    self.method = method
-    self.url = url
-    self.headers = headers
-    self.body = body
-    self.idempotencyKey = idempotencyKey
-    self.responseLimit = responseLimit
+    (self.method, self.url, self.headers) = (method, url, headers)
+    (self.body, self.idempotencyKey, self.responseLimit) = (body, idempotencyKey, responseLimit)
   }
 }
 
@@ -62,24 +54,19 @@ package struct APIResponse: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// `body` is only the beginning: the whole was too long, or, for a request without `responseLimit`, broke off or came too
-  /// slowly.
+  /// Whether `body` is only the beginning: the rest was too long or, without `responseLimit`, did not come in time.
   package var isTruncated: Bool
-  /// `Retry-After` in both its forms (RFC 9110, section 10.2.3), as the time to wait from now.
+  /// `Retry-After` in either form (RFC 9110, section 10.2.3), as the time to wait from now.
   package var retryAfter: Duration?
-  /// The server's `Date` less this machine's clock; nil without one.
+  /// The server's `Date` minus this machine's clock, or nil without a `Date`.
   package var skew: Duration?
 
   package init(
     status: Int, headers: [APIRequest.Header] = [], body: [UInt8] = [], isTruncated: Bool = false,
     retryAfter: Duration? = nil, skew: Duration? = nil
   ) {
-    self.status = status
-    self.headers = headers
-    self.body = body
-    self.isTruncated = isTruncated
-    self.retryAfter = retryAfter
-    self.skew = skew
+    (self.status, self.headers, self.body) = (status, headers, body)
+    (self.isTruncated, self.retryAfter, self.skew) = (isTruncated, retryAfter, skew)
   }
 }
 
@@ -93,7 +80,7 @@ extension APIRequest {
 }
 
 extension APIResponse {
-  /// By its `Content-Type`, or where it has none by how it begins.
+  /// Whether the response is HTML by its `Content-Type` or, without one, by its beginning.
   var isHTML: Bool {
     if let type = headers.first(where: { $0.name.lowercased() == "content-type" })?.value.lowercased() {
       return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
@@ -105,8 +92,8 @@ extension APIResponse {
 
 /// Why no response came. Messages are for people and hold no secret.
 package enum ExchangeFailure: Error, Hashable, Sendable {
-  /// No connection: the server has surely not seen the request.
+  /// No connection was made, so the server has certainly not seen the request.
   case notSent(message: String)
-  /// The request was sent and no response came: what the server did is unknown.
+  /// The request was sent and no response came, so it is unknown what the server did.
   case unanswered(message: String)
 }

@@ -1,40 +1,36 @@
-/// The time as services use it: a wall clock that counts through sleep and jumps only at steps that it reports.
+/// The time as services use it: a wall clock that runs during sleep and jumps only in steps that it reports.
 package protocol Clock: Sendable {
-  /// The wall clock as it was at the last step, plus the time since (CLOCK_BOOTTIME).
+  /// The wall clock as of the last step, plus the time since (CLOCK_BOOTTIME).
   func now() -> Timestamp
 
-  /// The time, and the sum of all steps up to it. A caller that has been told of fewer steps learns from it that the clock
-  /// was set meanwhile.
+  /// The time, and the sum of all steps until then. A caller that knows another sum learns that the clock was set.
   func moment() -> (now: Timestamp, stepped: Duration)
 
-  /// Returns at the deadline or, early, when the task is cancelled.
+  /// Returns at the deadline, or earlier if the task is cancelled.
   func sleep(until deadline: Timestamp) async
 
-  /// Has `action` called once at the deadline, or now where that has passed, unless the timer is cancelled before. For what
-  /// happens so often that a task that sleeps costs too much. The action is short and blocks nothing.
+  /// Calls `action` once at the deadline, or now if that has passed, unless the timer is cancelled before. It is for
+  /// frequent timers, for which a sleeping task costs too much. The action must be short and must not block.
   func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer
 
-  /// Steps of the wall clock (by how much) and resumes from sleep (zero). Deadlines have to be planned anew after each.
+  /// Reports steps of the wall clock (by how much) and resumes (zero), after each of which deadlines are planned again.
   func steps() -> AsyncStream<Duration>
 }
 
 extension Clock {
-  /// The time as if the clock had never been set since the start: for waits that nobody is to shorten or lengthen by
-  /// setting it.
+  /// The time as if the clock had not been set since the start, for waits that setting the clock must not change.
   package func steadyNow() -> Timestamp {
     let (now, stepped) = moment()
     return now - stepped
   }
 }
 
-/// What a clock is to do at a deadline.
+/// A timer that can be cancelled.
 package struct ClockTimer: Sendable {
   private let cancellation: @Sendable () -> Void
 
-  package init(cancellation: @escaping @Sendable () -> Void) {
-    self.cancellation = cancellation
-  }
+  package init(cancellation: @escaping @Sendable () -> Void) { self.cancellation = cancellation }
 
-  /// Has it not done. It may be under way on another thread.
+  /// Cancels the timer. Its action may already be running on another thread.
   package func cancel() { cancellation() }
 }

@@ -1,63 +1,65 @@
-/// Where one account's credential is kept, and what is remembered of it.
+/// Keeps one account's credential and what is remembered about the account.
 ///
-/// One object an account. Calls on it are never made at the same time.
+/// Each account has its own object. Calls on it are never concurrent.
 package protocol CredentialStore: Sendable {
-  /// What is known without reading the credential itself (accounts.json); empty where the account is new.
+  /// Returns what is known without reading the credential itself (accounts.json), or an empty value for a new account.
   func remembered() async throws(AccessFailure) -> RememberedAccount
 
-  /// Reads the credential, repairs a marker or an entry in accounts.json that a crash left incomplete, and carries out a
-  /// removal that was recorded while the file was out of reach. Never fails: a failure is an outcome.
+  /// Reads the credential. Also repairs a marker or an entry in accounts.json that a crash left incomplete, and carries
+  /// out a removal that was recorded while the file was out of reach. It never throws: failures are outcomes.
   func read() async -> CredentialReading
 
-  /// Asks for the turn to refresh. Where it is given, `write` will have room and access: the temporary file is created
-  /// and its blocks are allocated.
+  /// Asks for the turn to refresh. If it is given, the temporary file exists and its blocks are allocated.
   func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Puts the credential on disk in the place of this version (compare and set), whole and durable (fsync of file and
-  /// folder), or leaves the old one. An unreadable file is never replaced.
+  /// Replaces this version on disk by the credential (compare and set), whole and durable (fsync of file and folder),
+  /// or leaves the old one. It never replaces an unreadable file.
   func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Writes the end of the session in place of the grant, and into accounts.json. Each of the two is tried, even where
-  /// the other failed; a later `read` repeats what failed.
+  /// Writes the end of the session in place of the grant, and into accounts.json. Tries both even if one fails; a later
+  /// `read` repeats what failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
-  /// Sign-out: records the removal in accounts.json, then removes the credential. Where the file is out of reach this
-  /// throws, and a later `read` carries out the removal, unless it finds a different grant.
-  /// `fingerprint`: of the access token of the grant that is signed out, where it is known.
+  /// Signs out: records the removal in accounts.json, then removes the credential. If the file is out of reach this
+  /// throws, and a later `read` carries out the removal, unless it finds a different grant. `fingerprint` is that of
+  /// the access token of the signed-out grant, if known.
   @discardableResult
   func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
 
-  /// Moves a file that cannot be understood to a name beside it, and returns its new path.
+  /// Moves a file that cannot be parsed to a name beside it, and returns its new path.
   func setAside() async throws(AccessFailure) -> String
 
-  /// Remembers the user's own lock across restarts.
+  /// Remembers across restarts whether the user has locked the account.
   func remember(lockedByUser: Bool) async throws(AccessFailure)
 
-  /// Whether the account is protected by a passphrase and its key is not in memory: nothing can be sealed until `unlock`.
+  /// Remembers across restarts that the grant with this access token must not be refreshed.
+  func remember(barred: Fingerprint) async throws(AccessFailure)
+
+  /// Whether the account has a passphrase and its key is not in memory, so that nothing can be sealed until `unlock`.
   func needsPassphrase() async -> Bool
 
-  /// Makes the key of a sealed credential available, or sets the passphrase where nothing is sealed yet.
+  /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed yet.
   func unlock(passphrase: Secret) async throws(UnlockFailure)
 
   /// Removes the key from memory.
   func lock() async
 
-  /// Hints that the file, its folder or its key may have changed; each asks for one `read`. Ends with the store.
+  /// Hints that the file, its folder or its key may have changed, and has to be read. Ends with the store.
   func changes() -> AsyncStream<Void>
 }
 
-/// What a new version of the credential grows from.
+/// The version that a new version of the credential replaces.
 package enum StoredVersion: Hashable, Sendable {
-  /// A sign-in: it takes the place of whatever is there.
+  /// A sign-in replaces any version.
   case any
-  /// The grant that was there when it was last read or written; nil where there was none.
+  /// The grant that was last read or written, or nil if there was none.
   case grant(GrantMarks?)
 }
 
 /// Whether it was the caller's turn to write.
 package enum WriteTurn: Hashable, Sendable {
   case given
-  /// Another program has put another grant there, which is to be read first. Nothing was written.
+  /// Another program has stored another grant, which has to be read first. Nothing was written.
   case superseded
 }
 
@@ -65,54 +67,54 @@ package struct RememberedAccount: Hashable, Sendable {
   package var subject: Subject?
   package var lockedByUser: Bool
   package var end: EndRecord?
-  /// What the session before this one, in the same process, has left.
+  /// The access token of the grant whose refresh the provider answered for another user.
+  package var barred: Fingerprint?
+  /// The grant that the previous session of this process could not write.
   package var unwritten: UnwrittenGrant?
 
   package init(
-    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, unwritten: UnwrittenGrant? = nil
+    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, barred: Fingerprint? = nil,
+    unwritten: UnwrittenGrant? = nil
   ) {
-    self.subject = subject
-    self.lockedByUser = lockedByUser
-    self.end = end
-    self.unwritten = unwritten
+    (self.subject, self.lockedByUser, self.end) = (subject, lockedByUser, end)
+    (self.barred, self.unwritten) = (barred, unwritten)
   }
 }
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential)
-  /// Found, and it was this account's own before another one took its place: a backup or a sync program has put it back.
+  /// Found, but another credential of this account has replaced it before: a backup or a sync program has put it back.
   case former(Credential)
-  /// Found, but protected in another way than the configuration says: it has to be written anew at once.
+  /// Found, but its protection differs from the configuration, so it has to be written again at once.
   case misprotected(Credential)
-  /// The session has ended, and that is on record.
+  /// The session has ended, and the end is on record.
   case ended(EndRecord)
   case neverSignedIn
-  /// The folder can be read and the credential is gone from it; the text says where it was.
+  /// The folder can be read and the credential is gone from it. The text says where it was.
   case missing(String)
   case unreadable(AccessFailure)
-  /// The file is not a valid credential file; the text says why.
+  /// The file is not a valid credential file. The text says why.
   case corrupt(String)
-  /// Written by a newer version of the format.
+  /// A newer version of the format wrote it.
   case tooNew(version: Int)
 }
 
 /// The credentials that a sign-out removed and could open, so that they can be revoked.
 package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
-  /// From places that the configuration named before.
+  /// Credentials from places that the configuration named before.
   package var former: [Credential]
 
   package init(current: Credential? = nil, former: [Credential] = []) {
-    self.current = current
-    self.former = former
+    (self.current, self.former) = (current, former)
   }
 }
 
 /// Why the end of a session is not fully on record.
 package enum EndNotWritten: Error, Hashable, Sendable {
-  /// The end is on record in one of its two places, so that the session is ended after a crash as well.
+  /// The end is on record in one of its two places, so the session stays ended after a crash.
   case partly(AccessFailure)
-  /// The end is on record nowhere: after a crash the session would be there again.
+  /// The end is on record nowhere: after a crash the session would be back.
   case nowhere(AccessFailure)
 
   package var accessFailure: AccessFailure {
@@ -124,7 +126,7 @@ package enum EndNotWritten: Error, Hashable, Sendable {
 
 package enum UnlockFailure: Error, Hashable, Sendable {
   case wrongPassphrase
-  /// There were too many wrong ones; ask again after this time.
+  /// There were too many wrong passphrases. Ask again after this time.
   case tooSoon(Duration)
   case unavailable(AccessFailure)
   /// The account's protection is not `passphrase`.

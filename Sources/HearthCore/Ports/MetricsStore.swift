@@ -1,9 +1,9 @@
-/// Where the metrics are kept that go on over restarts.
+/// Keeps the metrics that continue across restarts.
 package protocol MetricsStore: Sendable {
-  /// What was kept last; nothing where there is nothing. Throws where it cannot be read now, or not by this version: it is
-  /// not to be replaced then.
+  /// Returns what was last kept, or nothing if there is none. Throws if it cannot be read now or by this version, so
+  /// that the caller does not replace it.
   func recall() async throws(AccessFailure) -> [MetricFamily]
 
-  /// Takes the place of what was kept before. Durable when it returns; unchanged where it throws.
+  /// Replaces what was kept before. It is durable when this returns, and unchanged if this throws.
   func keep(_ families: [MetricFamily]) async throws(AccessFailure)
 }

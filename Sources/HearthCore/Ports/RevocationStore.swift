@@ -1,11 +1,12 @@
-/// Where grants are kept, sealed, that are still to be revoked.
+/// Keeps sealed grants that still have to be revoked.
 package protocol RevocationStore: Sendable {
-  /// Durable when it returns. Not called for one that is kept in memory alone.
+  /// Durable when it returns. Not called for one that is kept only in memory.
   func keep(_ pending: PendingRevocation) async throws(AccessFailure)
 
-  /// Forgets it; nothing where it is not there.
+  /// Forgets it. Does nothing if it is not there.
   func remove(_ pending: PendingRevocation) async
 
-  /// All that can be opened. What has expired, or cannot be understood, is removed; what cannot be opened now stays.
+  /// Returns all that can be opened. Removes those that have expired or cannot be parsed; those that cannot be opened
+  /// now stay.
   func recall(at now: Timestamp) async -> [PendingRevocation]
 }

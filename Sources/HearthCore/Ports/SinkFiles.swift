@@ -1,31 +1,45 @@
-/// The files of sinks. Whoever reads one sees a whole content, the one before or the new one. Each step returns within a
-/// deadline.
+/// The files of sinks. A reader sees the whole old or new content. Each step returns within a deadline.
 package protocol SinkFiles: Sendable {
-  /// Where `path` leads: two paths that name one file, through a folder that is a link or mounted twice, lead to the same.
+  /// Resolves `path`: two paths to one file, through a linked folder or one that is mounted twice, have the same place.
   func place(of path: String) async throws(SinkFailure) -> SinkPlace
 
-  /// Throws `.occupied` where anything lies at `path`.
+  /// Throws `.occupied` if anything exists at `path`.
   func requireFree(_ path: String) async throws(SinkFailure)
 
-  /// Takes the place of the regular file at the sink's path, if there is one, with the sink's mode and owner from its
-  /// first byte on. A link is neither followed nor replaced, and a file that `put` has not put there is not replaced.
+  /// Creates an empty file that `put` fills and moves into place. Returns the mark that identifies it.
+  func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
+
+  /// Fills the file that was begun and replaces the regular file at the sink's path, if there is one. The file has the
+  /// sink's mode and owner from its first byte on. A link is neither followed nor replaced, nor is a file that `put`
+  /// has not placed there.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
-  /// Removes the regular file at `path`, and what a `put` that was cut off has left. Where there is none, it is done; what
-  /// is no regular file stays, and what somebody else has put there.
+  /// Removes the regular file at `path`, and the remains of an interrupted `put`. Succeeds if there is none. Leaves
+  /// anything that is no regular file or that another program has placed there.
   func remove(_ path: String) async throws(SinkFailure)
 }
 
+/// Distinguishes a file that was put at a sink's path from every other that was ever there, across restarts.
+package typealias SinkMark = String
+
 /// A name in a folder, however the folder is reached.
 package struct SinkPlace: Hashable, Sendable {
-  /// The folder's, by the system's numbers of it and of its file system.
+  /// The system's numbers of the folder's file system and of the folder.
   package let device: UInt64
   package let folder: UInt64
   package let name: String
 
   package init(device: UInt64, folder: UInt64, name: String) {
-    self.device = device
-    self.folder = folder
-    self.name = name
+    (self.device, self.folder, self.name) = (device, folder, name)
   }
+}
+
+/// Keeps the paths at which a sink's file exists or may exist, with the marks of those files. So files that a crash
+/// left behind are found again, and other programs' files are left alone. A path without marks has unknown content.
+package protocol SinkRecord: Sendable {
+  /// Returns what was last kept, or nothing if there is none.
+  func recall() async throws(AccessFailure) -> [String: [SinkMark]]
+
+  /// Replaces what was kept before. It is durable when this returns, and unchanged if this throws.
+  func keep(_ claims: [String: [SinkMark]]) async throws(AccessFailure)
 }

@@ -1,62 +1,61 @@
-/// Where one account's grants come from: an OAuth 2.0 token endpoint (RFC 6749, section 3.2) or what stands for it.
+/// The source of one account's grants: an OAuth 2.0 token endpoint (RFC 6749, section 3.2) or its equivalent.
 package protocol TokenEndpoint: Sendable {
-  /// Exchanges the refresh token (RFC 6749, section 6). Sent only to the credential's own origin.
+  /// Exchanges the refresh token (RFC 6749, section 6). It is sent only to the credential's own origin.
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse
 
-  /// Asks for the client's own grant, for which nobody has to sign in (RFC 6749, section 4.4).
+  /// Requests the client's own grant, which needs no user to sign in (RFC 6749, section 4.4).
   func requestGrant() async throws(RefreshFailure) -> TokenResponse
 
-  /// Asks the provider to revoke the tokens (RFC 7009). Sent only for a credential of this endpoint's own origin.
+  /// Asks the provider to revoke the tokens (RFC 7009). Only for a credential of this endpoint's own origin.
   func revoke(_ credential: Credential) async -> RevocationOutcome
 
-  /// Asks the provider for the subject of an access token; nil where it names none. Asked only for a credential of this
-  /// endpoint's own origin.
+  /// Asks the provider for an access token's subject, if it names one. Only for a credential of this endpoint's origin.
   func identify(_ credential: Credential) async -> Subject?
 
-  /// When a token that came without a lifetime expires: by its own `exp`, else by the configuration; nil without either.
+  /// When a token without a lifetime expires, by its own `exp` or else by the configuration. Nil without either.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
-  /// The time on the provider's own clock, now: no cache's. Nothing that is secret is sent for it.
+  /// The current time on the provider's own clock, not from a cache. Asking sends no secret.
   func time() async throws(RefreshFailure) -> Timestamp
 
-  /// The origin that grants of this endpoint are bound to; nil where it has to be discovered and that is not possible now.
+  /// The origin that grants of this endpoint are bound to. Nil if discovery has to name it and is not possible now.
   func origin() async -> Origin?
 
-  /// The origins of all endpoints that are sent tokens; nil where they are not known now, or there is but one.
+  /// The origins of all endpoints that receive tokens. Nil if they are not known now, or if there is only one.
   func origins() async -> Set<Origin>?
 }
 
 extension TokenEndpoint {
-  /// Most types of accounts need a person to sign in.
+  /// Most account types need a user to sign in.
   package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
     throw .misconfigured(message: "An account of this type gets no token by itself: sign in.")
   }
 
-  /// Most types of accounts have one endpoint.
+  /// Most account types have one endpoint.
   package func origins() async -> Set<Origin>? { nil }
 }
 
-/// A successful response of a token endpoint (RFC 6749, section 5.1), parsed. It holds lifetimes and not points in time,
+/// A parsed successful response of a token endpoint (RFC 6749, section 5.1). It holds lifetimes and not points in time,
 /// because the two clocks may differ.
 package struct TokenResponse: Hashable, Sendable {
   package var accessToken: Token
-  /// It is nil where none came: the old one stays valid (RFC 6749, section 6).
+  /// It is nil if the response has none: the old one stays valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
   package var scope: String?
-  /// From `expires_in`, else from the JWT's `exp`, else the configured default; nil: none of them.
+  /// From `expires_in`, else from the JWT's `exp`, else the configured default. Nil without any of them.
   package var lifetime: Duration?
-  /// From the `exp` of the ID token; nil without one.
+  /// From the `exp` of the ID token, if there is one.
   package var idTokenLifetime: Duration?
   package var refreshLifetime: Duration?
-  /// From the ID token or what the account is configured to; nil where unknown.
+  /// From the ID token or from the account's configuration. Nil if unknown.
   package var subject: Subject?
   package var origin: Origin
-  /// The origins of all endpoints that are sent tokens, as they are named now; nil where there is but one.
+  /// The origins of all endpoints that receive tokens, as the provider names them now. Nil if there is only one.
   package var origins: Set<Origin>?
-  /// The server's `Date` header less this machine's clock when the answer came; nil without one.
+  /// The server's `Date` header minus this machine's clock when the response came, or nil without a `Date`.
   package var skew: Duration?
-  /// Why the token cannot be used; its refresh token is kept, for the one before may be spent.
+  /// Why the token cannot be used. Its refresh token is kept, because the previous one may be spent.
   package var error: RefreshFailure?
 
   package init(
@@ -79,19 +78,18 @@ package struct TokenResponse: Hashable, Sendable {
 
 /// Why a refresh failed, by what can be done about it. Messages are for people and hold no secret.
 package enum RefreshFailure: Error, Hashable, Sendable {
-  /// No connection could be made: the request was surely not sent, and may succeed as soon as the network is back.
+  /// No connection could be made: the request was certainly not sent, and may succeed once the network is back.
   case unreachable(message: String)
-  /// The provider cannot answer now, or something in between answered in its place (408, 429, 5xx, a web page): try
-  /// again later, `retryAfter` at the earliest.
+  /// The provider cannot answer now, or something in between answered instead (408, 429, 5xx, a web page). Try again
+  /// later, after `retryAfter` at the earliest.
   case unavailable(message: String, retryAfter: Duration?)
-  /// The request was sent and no answer came: the provider may have rotated the token all the same.
+  /// The request was sent and no answer came. The provider may still have rotated the token.
   case unanswered(message: String)
-  /// The provider has rejected the refresh token finally (`invalid_grant` and the like).
+  /// The provider has finally rejected the refresh token (`invalid_grant` and the like).
   case rejected(Rejection, message: String)
-  /// A 4xx whose reason is not known to be final: it ends nothing, however often it is repeated.
+  /// A 4xx whose reason is not known to be final. It ends nothing, however often it is repeated.
   case unclear(message: String, retryAfter: Duration?)
-  /// The provider rejects the configuration (`invalid_client`, 404, another origin): the session stays, and a person has to
-  /// mend the configuration.
+  /// The provider rejects the configuration (`invalid_client`, 404, another origin), which a person has to fix.
   case misconfigured(message: String)
 
   package enum Rejection: Hashable, Sendable {

@@ -1,18 +1,18 @@
-/// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470, section 3), claims in the token, as Entra
-/// asks for them, or more scopes (RFC 6750, section 3.1).
+/// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470, section 3), claims in the token,
+/// which Entra asks for, or more scopes (RFC 6750, section 3.1).
 ///
-/// It is no word on the session: the API knows the token, and another one of the same sign-in would fare no better.
+/// The session is not over: the API knows the token, and another one of the same sign-in would not help.
 package struct Challenge: Hashable, Sendable {
   /// The origin of the API that asks.
   package let origin: Origin
   package let error: String?
-  /// `acr_values`: ways to sign in, with blanks between them, the best first.
+  /// `acr_values`: the accepted authentication contexts, separated by spaces, the best first.
   package let acrValues: String?
-  /// `max_age`: how long ago the person may have signed in, in seconds.
+  /// `max_age`: the maximum age of the sign-in, in seconds.
   package let maxAge: Int?
-  /// As the API wrote them: JSON, which Entra puts into Base64.
+  /// The claims as the API wrote them: JSON, which Entra encodes in Base64.
   package let claims: String?
-  /// The scopes, with blanks between them.
+  /// The scopes, separated by spaces.
   package let scope: String?
 
   package init(
@@ -27,12 +27,12 @@ package struct Challenge: Hashable, Sendable {
 extension Challenge {
   private static let insufficientScope = "insufficient_scope"
 
-  /// It is nil where the response asks for no more than a fresh token. `secrets`: are removed from what it says.
+  /// Returns nil if the response asks for no more than a fresh token. `secrets` are redacted from its parameters.
   package init?(_ response: APIResponse, from origin: Origin, without secrets: [Secret]) {
     guard response.status == 401 || response.status == 403 else { return nil }
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     let demand = fields.lazy.compactMap(Self.demand).first
-    // A 403 is the API's last word but for this (RFC 6750, section 3.1).
+    // Any other 403 is the API's final answer (RFC 6750, section 3.1).
     guard let demand, response.status == 401 || demand["error"] == Self.insufficientScope else { return nil }
     let redactor = Redactor(secrets)
     func text(_ name: String) -> String? { demand[name].map(redactor.redacted) }
@@ -44,7 +44,7 @@ extension Challenge {
   /// Whether a `WWW-Authenticate` field, or several that were joined by commas, asks for more than a fresh token.
   package static func isAsked(in field: String) -> Bool { demand(in: field) != nil }
 
-  /// The parameters of the first challenge that asks for it.
+  /// Returns the parameters of the first challenge that asks for more.
   private static func demand(in field: String) -> [String: String]? {
     AuthenticationChallenges(field).parameters.first { parameters in
       let error = parameters["error"]
@@ -53,7 +53,7 @@ extension Challenge {
     }
   }
 
-  /// For people: what was asked for, and what can be done.
+  /// A sentence for people that says what the API asked for and what they can do.
   package var sentence: String {
     if error == Self.insufficientScope {
       let needed = scope.map { " (\($0.shown(limit: 200)))" } ?? ""
@@ -68,9 +68,9 @@ extension Challenge {
 
 /// The challenges of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
 ///
-/// It reads each byte once. What does not belong there is passed over, since many servers write the field by hand.
+/// It reads each byte once. It skips what does not belong there, since many servers compose the field by hand.
 struct AuthenticationChallenges {
-  /// The parameters of each challenge, in order, by their names in lower case. Of two with one name the first counts.
+  /// The parameters of each challenge, in order, by their names in lower case. If a name comes twice, the first counts.
   private(set) var parameters: [[String: String]] = []
 
   private var rest: ArraySlice<UInt8>
@@ -80,13 +80,13 @@ struct AuthenticationChallenges {
     while let byte = rest.first {
       let word = take { $0.isTokenByte }
       if word.isEmpty {
-        // A comma, or what stands in a token68, or a text of nobody's.
+        // A comma, a character of a token68, or a stray quoted text.
         if byte == UInt8(ascii: "\"") { _ = takeQuoted() } else { rest.removeFirst() }
         continue
       }
       skipBlanks()
       if rest.first != UInt8(ascii: "=") {
-        // A scheme. What is no scheme may seem one: it has no parameters that anybody asks for.
+        // A scheme. Other text may look like one, but then has no parameters that anybody asks for.
         parameters.append([:])
         continue
       }
@@ -109,7 +109,7 @@ struct AuthenticationChallenges {
 
   private mutating func skipBlanks() { rest = rest.drop(while: \.isBlank) }
 
-  /// What stands in quotes, without its backslashes (RFC 9110, section 5.6.4). Without an end it takes what is left.
+  /// Takes a quoted string without its backslashes (RFC 9110, section 5.6.4), to the end if it is not closed.
   private mutating func takeQuoted() -> [UInt8] {
     rest.removeFirst()
     var text: [UInt8] = []

@@ -1,6 +1,6 @@
 /// A request that a caller wants answered, as the caller gave it.
 package struct RequestDraft: Hashable, Sendable {
-  /// How long the API may take unless the caller says otherwise.
+  /// The API's time limit unless the caller sets one.
   package static let usualTimeout: Duration = .seconds(30)
 
   package var account: AccountName
@@ -8,29 +8,25 @@ package struct RequestDraft: Hashable, Sendable {
   package var url: String
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// For all that the API is asked, redirects and a second try included. Waiting for a token has a limit of its own.
+  /// The time limit for all requests to the API, including redirects and a second try, but not for the token.
   package var timeout: Duration
 
   package init(
     account: AccountName, method: String, url: String, headers: [APIRequest.Header] = [], body: [UInt8] = [],
     timeout: Duration = RequestDraft.usualTimeout
   ) {
-    self.account = account
-    self.method = method
-    self.url = url
-    self.headers = headers
-    self.body = body
-    self.timeout = timeout
+    (self.account, self.method, self.url) = (account, method, url)
+    (self.headers, self.body, self.timeout) = (headers, body, timeout)
   }
 }
 
 extension RequestDraft {
-  /// Fields about one connection, which is not the caller's (RFC 9110, section 7.6.1).
+  /// Header fields about one connection, which callers may not set (RFC 9110, section 7.6.1).
   private static let connectionFields: Set<String> = [
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",
   ]
 
-  /// Checks by the outbox's rules that the request can be sent as it is. Its `Idempotency-Key` is the caller's.
+  /// Checks by the outbox's rules that the request can be sent as it is. The caller may set `Idempotency-Key`.
   /// `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> APIRequest {
     let keys = headers.filter(\.isIdempotencyKey)
@@ -50,4 +46,9 @@ extension RequestDraft {
 
 extension APIRequest.Header {
   fileprivate var isIdempotencyKey: Bool { name.lowercased() == "idempotency-key" }
+}
+
+/// Whether an earlier answer may be returned if there is none now. The raw value is the parameter.
+package enum RequestCache: String, Hashable, Sendable, CaseIterable {
+  case none, staleIfError
 }

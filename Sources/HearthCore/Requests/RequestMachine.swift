@@ -1,32 +1,32 @@
-/// Decides the course of one request of a caller: which token it is sent with, what a 401 means, which redirects are followed.
+/// Decides the course of one caller's request: its token, what a 401 means, and which redirects are followed.
 ///
-/// A 401 is reported to the session, which forces one refresh however many report it, and the request is sent again with the
-/// token that there is then. Where the session ends by the next 401 there is no token any more, and the call fails. Where
-/// others are answered 2xx with that same token, the 401 is about the request, and is its answer. One that asks for more than
-/// a fresh token is reported to nobody.
+/// A 401 is reported to the session, which forces one refresh however many callers report it, and the request is sent
+/// again with the token that follows. If the session ends at the next 401, there is no token any more and the call
+/// fails. If others get 2xx with that same token, the 401 is about the request and becomes its answer. A 401 that asks
+/// for more than a fresh token is not reported.
 package struct RequestMachine: Sendable {
   package enum Step: Hashable, Sendable {
-    /// Get the account's token: `authorized(by:_:)`.
+    /// Get the account's token, then call `authorized(by:_:)`.
     case getBearer
-    /// Get a token in place of the one that the API rejects: `authorized(by:_:)`.
+    /// Get a token to replace the one that the API rejects, then call `authorized(by:_:)`.
     case replaceBearer(APIRejection)
-    /// Send the request: `responded(_:_:acceptance:)`, or `unanswered(_:)`.
+    /// Send the request, then call `responded(_:_:acceptance:)` or `unanswered(_:)`.
     case send(APIRequest, Bearer)
     case respond(APIResponse)
     case fail(RequestFailure)
   }
 
-  /// How much of an answer is read, in bytes.
+  /// The maximum number of bytes that are read of an answer.
   package static let responseLimit = 4 << 20
   static let maxRedirects = 5
-  /// With the token at hand, with one that another caller's report brought, and with one after a refresh of its own.
+  /// One with the token at hand, one with a token that another caller's report brought, and one after its own refresh.
   static let maxRejections = 3
 
   private let original: APIRequest
   private var request: APIRequest
   /// The token that the request was sent with last.
   private var bearer: Bearer?
-  /// The user it was sent for first, as soon as one is known.
+  /// The user that the request was first sent for, once one is known.
   private var subject: Subject?
   private var redirects = 0
   private var rejections: [APIResponse] = []
@@ -36,17 +36,15 @@ package struct RequestMachine: Sendable {
     self.request = request
   }
 
-  /// `api`: the account's as it is configured now; nil where it is no more.
-  package mutating func begin(_ api: APISettings?) -> Step {
-    foreignOrigin(api) ?? .getBearer
-  }
+  /// `api` is the account's current configuration, or nil if it is no longer configured.
+  package mutating func begin(_ api: APISettings?) -> Step { foreignOrigin(api) ?? .getBearer }
 
   private func foreignOrigin(_ api: APISettings?) -> Step? {
     let origin = request.url.origin
     return api?.origins.contains(origin) == true ? nil : .fail(.originNotAllowed(origin))
   }
 
-  /// There is a token.
+  /// Called with a token.
   package mutating func authorized(by bearer: Bearer, _ api: APISettings?) -> Step {
     if let step = foreignOrigin(api) { return step }
     if let subject, let other = bearer.subject, subject != other { return .fail(.otherUser) }
@@ -56,7 +54,7 @@ package struct RequestMachine: Sendable {
     return .send(request, bearer)
   }
 
-  /// The API answered. `acceptance`: which tokens the account's APIs answer 2xx to.
+  /// Called with the API's response. `acceptance` says which tokens the account's APIs answer 2xx to.
   package mutating func responded(
     _ response: APIResponse, _ api: APISettings?, acceptance: TokenAcceptance
   ) -> Step {
@@ -79,13 +77,13 @@ package struct RequestMachine: Sendable {
     if redirects < Self.maxRedirects, let next = request.redirected(by: response) {
       redirects += 1
       request = next
-      // The session may be locked or signed out since.
+      // The session may have been locked or signed out since.
       return .getBearer
     }
     return response.isTruncated ? .fail(.tooLong(limit: Self.responseLimit)) : .respond(response)
   }
 
-  /// The answer that is given in pieces ended before its end.
+  /// The failure of an answer that broke off while it was read in pieces.
   package static func brokenOff(_ failure: ExchangeFailure) -> RequestFailure {
     switch failure {
     case .notSent(let message), .unanswered(let message):
@@ -93,7 +91,7 @@ package struct RequestMachine: Sendable {
     }
   }
 
-  /// No answer came.
+  /// Called when no answer came.
   package func unanswered(_ failure: ExchangeFailure) -> Step {
     let (message, fate) =
       switch failure {
@@ -101,8 +99,38 @@ package struct RequestMachine: Sendable {
       case .unanswered(let message):
         (message, request.isSafe ? "" : " Nothing tells whether the API did what the request asks.")
       }
-    // What was redirected may have been done before.
+    // The API may have carried out the request before redirecting it.
     let rest = redirects > 0 && !original.isSafe ? " The API had redirected it before." : fate
     return .fail(.unanswered(message: message + "." + rest))
   }
+}
+
+extension APIRequest {
+  /// The request that follows a redirect within the same origin (RFC 9110, section 15.4). Nil if the response is no
+  /// redirect, or if the caller has to decide: it leads to another origin, or would change a write into a read.
+  package func redirected(by response: APIResponse) -> APIRequest? {
+    guard let location = response.headers.first(where: { $0.name.lowercased() == "location" })?.value,
+      let url = try? url.resolving(location), url.origin == self.url.origin
+    else { return nil }
+    var next = self
+    next.url = url
+    switch response.status {
+    case 307, 308: return next
+    case 301, 302: return isRead ? next : nil
+    case 303:
+      if isRead { return next }
+      next.method = "GET"
+      next.body = []
+      next.upload = nil
+      next.idempotencyKey = nil
+      next.headers.removeAll { $0.name.lowercased().hasPrefix("content-") }
+      return next
+    default: return nil
+    }
+  }
+
+  private var isRead: Bool { method == "GET" || method == "HEAD" }
+
+  /// Whether the method changes nothing at the API (RFC 9110, section 9.2.1).
+  var isSafe: Bool { isRead || method == "OPTIONS" }
 }

@@ -1,33 +1,29 @@
-/// The last good answer to a GET, kept for when the API gives none (RFC 9111, section 3; RFC 5861, section 4).
+/// The last successful answer to a GET, kept for when the API gives none (RFC 9111, section 3; RFC 5861, section 4).
 ///
-/// Only `no-store` keeps an answer from being kept: who asks for old answers asks for them by name, and is told their age. So
-/// `no-cache` and `must-revalidate`, which many frameworks send with everything, are for caches that nobody asked.
+/// Only `no-store` prevents keeping: callers ask for old answers explicitly and are told their age. So `no-cache` and
+/// `must-revalidate`, which many frameworks send with everything, do not apply.
 package struct StoredResponse: Hashable, Sendable {
-  /// Without those of one connection or one exchange.
+  /// The headers without those of one connection or one exchange.
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
-  /// The fields of the request that chose this answer, in lower case and in order (`Vary`; RFC 9110, section 12.5.5).
+  /// The request fields that selected this answer, in lower case and in order (`Vary`; RFC 9110, section 12.5.5).
   package let selectors: [String]
   /// When the API gave or confirmed it.
   package let confirmedAt: Timestamp
   /// How old it was by then (`Age`; RFC 9111, section 5.1).
   package let initialAge: Duration
-  /// The API may be asked whether it still holds: the answer came from the address that was asked.
+  /// Whether the API can be asked if it still holds, because the answer came from the requested URL.
   package let isValidatable: Bool
 
   package init(
     headers: [APIRequest.Header], body: [UInt8], selectors: [String], confirmedAt: Timestamp, initialAge: Duration,
     isValidatable: Bool
   ) {
-    self.headers = headers
-    self.body = body
-    self.selectors = selectors
-    self.confirmedAt = confirmedAt
-    self.initialAge = initialAge
-    self.isValidatable = isValidatable
+    (self.headers, self.body, self.selectors) = (headers, body, selectors)
+    (self.confirmedAt, self.initialAge, self.isValidatable) = (confirmedAt, initialAge, isValidatable)
   }
 
-  /// It is nil where the answer may not be kept. One that is compressed is not: nobody sees what it repeats.
+  /// Returns nil if the answer may not be kept, or is compressed, so that secrets in it cannot be seen.
   package init?(_ response: APIResponse, isRedirected: Bool, at now: Timestamp) {
     let fields = ResponseFields(response.headers)
     guard response.status == 200, !response.isTruncated, !fields.directives("cache-control").keys.contains("no-store"),
@@ -39,7 +35,7 @@ package struct StoredResponse: Hashable, Sendable {
       isValidatable: !isRedirected)
   }
 
-  /// Asks the API whether the answer still holds; nil where it gave nothing to ask with (RFC 9110, section 13.1).
+  /// The request that asks the API whether the answer still holds. Nil if it has no validator (RFC 9110, section 13.1).
   package func validation(of request: APIRequest) -> APIRequest? {
     guard isValidatable else { return nil }
     let conditions = [("etag", "If-None-Match"), ("last-modified", "If-Modified-Since")].compactMap { name, condition in
@@ -51,20 +47,18 @@ package struct StoredResponse: Hashable, Sendable {
     return request
   }
 
-  /// The API said 304: its fields take the place of those of before (RFC 9111, section 3.2). Nil where it is not to be kept
-  /// any more.
+  /// The answer after a 304, with its new fields (RFC 9111, section 3.2). Nil if it may no longer be kept.
   package func confirmed(by response: APIResponse, at now: Timestamp) -> StoredResponse? {
     StoredResponse(answer(confirmedBy: response), isRedirected: false, at: now)
   }
 
-  /// Whether one of these stands in it, however it is written, or in the address that it is kept under: then it is not kept.
-  /// Takes its time with a long answer.
+  /// Whether the answer or its URL contains one of the secrets, in any spelling. Slow for a long answer.
   package func repeats(_ secrets: [Secret], at url: String) -> Bool {
     let fields = ([url] + headers.map(\.value)).joined(separator: "\n") + "\n"
     return Redactor(secrets).findsAny(in: Array(fields.utf8) + body)
   }
 
-  /// What the caller is given after a 304: the body that is known, with the fields of now.
+  /// What the caller gets after a 304: the known body with the new fields.
   package func answer(confirmedBy response: APIResponse) -> APIResponse {
     let fresh = response.headers.filter { $0.isKept && !$0.isOfBody }
     let names = Set(fresh.map { $0.name.lowercased() })
@@ -74,25 +68,25 @@ package struct StoredResponse: Hashable, Sendable {
 
   package var answer: APIResponse { APIResponse(status: 200, headers: headers, body: body) }
 
-  /// RFC 9111, section 4.2.3.
+  /// The current age (RFC 9111, section 4.2.3).
   package func age(at now: Timestamp) -> Duration { max(now - confirmedAt, .zero) + initialAge }
 
-  /// Whether it may be given in place of an error: always, unless the API has set a time (RFC 5861, section 4).
+  /// Whether it may replace an error: always, unless the API has set a time limit (RFC 5861, section 4).
   package func mayStandIn(at now: Timestamp) -> Bool {
     let directives = ResponseFields(headers).directives("cache-control")
     guard let limit = directives["stale-if-error"]?.deltaSeconds else { return true }
     return age(at: now) <= (directives["max-age"]?.deltaSeconds ?? .zero) + limit
   }
 
-  /// What it takes of the room that there is, in bytes.
+  /// The room that it takes, in bytes.
   package var size: Int { headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 }
 
 extension APIRequest {
-  /// Whether its answer may be kept and given another time. Who asks for a part, or has conditions, knows an answer.
+  /// Whether its answer may be kept and returned again. A part, or an answer to conditions, may not.
   package var hasAnswerToKeep: Bool {
     let own: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
-    // A token (RFC 6750, section 2.3).
+    // RFC 6750, section 2.3.
     let hasTokenInAddress = QueryFields(ofTarget: url.target).has("access_token")
     return method == "GET" && body.isEmpty && !hasTokenInAddress
       && !headers.contains { own.contains($0.name.lowercased()) }
@@ -101,21 +95,21 @@ extension APIRequest {
 }
 
 extension APIResponse {
-  /// An error of the server in place of which an earlier answer may be given (RFC 5861, section 4).
+  /// Whether it is a server error that an earlier answer may replace (RFC 5861, section 4).
   package var isServerError: Bool { [500, 502, 503, 504].contains(status) }
 
-  /// Its body shows to nobody what is in it (RFC 9110, section 8.4; RFC 1952, section 2.3.1).
+  /// Whether the body is compressed, so that its text is not visible (RFC 9110, section 8.4; RFC 1952, section 2.3.1).
   package var isCompressed: Bool {
     let codings = headers.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value.lowercased() }
     return codings.contains { $0 != "identity" } || body.starts(with: [0x1F, 0x8B])
   }
 
-  /// What was there is gone, or is not for this user any more (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
+  /// Whether the resource is gone or no longer for this user (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
   package var takesEarlierAnswersBack: Bool { [403, 404, 410].contains(status) }
 }
 
 extension RequestFailure {
-  /// The API could not be asked, or did not answer.
+  /// Whether the API could not be asked or did not answer.
   package var isOutage: Bool {
     switch self {
     case .unanswered, .refreshUnavailable: true
@@ -125,7 +119,7 @@ extension RequestFailure {
     }
   }
 
-  /// What was there before is not for this sign-in any more.
+  /// Whether earlier answers are no longer for this sign-in.
   package var takesEarlierAnswersBack: Bool { if case .challenge = self { true } else { false } }
 }
 
@@ -135,11 +129,85 @@ extension APIRequest.Header {
     "transfer-encoding", "upgrade", "set-cookie", "age",
   ]
 
-  /// Fields of a connection, and what is said of one exchange alone, are not (RFC 9111, section 3.1).
+  /// Whether the field is kept. Fields of a connection or of one exchange alone are not (RFC 9111, section 3.1).
   fileprivate var isKept: Bool { !Self.fleeting.contains(name.lowercased()) }
 
-  /// It describes a body, which a 304 does not have (RFC 9110, section 15.4.5).
+  /// Whether the field describes a body, which a 304 does not have (RFC 9110, section 15.4.5).
   fileprivate var isOfBody: Bool {
     ["content-length", "content-encoding", "content-type", "content-range"].contains(name.lowercased())
+  }
+}
+
+/// Identifies a kept answer: this user's GET of a URL, with the request's header fields.
+package struct ResponseKey: Hashable, Sendable {
+  package let account: AccountName
+  package let subject: Subject
+  package let url: String
+  private let headers: [APIRequest.Header]
+
+  package init(account: AccountName, subject: Subject, request: APIRequest) {
+    self.account = account
+    self.subject = subject
+    url = request.url.description
+    headers = request.headers
+  }
+
+  /// The request's values of these fields, whose names are in lower case. Two requests for one URL with the same text
+  /// may share an answer (RFC 9111, section 4.1).
+  package func selection(by names: [String]) -> String {
+    names.map { name in
+      let values = headers.filter { $0.name.lowercased() == name }.map { $0.value[...].trimmed }
+      return values.isEmpty ? "" : name + ":" + values.joined(separator: ",")
+    }.joined(separator: "\n")
+  }
+}
+
+/// What header fields say about caching an answer.
+struct ResponseFields {
+  private let headers: [APIRequest.Header]
+
+  init(_ headers: [APIRequest.Header]) { self.headers = headers }
+
+  /// The elements of a list field (RFC 9110, section 5.6.1). Commas inside quotes split too, which does no harm.
+  private func elements(_ name: String) -> [Substring] {
+    headers.filter { $0.name.lowercased() == name }
+      .flatMap { $0.value.split(separator: ",") }
+      .map { $0.trimmed }.filter { !$0.isEmpty }
+  }
+
+  /// Directives by their names in lower case, with their values (RFC 9111, section 5.2).
+  func directives(_ name: String) -> [String: String] {
+    let pairs = elements(name).map { element in
+      let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let value = parts.count == 2 ? String(parts[1].trimmed.filter { $0 != "\"" }) : ""
+      return (parts[0].trimmed.lowercased(), value)
+    }
+    return Dictionary(pairs) { first, _ in first }
+  }
+
+  /// The names in `Vary`, sorted. Nil if it says that no other request matches (RFC 9111, section 4.1).
+  var selectors: [String]? {
+    let names = Set(elements("vary").map { $0.lowercased() })
+    // The key already has the user of the token, which changes with each refresh.
+    return names.contains("*") ? nil : names.subtracting(["authorization"]).sorted()
+  }
+
+  var age: Duration { elements("age").first.flatMap { String($0).deltaSeconds } ?? .zero }
+}
+
+extension String {
+  /// Parses RFC 9111, section 1.2.2. A number that is too large counts as 2^31.
+  var deltaSeconds: Duration? {
+    guard !isEmpty, utf8.allSatisfy(\.isASCIIDigit) else { return nil }
+    return .seconds(min(Int64(self) ?? 1 << 31, 1 << 31))
+  }
+}
+
+extension Substring {
+  /// The text without the white space that has no meaning in a header field (RFC 9110, section 5.5).
+  fileprivate var trimmed: Substring {
+    let tail = drop { $0 == " " || $0 == "\t" }
+    guard let last = tail.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }
+    return tail[...last]
   }
 }

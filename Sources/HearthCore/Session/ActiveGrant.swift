@@ -1,42 +1,41 @@
-/// A credential in memory, and what is going on with it.
+/// A credential in memory and its state.
 package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var credential: Credential
-  /// On disk as it is here; where not, it is written as soon as that can be.
+  /// Whether it is on disk as it is here. If not, it is written as soon as possible.
   package internal(set) var isStored: Bool
-  /// Why the file cannot be read now; nil where it can.
+  /// Why the file cannot be read now, or nil if it can.
   package internal(set) var accessFailure: AccessFailure?
-  /// The format of what a newer version wrote in its place; nil where nothing such was found.
+  /// The format version that a newer version of Hearth wrote in its place, if such a file was found.
   package internal(set) var newerFormat: Int?
-  /// When it is due to be refreshed; nil where it never expires.
+  /// When its refresh is due, or nil if it never expires.
   package internal(set) var refreshAt: Timestamp?
   package internal(set) var phase = RefreshPhase.idle
-  /// It was granted because the API had rejected the one before it: rejected again, the session ends.
+  /// Whether it was granted because the API had rejected the one before it. If it is rejected too, the session ends.
   var followsRejection = false
-  /// An API has rejected it, and nothing can renew it: its user is asked to sign in.
+  /// Whether an API has rejected it and nothing can renew it, so that its user is asked to sign in.
   var isRejected = false
-  /// What its times rest on.
+  /// What its times are based on.
   var timing: GrantTiming
-  /// That it expires soon has been published.
+  /// Whether its coming expiry has been published.
   var isExpiryPublished = false
 
   package var grant: Grant { credential.grant }
 
-  /// The newest grant there is: the one that is on its way to the disk, where there is one.
-  var newest: Credential {
-    if case .storing(let next, _) = phase { next } else { credential }
-  }
+  /// The newest grant: the one being written to disk, if there is one.
+  var newest: Credential { if case .storing(let next, _) = phase { next } else { credential } }
 
-  /// What its times rest on once the newest grant there is takes its place.
+  /// What the newest grant's times are based on.
   var newestTiming: GrantTiming { timing.of(newest.grant, after: grant) }
 
-  /// As it belongs on the disk: times that were read stay as they were, whatever the clock was set to since.
+  /// The credential as it belongs on disk. Times that were read stay as they were, even if the clock was set since.
   var stored: Credential {
     var stored = credential
     stored.grant = timing.unsettled(grant)
     return stored
   }
 
-  /// The clock was set: a grant that this process has timed lasts as long as it did, and what was read no longer.
+  /// Called when the clock was set. A grant that this process has timed keeps its length; one that was read does not
+  /// grow.
   mutating func move(by step: Duration) {
     if case .storing(var next, let error) = phase {
       var own = newestTiming
@@ -49,14 +48,14 @@ package struct ActiveGrant: Hashable, Sendable {
     if isWorthWriting, timing.access == .counted || timing.refresh == .counted { isStored = false }
   }
 
-  /// Nothing can renew it, and the provider's clock is so far ahead of this one: that decides whether it has run out.
+  /// Uses the provider's clock, which is ahead by `skew`, to decide whether a grant that nothing can renew has expired.
   mutating func compare(providerAhead skew: Duration, at now: Timestamp) {
     timing.settle(&credential.grant, providerAhead: skew)
     correctIssueTime(at: now)
   }
 
-  /// Corrects a grant whose time of issue lies in the future because a clock was or is wrong: it lasts no longer than its
-  /// lifetime from now on, and is refreshed at once where the clock is far off.
+  /// Corrects a grant whose time of issue lies in the future because a clock was or is wrong. It lasts no longer than
+  /// its lifetime from now on, and is refreshed at once if the clock is far off.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
@@ -64,11 +63,11 @@ package struct ActiveGrant: Hashable, Sendable {
     if ahead > Self.worthWriting { refreshAt = refreshAt.map { Swift.min($0, now) } }
   }
 
-  /// A difference between clocks from which on the times on disk would mislead the next start.
+  /// A difference between clocks that would make the times on disk mislead the next start.
   private static let worthWriting: Duration = .seconds(60)
 }
 
-/// Where the refresh of the grant in memory stands.
+/// The phase of the refresh of the grant in memory.
 ///
 /// Legal transitions:
 ///
@@ -81,23 +80,17 @@ package struct ActiveGrant: Hashable, Sendable {
 /// From `confirming` the session ends, or another grant replaces this one.
 package enum RefreshPhase: Hashable, Sendable {
   case idle
-  /// `isRepeated`: the reply to the one before was lost, and this is its one repetition at once.
+  /// `isRepeated` is true if the reply to the first request was lost, and this is its one immediate repetition.
   case inFlight(isRepeated: Bool)
-  /// The provider has answered; the new grant is on its way to the disk, and nobody sees it before it is there.
-  /// `error`: why its token cannot be used, though the grant has to be kept.
+  /// The provider has answered and the new grant is being written to disk. It is not visible before it is there.
+  /// `error` says why its token cannot be used, although the grant has to be kept.
   case storing(Credential, error: RefreshFailure?)
-  /// The provider rejected the token for good; the file is read once more, in case another program was faster.
+  /// The provider rejected the token for good. The file is read once more, in case another program was faster.
   case confirming(EndReason)
 
-  var isInFlight: Bool {
-    if case .inFlight = self { true } else { false }
-  }
+  var isInFlight: Bool { if case .inFlight = self { true } else { false } }
 
-  var isStoring: Bool {
-    if case .storing = self { true } else { false }
-  }
+  var isStoring: Bool { if case .storing = self { true } else { false } }
 
-  var isConfirming: Bool {
-    if case .confirming = self { true } else { false }
-  }
+  var isConfirming: Bool { if case .confirming = self { true } else { false } }
 }

@@ -1,7 +1,6 @@
-/// What is known of the credential.
+/// What is known about the credential.
 ///
-/// Legal transitions, beside those to `adopting` (a person signs in) and `ending` (a session ends), which every case
-/// allows:
+/// Every case also allows `adopting` (a user signs in) and `ending` (a session ends). The other legal transitions:
 ///
 ///     unread → withheld, unreadable, active, starting, ended, absent
 ///     withheld → unread                      the lock is removed
@@ -15,45 +14,38 @@
 ///     ended, absent → active, withheld       another program's grant is found
 ///     ended, absent → starting               the client's own grant is asked for again
 package enum CredentialState: Hashable, Sendable {
-  /// Not read yet, or to be read again.
+  /// The credential has not been read, or has to be read again.
   case unread
-  /// There is one; a lock keeps it out of memory.
+  /// There is a credential, and a lock keeps it out of memory.
   case withheld
   case unreadable(AccessFailure)
-  /// It is in memory, and in use unless a lock forbids that.
+  /// The credential is in memory, and in use unless a lock forbids that.
   case active(ActiveGrant)
-  /// There is none and nobody need sign in: the client's own first grant is asked for (RFC 6749, section 4.4).
+  /// No user has to sign in: the client's own first grant is requested (RFC 6749, section 4.4).
   case starting(isInFlight: Bool)
-  /// A grant of a new sign-in, or the client's own first one, is on its way to the disk; nobody sees it before it is
-  /// there.
+  /// A grant of a new sign-in, or the client's own first one, is being written, and not visible until then.
   case adopting(Adoption)
-  /// The end is being written down; until it is, clients see what they saw.
+  /// The end is being written. Until it is, clients see the previous state.
   case ending(EndRecord, shownAs: SessionState)
   case ended(EndRecord)
   case absent(signedOut: Bool)
 
-  /// What the end on record makes of it.
-  init(_ end: EndRecord) {
-    self = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end)
-  }
+  /// The state that follows from the end on record.
+  init(_ end: EndRecord) { self = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end) }
 
-  var isAdopting: Bool {
-    if case .adopting = self { true } else { false }
-  }
+  var isAdopting: Bool { if case .adopting = self { true } else { false } }
 
-  var isEnding: Bool {
-    if case .ending = self { true } else { false }
-  }
+  var isEnding: Bool { if case .ending = self { true } else { false } }
 }
 
-/// A grant of a new sign-in that is being written.
+/// The grant of a new sign-in that is being written.
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
   var timing: GrantTiming
-  /// The user's own lock is removed with it, where it was set before the sign-in began and not again since.
+  /// Whether it removes the user's own lock, because that was set before the sign-in began and not again since.
   var unlocks: Bool
-  /// The provider has granted it just now.
+  /// Whether the provider has granted it just now.
   let isFresh: Bool
-  /// What clients see until it is on disk.
+  /// The state that clients see until it is on disk.
   let shownAs: SessionState
 }

@@ -1,10 +1,10 @@
-/// Why a session is over. The raw value is the `reason` of the status.
+/// Why a session is over. The raw value is the `reason` in the status.
 package enum EndReason: String, Hashable, Sendable, CaseIterable {
   case signedOut
   case refreshTokenRejected, refreshTokenExpired, noRefreshToken, rejectedByServer, accountDisabled
   case credentialMissing, credentialCorrupt, credentialTooNew
 
-  /// The provider did not reject the grant: it is used again when it is found.
+  /// Whether the end is about the file. The provider did not reject the grant, so it is used again if it is found.
   package var isAboutFile: Bool {
     switch self {
     case .credentialMissing, .credentialCorrupt, .credentialTooNew: true
@@ -15,19 +15,22 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The end of a session. It is written down before it is published, so that it survives restarts.
+/// The end of a session. It is written before it is published, so that it survives restarts.
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp
-  /// The fingerprint of the token that was rejected, where there was one.
+  /// The fingerprint of the rejected token, if there was one.
   package let fingerprint: Fingerprint?
-  /// A sentence for people, where more is known than the reason.
+  /// A sentence for people, if more is known than the reason.
   package let detail: String?
 
   package init(reason: EndReason, at: Timestamp, fingerprint: Fingerprint?, detail: String? = nil) {
-    self.reason = reason
-    self.at = at
-    self.fingerprint = fingerprint
-    self.detail = detail
+    (self.reason, self.at, self.fingerprint, self.detail) = (reason, at, fingerprint, detail)
+  }
+
+  /// Decides between this end, which is on record, and the one in the file. A sign-out by the user counts in any case,
+  /// whatever the clock showed; otherwise the later end counts.
+  package func prevailing(over found: EndRecord) -> EndRecord {
+    reason == .signedOut || at >= found.at ? self : found
   }
 }

@@ -10,7 +10,7 @@ package struct GrantMarks: Hashable, Sendable {
     idToken = grant.idToken?.fingerprint
   }
 
-  /// What a refresh with the grant spends; a grant without a refresh token stands for itself.
+  /// What a refresh with the grant spends: its refresh token or, without one, the grant itself.
   package var spendable: Fingerprint { refreshToken ?? accessToken }
 
   func contains(_ fingerprint: Fingerprint?) -> Bool {
@@ -19,17 +19,17 @@ package struct GrantMarks: Hashable, Sendable {
   }
 }
 
-/// What is remembered of an account's own grants, so that a copy that a backup or a sync program puts back is told from
-/// another program's new grant. Each is named by what a refresh with it spends.
+/// The history of an account's own grants. It distinguishes a copy that a backup or a sync program puts back from
+/// another program's new grant. Each grant is named by what a refresh with it spends.
 package struct GrantHistory: Hashable, Sendable {
-  /// The oldest of more are forgotten.
+  /// The maximum number of remembered tokens; the oldest are forgotten.
   private static let most = 1000
 
-  /// The grant that was stored last, or found since as another program's.
+  /// The grant that was last stored, or found since as another program's.
   package private(set) var current: Fingerprint?
-  /// The tokens in whose place another one has come, the oldest first.
+  /// The tokens that another one has replaced, the oldest first.
   package private(set) var former: [Fingerprint]
-  /// The tokens that were signed out, or that the provider has refused: they are never used again by lying there.
+  /// The tokens that were signed out or refused by the provider. Finding them in the file does not revive them.
   package private(set) var over: [Fingerprint]
 
   package init(current: Fingerprint? = nil, former: [Fingerprint] = [], over: [Fingerprint] = []) {
@@ -43,15 +43,15 @@ package struct GrantHistory: Hashable, Sendable {
     return over.contains { marks.contains($0) }
   }
 
-  /// The grant of a sign-in, an import or a refresh has been stored: whatever it was before, it is the newest now.
+  /// Called when a sign-in, an import or a refresh has stored its grant, which is now the newest.
   package mutating func stored(_ grant: Grant) {
     let marks = GrantMarks(grant)
     over.removeAll { marks.contains($0) }
     follow(marks.spendable, isReplaced: true)
   }
 
-  /// The grant was found. `isOfAnotherUser`: it takes nobody's place but that in the file, so that the one before may come
-  /// back.
+  /// Called when the grant was found in the file. A grant of another user (`isOfAnotherUser`) only replaces the
+  /// previous one in the file, so that the previous one may come back.
   package mutating func found(_ grant: Grant, isOfAnotherUser: Bool) {
     if !isFormer(grant) { follow(GrantMarks(grant).spendable, isReplaced: !isOfAnotherUser) }
   }
@@ -62,13 +62,13 @@ package struct GrantHistory: Hashable, Sendable {
     current = next
   }
 
-  /// All of them are signed out, and those that are named.
+  /// Records that all remembered grants and the `others` are signed out.
   package mutating func signOut(_ others: [Fingerprint?]) {
     over = (over + former + ([current] + others).compactMap(\.self)).suffix(Self.most)
     (current, former) = (nil, [])
   }
 
-  /// The provider has refused one; nil: none.
+  /// Records that the provider has refused this token, if there is one.
   package mutating func refuse(_ refused: Fingerprint?) {
     if let refused { over = (over + [refused]).suffix(Self.most) }
   }

@@ -1,4 +1,4 @@
-/// The calls that wait for their answers. Each is answered once and then gone.
+/// The calls that wait for their answers. Each is answered once and then removed.
 struct PendingCalls: Hashable, Sendable {
   private(set) var waiting: [WaitingCall] = []
 
@@ -6,7 +6,7 @@ struct PendingCalls: Hashable, Sendable {
     waiting.append(WaitingCall(id: id, kind: kind, askedAt: now, outcome: outcome))
   }
 
-  /// A call waits for a refresh that has not ended yet.
+  /// Whether a call waits for a refresh that has not ended yet.
   var wantRefresh: Bool {
     waiting.contains { call in
       switch call.kind {
@@ -16,7 +16,7 @@ struct PendingCalls: Hashable, Sendable {
     }
   }
 
-  /// A call asks for a refresh outright: that shortens the wait after a failure.
+  /// Whether a call explicitly asks for a refresh, which shortens the wait after a failure.
   var demandRefresh: Bool { waiting.contains { $0.kind == .refresh && $0.outcome == nil } }
 
   mutating func finishRefreshes(_ outcome: WaitingCall.Outcome) {
@@ -32,14 +32,14 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 
-  /// A sign-in that is being written is replaced by a sign-out or another sign-in, and its caller is answered so.
+  /// Called when a sign-out or another sign-in replaces a sign-in that is being written. Its caller is told so.
   mutating func supersedeAdoptions() -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }
     return superseded.map { .answer($0.id, .rejected(.superseded)) }
   }
 
-  /// Answers all who sign out. `answer` is given the newest grant that was in memory when the call came.
+  /// Answers all sign-outs. `answer` receives the newest grant that was in memory when the call came.
   mutating func answerSignOuts(
     _ answer: (_ newest: Credential?, _ revoke: Bool) -> (SessionResponse, before: [SessionAction])
   ) -> [SessionAction] {
@@ -69,10 +69,10 @@ struct WaitingCall: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case token(minValidity: Duration?)
     case refresh
-    /// An API has rejected the token of this fingerprint.
+    /// An API has rejected the token with this fingerprint.
     case apiRejection(Fingerprint)
     case read
-    /// With the newest grant in memory, where there was one.
+    /// A sign-out, with the newest grant that was in memory, if any.
     case signOut(Credential?, revoke: Bool)
     case adoption
   }

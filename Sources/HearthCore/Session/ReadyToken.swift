@@ -1,26 +1,26 @@
-/// The token in use, and for how long the session answers with it without anything else to do.
+/// The token in use, and how long the session answers with it without doing anything else.
 package struct ReadyToken: Hashable, Sendable {
   package let bearer: Bearer
-  /// The configured one, where the user is not known.
+  /// The configured issuer, used if the user is not known.
   package let issuer: String?
   let validity: TokenValidity
-  /// From here on something is due, and the session has to be asked; nil: nothing is planned.
+  /// From this time on something is due, and the session has to be asked. Nil if nothing is planned.
   let until: Timestamp?
 
-  /// Whether a call for a token of this validity is answered with it (nil: as long as is usual).
+  /// Whether it answers a call for a token of this validity. Nil asks for the usual validity.
   package func satisfies(_ minimum: Duration?, at now: Timestamp) -> Bool {
     until.map { now < $0 } ?? true && validity.covers(minimum, at: now)
   }
 }
 
-/// How long a token lasts, and how much of that can be asked for.
+/// How long a token lasts, and how much of that a caller can ask for.
 struct TokenValidity: Hashable, Sendable {
-  /// What a caller gets who asks for no minimum, where a token of that validity can be had.
+  /// The validity that a caller without a minimum gets, if such a token is available.
   private static let usual: Duration = .seconds(60)
 
-  /// Nil: the token names no expiry.
+  /// It is nil if the token has no expiry.
   private let expiresAt: Timestamp?
-  /// More cannot be asked: the lifetime less the margin.
+  /// The most that a caller can ask for: the lifetime minus the margin.
   private let longest: Duration
 
   init(of grant: Grant, _ settings: RefreshSettings) {

@@ -1,32 +1,34 @@
-/// The refreshes of a session: the request under way, how they have gone, and when the next one may be sent.
+/// The refreshes of a session: the request under way, the history, and when the next one may be sent.
 struct RefreshCycle: Hashable, Sendable {
-  /// One request at a time: that is what this enum is for.
+  /// The request under way. An enum, so that there can only be one at a time.
   ///
   /// Legal transitions: none → sent; sent → sent (repeated, the reply was lost), abandoned, none; abandoned → none.
   enum Request: Hashable, Sendable {
     case none
     case sent
-    /// Its session is over or replaced: a grant that it still gets is revoked (RFC 7009, section 2.1).
+    /// Its session has ended or was replaced. A grant that it still brings is revoked (RFC 7009, section 2.1).
     case abandoned
   }
 
   private(set) var request = Request.none
-  /// Whose grant the request is to renew; nil where that is not known.
+  /// The user whose grant the request renews, or nil if unknown.
   private(set) var owner: Subject?
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
-  /// The API's rejection of the token in use: the token is given to nobody, and a refresh is to replace it.
+  /// The API's rejection of the token in use. The token is given to nobody, and a refresh has to replace it.
   private(set) var apiRejection: APIRejection?
+  /// The access token of the grant whose refresh was answered for another user, in this process or before.
+  private(set) var barred: Fingerprint?
 
   // MARK: - When the next one may be sent
 
-  /// Whatever asks for it, no refresh is sent before this.
+  /// No refresh is sent before this time, whoever asks.
   private var leastGapEnd: Timestamp {
     history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
   }
 
-  /// `isDemanded`: a person asks for a refresh outright, which the provider's own `Retry-After` alone delays, and that for
-  /// ten seconds at most: nobody has to wait for a number that may be nonsense.
+  /// `isDemanded` is true if a user explicitly asks for a refresh. Then only the provider's own `Retry-After` delays
+  /// it, for ten seconds at most: users need not wait for a number that may be nonsense.
   func earliestAttempt(isDemanded: Bool) -> Timestamp {
     guard let trouble = history.trouble else { return leastGapEnd }
     guard isDemanded else { return Swift.max(trouble.until, leastGapEnd) }
@@ -35,12 +37,12 @@ struct RefreshCycle: Hashable, Sendable {
     return Swift.max(Swift.min(named, personal), leastGapEnd)
   }
 
-  /// Since when signing in is all that is left to do for a token that expires at `expiresAt`.
+  /// Since when only a sign-in can help a token that expires at `expiresAt`.
   func signInAdvisedAt(_ expiresAt: Timestamp) -> Timestamp? {
     guard let trouble = history.trouble, trouble.kind.isFromProvider, let since = trouble.refusingSince else {
       return nil
     }
-    return Swift.max(expiresAt, since + RefreshTrouble.patience)
+    return Swift.max(expiresAt, since + RefreshTrouble.timeout)
   }
 
   // MARK: - The request
@@ -52,10 +54,10 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAttemptAt = now
   }
 
-  /// It was not the session's turn: nothing was asked, and no gap is to be kept for it.
+  /// Called when it was not the session's turn: nothing was sent, and no gap has to follow.
   mutating func takeBack() { history.lastAttemptAt = attemptBefore }
 
-  /// The request has ended; false where its answer is not expected any more.
+  /// Called when the request has ended. Returns false if its answer is no longer expected.
   mutating func end() -> Bool {
     defer { request = .none }
     return request == .sent
@@ -65,19 +67,17 @@ struct RefreshCycle: Hashable, Sendable {
     if request == .sent { request = .abandoned }
   }
 
-  /// When the answer came, for the lifetimes in it. No request waits longer than `patience`: where more has passed, the
-  /// machine has slept, and the answer may be as old as the request.
-  func receivedAt(_ now: Timestamp, patience: Duration) -> Timestamp {
-    guard let sentAt = history.lastAttemptAt, now - sentAt > patience else { return now }
+  /// The time that the lifetimes in an answer count from. No request takes longer than `timeout`: if more has passed,
+  /// the machine has slept, and the answer may be as old as the request.
+  func receivedAt(_ now: Timestamp, timeout: Duration) -> Timestamp {
+    guard let sentAt = history.lastAttemptAt, now - sentAt > timeout else { return now }
     return sentAt
   }
 
   // MARK: - How it went
 
-  /// Another grant is in use: what kept the one before from being refreshed is forgotten, but not the least gap.
-  mutating func restart() {
-    history = RefreshHistory(lastAttemptAt: history.lastAttemptAt)
-  }
+  /// Called when another grant is in use. Forgets all that delayed refreshes of the previous one, except the gap.
+  mutating func restart() { history = RefreshHistory(lastAttemptAt: history.lastAttemptAt) }
 
   mutating func succeeded(at now: Timestamp) {
     restart()
@@ -86,23 +86,23 @@ struct RefreshCycle: Hashable, Sendable {
     apiRejection = nil
   }
 
-  /// The reply was lost; the request is repeated here or by the session that follows.
+  /// Called when the reply was lost. This session or the following one repeats the request.
   mutating func replyLost(_ message: String) { history.lastError = message }
 
-  /// The provider has rejected the refresh token for good.
+  /// Called when the provider has rejected the refresh token for good.
   mutating func rejected(_ message: String, at now: Timestamp) {
     history.lastAt = now
     history.lastOutcome = .rejected
     history.lastError = message
   }
 
-  /// Plans the next attempt after a failure and returns how long it waits.
+  /// Plans the next attempt after a failure and returns the wait until then.
   mutating func failed(
     _ failure: RefreshFailure, _ settings: RefreshSettings, at now: Timestamp, _ random: inout SeededGenerator
   ) -> Duration {
     switch failure {
     case .unreachable:
-      // An attempt ahead of time: the step goes on as it was, and is not cut short again.
+      // This was an early attempt: the step of the back-off continues, and is not cut short again.
       if let trouble = history.trouble, trouble.kind == .unreachable(triedEarly: true), now < trouble.stepEnd {
         return plan(trouble.kind, failure.message, until: trouble.stepEnd, floor: now, at: now)
       }
@@ -112,12 +112,12 @@ struct RefreshCycle: Hashable, Sendable {
       return backOff(.unavailable, failure.message, retryAfter: retryAfter, settings, at: now, &random)
     case .unclear(_, let retryAfter):
       return backOff(.unclear, failure.message, retryAfter: retryAfter, settings, at: now, &random)
-    // The client's own grant has no refresh token that could be rejected: the client itself is.
+    // The client's own grant has no refresh token that could be rejected, so the client itself was rejected.
     case .misconfigured, .rejected: return backOff(.misconfigured, failure.message, settings, at: now, &random)
     }
   }
 
-  /// Nothing was sent, since the answer could not be stored.
+  /// Called when nothing was sent because the answer could not have been stored.
   mutating func notSent(
     _ accessFailure: AccessFailure, _ settings: RefreshSettings, at now: Timestamp, _ random: inout SeededGenerator
   ) -> Duration {
@@ -126,13 +126,21 @@ struct RefreshCycle: Hashable, Sendable {
     return backOff(kind, message, isFromProvider: false, settings, at: now, &random)
   }
 
-  /// The provider answered for another user.
-  mutating func bar(_ message: String, at now: Timestamp) {
+  /// Called when the provider answered for another user after a refresh of the grant with this access token.
+  mutating func bar(_ grant: Fingerprint, _ message: String, at now: Timestamp) {
+    barred = grant
     history.failures += 1
     _ = plan(.otherUser, message, until: .distantFuture, floor: .distantFuture, at: now)
   }
 
-  /// Nothing is asked before somebody signs in.
+  mutating func restoreBar(_ grant: Fingerprint?) { barred = barred ?? grant }
+
+  /// Called when a user has signed in with this access token.
+  mutating func liftBar(of grant: Fingerprint) {
+    if barred == grant { barred = nil }
+  }
+
+  /// Whether nothing is sent before a user signs in.
   var isBarred: Bool { history.trouble?.kind == .otherUser }
 
   private mutating func backOff(
@@ -155,7 +163,7 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAt = now
     history.lastOutcome = kind == .misconfigured || kind == .otherUser ? .misconfigured : .unavailable
     history.lastError = message
-    // A token that was rejected is not given out again, unless other APIs accept it.
+    // A rejected token is not given out again, unless other APIs accept it.
     if apiRejection?.isAcceptedElsewhere == true { apiRejection = nil }
     return until - now
   }
@@ -164,11 +172,11 @@ struct RefreshCycle: Hashable, Sendable {
 
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 
-  /// The token that was rejected is not in use any more.
+  /// Called when the rejected token is no longer in use.
   mutating func forgetRejection() { apiRejection = nil }
 
-  /// Addresses and routes come and go all day: each step of the back-off is cut short once, and only where no
-  /// connection could be made. A provider's `Retry-After` is always waited for.
+  /// Called when the network may be back. Addresses and routes change all day, so each step of the back-off is cut
+  /// short only once, and only if no connection could be made. A provider's `Retry-After` is always obeyed.
   mutating func networkReturned() {
     guard var trouble = history.trouble, trouble.kind == .unreachable(triedEarly: false) else { return }
     trouble.kind = .unreachable(triedEarly: true)

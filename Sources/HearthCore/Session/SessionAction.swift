@@ -1,10 +1,10 @@
-/// What a service has to carry out for a session, in this order. The result of each comes back as an input.
+/// What a service has to do for a session, in this order. The result of each comes back as an input.
 package enum SessionAction: Hashable, Sendable {
-  /// → `started`, or `credentialRead` where the account's memory cannot be read now
+  /// → `started`, or `credentialRead` if the account's memory cannot be read now
   case recall
   /// → `credentialRead`
   case read
-  /// Over `SessionMachine.storedVersion`. → `credentialWritten` or `credentialSuperseded`
+  /// Writes over `SessionMachine.storedVersion`. → `credentialWritten` or `credentialSuperseded`
   case write(Credential, generation: Int)
   /// → `endWritten`
   case writeEnd(EndRecord)
@@ -14,7 +14,7 @@ package enum SessionAction: Hashable, Sendable {
   case setAside(why: String)
   /// Make room for the answer, then ask the token endpoint. → `refreshEnded`
   case refresh(Credential, generation: Int)
-  /// The same, for the client's own first grant. → `refreshEnded`
+  /// Like `refresh`, for the client's own first grant. → `refreshEnded`
   case requestGrant(generation: Int)
   /// Ask for the time on the provider's clock. → `refreshEnded`
   case askTime(generation: Int)
@@ -22,11 +22,13 @@ package enum SessionAction: Hashable, Sendable {
   case identify(Credential, generation: Int)
   /// → `lockRemembered`
   case rememberLockedByUser(Bool)
+  /// Remember that the grant with this access token must not be refreshed. Nothing comes back.
+  case rememberBarred(Fingerprint)
   /// Wipe the key from memory.
   case lockStore
-  /// Nobody uses this grant any more: it is revoked once nobody is signed in as its user.
+  /// Revoke this grant, which nobody uses any more, once nobody is signed in as its user.
   case revoke(Credential)
-  /// The user has signed it out: it is revoked at once.
+  /// Revoke this grant, which its user has signed out, at once.
   case revokeAtOnce(Credential)
   case answer(CallID, SessionResponse)
   case publish(SessionEvent)
@@ -36,19 +38,18 @@ package enum SessionAction: Hashable, Sendable {
 package enum SessionResponse: Hashable, Sendable {
   case token(Bearer)
   case done
-  /// The credentials that were signed out and are to be revoked, the session's own first; none where the caller does not
-  /// want that.
+  /// The signed-out credentials to revoke, the session's own first. Empty if the caller does not want revocation.
   case signedOut(revoke: [Credential])
   case rejected(SessionRejection)
 }
 
 /// Why a call was rejected.
 package enum SessionRejection: Hashable, Sendable, Error {
-  /// The state says it: unauthenticated, reauthRequired, locked or hydrating for too long.
+  /// The state is the reason: unauthenticated, reauthRequired, locked, or hydrating for too long.
   case state(SessionState)
   case refreshUnavailable(message: String, retryAfter: Duration?)
   case stopping
-  /// Somebody has to sign in: an account of this type cannot ask for a grant by itself.
+  /// A user has to sign in: an account of this type cannot request a grant by itself.
   case needsSignIn
   /// Another sign-in, a sign-out or another program's grant came in between.
   case superseded

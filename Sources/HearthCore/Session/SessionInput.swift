@@ -1,11 +1,10 @@
-/// What can happen to a session. Results of actions come back as inputs, too.
+/// Everything that can happen to a session. Results of actions come back as inputs, too.
 package enum SessionInput: Sendable {
-  /// What is remembered of the account has been read. Where it cannot be read, `credentialRead` says so, and it is
-  /// requested again.
+  /// The account's memory has been read. If it cannot be read, `credentialRead` says so, and it is requested again.
   case started(RememberedAccount)
   /// The time that `nextWake` named has come, or an earlier one.
   case woke
-  /// The clock was set by so much, or the machine resumed (zero): every plan is made anew.
+  /// The clock was set by this much, or the machine resumed (zero). Every plan is made again.
   case clockChanged(by: Duration)
   case networkReturned
   case settingsChanged(RefreshSettings)
@@ -15,22 +14,22 @@ package enum SessionInput: Sendable {
   case credentialHinted
   case credentialRead(CredentialReading)
   case credentialWritten(generation: Int, Result<Void, AccessFailure>)
-  /// It was not written, since another program has put another grant there.
+  /// It was not written, since another program has stored another grant.
   case credentialSuperseded(generation: Int)
-  /// With the name of the file that it was moved to, and why that was done.
+  /// The result is the name of the file that it was moved to. `why` is the reason.
   case credentialSetAside(Result<String, AccessFailure>, why: String)
   case endWritten(Result<Void, EndNotWritten>)
   case removed(Result<RemovedCredentials, EndNotWritten>)
   case lockRemembered(Result<Void, AccessFailure>)
 
   case refreshEnded(generation: Int, RefreshOutcome)
-  /// Whose the grant is, according to the provider, and where the token endpoint and the others that are sent tokens are;
-  /// nil where that is not known now.
+  /// The owner of the grant according to the provider, and the origins of the token endpoint and of all endpoints that
+  /// receive tokens. Nil if not known now.
   case identified(generation: Int, Subject?, origin: Origin? = nil, origins: Set<Origin>? = nil)
 
   case locked(Lock)
   case unlocked(Lock)
-  /// A sign-in has begun, or is over (nil).
+  /// A sign-in has begun, or has ended (nil).
   case signInChanged(SignInProgress?)
   case called(CallID, SessionCall)
 }
@@ -38,28 +37,25 @@ package enum SessionInput: Sendable {
 /// The result of an attempt to refresh.
 package enum RefreshOutcome: Hashable, Sendable {
   case granted(TokenResponse)
-  /// The time on the provider's clock, which alone was asked for.
+  /// The time on the provider's clock, if only that was asked for.
   case told(Timestamp)
   case failed(RefreshFailure)
   /// The room to store the answer could not be made, so nothing was sent.
   case notAsked(AccessFailure)
-  /// Another program has put another grant there, so nothing was sent.
+  /// Another program has stored another grant, so nothing was sent.
   case superseded
 }
 
-/// Names one waiting call.
+/// Identifies a waiting call.
 package struct CallID: Hashable, Sendable {
   package let number: Int
 
-  package init(_ number: Int) {
-    self.number = number
-  }
+  package init(_ number: Int) { self.number = number }
 }
 
-/// What a client can ask of a session. Each call is answered exactly once.
+/// What a client can ask a session for. Each call is answered exactly once.
 package enum SessionCall: Sendable {
-  /// A token. Without a minimum a minute's validity is aimed at, and a token that is valid for less is given where no
-  /// better one can be had.
+  /// A token. Without a minimum the session aims at a minute's validity, and gives a shorter one if it has to.
   case token(minValidity: Duration?)
   case refresh
   case reportUnauthorized(APIRejection)
@@ -67,10 +63,23 @@ package enum SessionCall: Sendable {
   /// Answered once the credential has been read, or could not be.
   case awaitReading
   case signOut(revoke: Bool)
-  /// The client's own grant, requested at once also where it was signed out or is over.
+  /// Requests the client's own grant at once, even if it was signed out or has ended.
   case requestGrant
-  /// Uses the grant of a new sign-in, which the provider has already confirmed where it had to. `since`: the epoch in
-  /// which the sign-in began. Another sign-in, a sign-out or another program's grant supersedes it, and a lock that was
-  /// set later stays. `isCounted`: false where its times are not of this clock, but those that a token names.
+  /// Uses the grant of a new sign-in, which the provider has already confirmed if necessary. `since` is the epoch in
+  /// which the sign-in began: another sign-in, a sign-out or another program's grant since then supersedes it, and
+  /// later locks stay. `isCounted` is false if its times come from a token and not from this clock.
   case adopt(Credential, isFresh: Bool = false, isCounted: Bool = true, since: SessionEpoch? = nil)
+}
+
+/// The sign-in to which a request or an imported grant belongs, so that late results are recognised.
+package struct SessionEpoch: Hashable, Sendable {
+  /// Counts sign-ins, sign-outs and other programs' grants. The end of a session does not count.
+  package internal(set) var generation = 0
+  /// Counts the user's own locks. A sign-in removes those that were set when it began, but no later one.
+  var userLocks = 0
+
+  /// This epoch with the count of the user's locks from an earlier one.
+  package func since(locksOf earlier: SessionEpoch) -> SessionEpoch {
+    SessionEpoch(generation: generation, userLocks: earlier.userLocks)
+  }
 }

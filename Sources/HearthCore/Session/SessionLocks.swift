@@ -1,18 +1,18 @@
-/// The locks that are set, and the note on disk that keeps the user's own across restarts.
+/// The locks that are set, and the note on disk that keeps the user's own lock across restarts.
 package struct SessionLocks: Hashable, Sendable {
   package private(set) var all: Set<Lock> = []
   private var note = WriteRetry()
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// The one that clients are shown.
+  /// The lock that clients are shown.
   var first: Lock? { Lock.allCases.first(where: all.contains) }
 
   var isNoteUnderWay: Bool { note.isUnderWay }
 
   var noteFailure: AccessFailure? { note.lastFailure }
 
-  /// Whether the user has locked, where that is not on disk as it is here.
+  /// Whether the user has locked, if the note on disk differs; otherwise nil.
   package var unwritten: Bool? { note.isUnderWay || note.failures > 0 ? all.contains(.user) : nil }
 
   var wakeAt: Timestamp? { note.wakeAt }
@@ -23,13 +23,13 @@ package struct SessionLocks: Hashable, Sendable {
     all.insert(lock).inserted && lock == .user ? writeNote() : []
   }
 
-  /// `isRemembered`: the note has been read; before that the user's unlock is noted whether a lock is known or not.
+  /// `isRemembered` is true if the note has been read. Before that, the user's unlock is always noted.
   mutating func remove(_ lock: Lock, isRemembered: Bool) -> [SessionAction] {
     let isChange = all.remove(lock) != nil || !isRemembered
     return isChange && lock == .user ? writeNote() : []
   }
 
-  /// The note says that the user had locked. One that is still to be written is newer.
+  /// Called when the note says that the user had locked. A note that is still to be written is newer.
   mutating func restore() {
     if unwritten == nil { all.insert(.user) }
   }
@@ -48,7 +48,7 @@ package struct SessionLocks: Hashable, Sendable {
     }
   }
 
-  /// A note that failed is repeated until one is written.
+  /// Repeats a failed note until one is written.
   mutating func rewriteNoteIfDue(at now: Timestamp) -> [SessionAction] {
     note.failures > 0 && note.mayBegin(at: now) ? writeNote() : []
   }

@@ -1,7 +1,7 @@
-/// Calls: what clients ask of a session, and when each can be answered.
+/// Calls: what clients ask a session for, and when each call can be answered.
 extension SessionMachine {
   /// How long a call waits for a credential that has not been read yet.
-  package static let hydrationPatience: Duration = .seconds(2)
+  package static let hydrationTimeout: Duration = .seconds(2)
 
   /// A token that was granted no longer ago than this was "just issued".
   private static let justIssued: Duration = .seconds(120)
@@ -50,15 +50,15 @@ extension SessionMachine {
     credentialState = .starting(isInFlight: false)
   }
 
-  /// An API answered 401. Only the token in use counts, and only a refresh that can be sent now replaces it. Where more is
-  /// wanted than a fresh token, none would help.
+  /// Handles an API's 401. Only the token in use counts, and only a refresh that can be sent now replaces it. If the
+  /// API wants more than a fresh token, a refresh would not help.
   private mutating func apiRejected(_ rejection: APIRejection, _ id: CallID, at now: Timestamp) -> [SessionAction] {
     guard !rejection.isChallenge, let active, case .authenticated = state(at: now),
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
     else { return [.answer(id, .done)] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
     let events: [SessionAction] = isKnown ? [] : [.publish(.unauthorized(rejection))]
-    // Some providers revoke a token as soon as they grant the next one, which is on its way here.
+    // Some providers revoke a token as soon as they grant the next one, which is on its way.
     guard active.phase == .idle else {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events
@@ -69,12 +69,12 @@ extension SessionMachine {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events + end(.rejectedByServer, at: now)
     }
-    // An older token that nothing can renew stays in use: one API's 401 does not end the session for all.
+    // An older token that nothing can renew stays in use, since one API's 401 does not end the session for all.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
       return events + [.answer(id, .done)]
     }
-    // While a failure is being waited out no refresh is sent for it; the token is given to nobody until one succeeds.
+    // While a failure is waited out, no refresh is sent, and nobody is given the token until one succeeds.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
     if isWaitedOut { return events + [.answer(id, .done)] }
@@ -90,7 +90,7 @@ extension SessionMachine {
     return answers.map { .answer($0, $1) }
   }
 
-  /// Everything has a deadline: a refresh may take two requests, a read or a lock much less.
+  /// Every call has a deadline: a refresh may take two requests, a read or a lock much less.
   func deadline(of call: WaitingCall, at now: Timestamp) -> Timestamp {
     let isShort =
       switch call.kind {
@@ -98,10 +98,10 @@ extension SessionMachine {
       case .token, .refresh, .apiRejection: state(at: now) == .hydrating
       case .signOut, .adoption: false
       }
-    return call.askedAt + (isShort ? Self.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10))
+    return call.askedAt + (isShort ? Self.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10))
   }
 
-  /// Nil while the call has to wait.
+  /// Returns nil while the call has to wait.
   private func response(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     if let response = responseIfReady(to: call, at: now) { return response }
     guard deadline(of: call, at: now) <= now else { return nil }
@@ -146,14 +146,14 @@ extension SessionMachine {
     }
   }
 
-  /// Until the end is on record it is not published, and no token is given out either.
+  /// Until the end is on record, it is not published, and no token is given out.
   private func responseWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     guard let message = endFailure, !file.write.isUnderWay else { return nil }
     if case .apiRejection = call.kind { return .done }
     return .rejected(.refreshUnavailable(message: message, retryAfter: file.write.retryAt.map { $0 - now }))
   }
 
-  /// There is no token yet, and the provider is asked for the first one.
+  /// The answer while there is no token yet and the provider is asked for the first one.
   private func responseBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionResponse? {
     if case .apiRejection = call.kind { return .done }
     if case .failed(let message, let retryAfter)? = call.outcome {
@@ -190,8 +190,8 @@ extension SessionMachine {
     }
   }
 
-  /// The token that `handle` answers a call for one with until something is due, if it satisfies the call; nil where such
-  /// a call may have to wait, or is rejected. The call would change nothing.
+  /// The token that `handle` gives to calls that it satisfies, until something is due. Nil if such a call may have to
+  /// wait or is rejected. The call would change nothing.
   package func readyToken(at now: Timestamp) -> ReadyToken? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
     return ReadyToken(
@@ -209,8 +209,7 @@ extension SessionMachine {
       && !bearer.secret.isEmpty
   }
 
-  /// The answer where the token does not last as long as is asked. A caller that named no minimum gets it all the same
-  /// where no better one is to be had.
+  /// The answer if the token is valid for less than the caller asks. Without a minimum, it may be given all the same.
   private func lesserToken(
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
@@ -241,20 +240,20 @@ extension SessionMachine {
     }
   }
 
-  /// Asked outright, a refresh waits for the provider's `Retry-After` alone, and not longer than it takes to ask. Where it
-  /// was asked within ten seconds of the last attempt, the rejection names the provider's own time.
+  /// An explicitly requested refresh waits only for the provider's `Retry-After`, and no longer than asking takes. If
+  /// it comes within ten seconds of the last attempt, the rejection names the provider's own time.
   private func responseToDemand(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionResponse? {
     let earliest = Swift.min(trouble.floor, refreshes.earliestAttempt(isDemanded: true))
     return earliest <= now ? nil : .rejected(waitedOut(trouble, at: now))
   }
 
-  /// Why no refresh will be sent for a call that asks for one now; nil where one is under way or about to be.
+  /// Why no refresh will be sent for a call that asks for one now, or nil if one is under way or about to be sent.
   private func whyNoRefresh(_ active: ActiveGrant, at now: Timestamp) -> SessionRejection? {
-    // A call that joins a refresh under way gets its result, whatever has become of the file meanwhile.
+    // A call that joins a refresh under way gets its result, whatever has happened to the file meanwhile.
     guard active.phase == .idle else { return nil }
     if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
     if !canAskAbout(active, at: now) {
-      // Waiting does not help here: somebody has to sign in.
+      // Waiting does not help here: the user has to sign in.
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !active.isStored, !file.write.isUnderWay {
@@ -267,8 +266,7 @@ extension SessionMachine {
 }
 
 extension SessionCall {
-  /// What a session that is being stopped can still do: give the token that it has, be signed out, and write what a
-  /// provider has granted already.
+  /// Whether a stopping session can still handle it: give its token, be signed out, write what was already granted.
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token, .signOut: true

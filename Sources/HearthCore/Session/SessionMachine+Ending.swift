@@ -1,4 +1,4 @@
-/// Ending a session: the end is seen once it is on record, and not before.
+/// Ending a session. The end becomes visible once it is on record, and not before.
 extension SessionMachine {
   mutating func end(_ reason: EndReason, detail: String? = nil, at now: Timestamp) -> [SessionAction] {
     refreshes.abandon()
@@ -12,7 +12,7 @@ extension SessionMachine {
     return file.beginEnd(record)
   }
 
-  /// The token that was rejected; nil where none was, so that a credential that comes back is used again.
+  /// The rejected token's fingerprint. Nil if none was rejected, so that a returning credential is used again.
   private func mark(of reason: EndReason) -> Fingerprint? {
     guard let grant = active?.grant else { return nil }
     switch reason {
@@ -23,7 +23,7 @@ extension SessionMachine {
     }
   }
 
-  /// Ends a session whose token has expired and cannot be renewed. A read may bring another grant: it is waited for.
+  /// Ends a session whose token has expired and cannot be renewed. It waits for reads, which may bring another grant.
   mutating func endWhereExpired(at now: Timestamp) -> [SessionAction] {
     guard let active, active.phase == .idle, locks.isEmpty, file.isQuiet, active.grant.isExpired(at: now) else {
       return []
@@ -37,7 +37,7 @@ extension SessionMachine {
     return end(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 
-  /// Not written down: the file says it by itself, and must stay as the newer version left it.
+  /// Ends the session without writing it down: the file says it by itself, and must stay as the newer version left it.
   mutating func endTooNew(_ format: Int, at now: Timestamp) {
     file.read.succeeded()
     credentialState = .ended(
@@ -82,7 +82,7 @@ extension SessionMachine {
       actions.append(.publish(.signedOut(subject)))
       subject = settings.configuredSubject
     } else if credentialState.isAdopting {
-      // Somebody has signed in meanwhile.
+      // A user has signed in meanwhile.
       actions.append(.publish(.signedOut(subject)))
     }
     return actions
@@ -91,8 +91,9 @@ extension SessionMachine {
       }
   }
 
-  /// Notes the result of writing an end down, or of removing what was signed out; false where it is on record nowhere and
-  /// has to be written again. Where it is on record in one place, the other follows when a later read finds the file.
+  /// Records the result of writing an end or removing what was signed out. Returns false if the end is on record
+  /// nowhere and has to be written again. If it is on record in one place, the other follows when a later read finds
+  /// the file.
   private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
     file.write.end()
     switch result {
@@ -108,7 +109,7 @@ extension SessionMachine {
 
   // MARK: - The end is on record nowhere
 
-  /// The message to people while the end could be written down nowhere; nil where that is not so.
+  /// The message for people while the end could not be written anywhere, otherwise nil.
   var endFailure: String? {
     guard case .ending(let record, _) = credentialState, file.write.failures > 0,
       let accessFailure = file.write.lastFailure
@@ -117,8 +118,8 @@ extension SessionMachine {
     return "\(what), and that cannot be written down yet (\(accessFailure.detail)); Hearth goes on trying."
   }
 
-  /// A crash would undo an end that is published before it is on record. A caller who signs out is answered that it is
-  /// not done yet; the tokens are revoked already.
+  /// Reports an end that is not on record. A crash would undo it if it were published. Callers who sign out are told
+  /// that it is not done yet; the tokens are already revoked.
   private mutating func publishUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let events: [SessionAction] =
@@ -132,8 +133,7 @@ extension SessionMachine {
 }
 
 extension RemovedCredentials {
-  /// All that is to be revoked. `newest`: what was in memory; what lay on the disk is that one, or an older one of the
-  /// same sign-in.
+  /// All credentials to revoke. `newest` was in memory; the one on disk is the same or an older one.
   fileprivate func all(newest: Credential?) -> [Credential] {
     let own = newest ?? current
     let marks = own.map { GrantMarks($0.grant) }

@@ -1,4 +1,4 @@
-/// Reading the credential: when that is done, and what is made of what was found.
+/// Reading the credential: when it is read, and what follows from what was found.
 extension SessionMachine {
   mutating func readWhereDue(at now: Timestamp) -> [SessionAction] {
     file.read.requestIfDue(at: now)
@@ -6,7 +6,7 @@ extension SessionMachine {
       credentialState = .unread
       file.read.request()
     }
-    // Whatever has happened meanwhile, what is remembered of the account is still to be read.
+    // What is remembered about the account still has to be read, whatever has happened meanwhile.
     if !isStarted, !file.read.isUnderWay, file.read.retryAt == nil { file.read.request() }
     guard file.read.isRequested, !file.read.isUnderWay, !file.write.isUnderWay, !credentialState.isEnding else {
       return []
@@ -17,7 +17,7 @@ extension SessionMachine {
   mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {
     file.endRead()
     if file.write.isUnderWay || credentialState.isAdopting {
-      // It was read before our own write was done: it says nothing about what lies there now.
+      // It was read before our own write was done, so it says nothing about the file's content now.
       file.read.request()
       return []
     }
@@ -26,8 +26,8 @@ extension SessionMachine {
         file.read.request()
         return write(next)
       }
-      // Only a read that was asked for after the provider's rejection counts, and it follows at once: an earlier one may
-      // have found the file unreadable.
+      // Only a read that was requested after the provider's rejection counts, and it follows at once. An earlier one
+      // may have found the file unreadable.
       if file.read.isRequested, active.phase.isConfirming { return [] }
     }
     if !file.read.isRequested { calls.finish(.read) }
@@ -39,14 +39,14 @@ extension SessionMachine {
     case .former(let credential):
       let marks = GrantMarks(credential.grant)
       if let active, GrantMarks(active.grant) != marks {
-        // A later one is held, which is written again: sent, the older one might end the session.
+        // A later grant is held, which is written again: the older one, if sent, might end the session.
         file.onDisk = marks
         self.active?.isStored = false
       }
       return found(credential, at: now)
     case .misprotected(let credential):
       let actions = found(credential, at: now)
-      // Where it is the grant in memory, only how it lies on disk is to change.
+      // If it is the grant in memory, only its protection on disk has to change.
       if let active, GrantMarks(active.grant) == GrantMarks(credential.grant) { self.active?.isStored = false }
       return actions
     case .ended(let record):
@@ -73,8 +73,8 @@ extension SessionMachine {
     }
   }
 
-  /// A file that lay there before and left no trace is out of reach, not gone; what a newer version wrote cannot be read.
-  /// Neither takes away a grant that is in memory.
+  /// Interprets a reading while a grant is in memory. A file that was there before and left no trace is out of reach,
+  /// not gone, and what a newer version wrote cannot be read. Neither takes away the grant in memory.
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
@@ -98,8 +98,8 @@ extension SessionMachine {
       known = failure
       credentialState = .unreadable(accessFailure)
     case .active(let active):
-      // The provider has rejected it for good. That is remembered even where the file cannot be written, and a newer
-      // grant that is found in it later is used.
+      // The provider has rejected the grant for good. That is remembered even if the file cannot be written, and a
+      // newer grant that is found in it later is used.
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       known = active.accessFailure
       self.active?.accessFailure = accessFailure
@@ -131,13 +131,17 @@ extension SessionMachine {
         if credential == active.stored { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
       }
-      if active.phase == .confirming(.refreshTokenRejected), marks.spendable == GrantMarks(active.grant).spendable {
-        // An older copy with the refresh token that was just refused is no newer grant.
+      let isRefused = [.refreshTokenRejected, .accountDisabled].contains { active.phase == .confirming($0) }
+      if isRefused, marks.spendable == GrantMarks(active.grant).spendable {
+        // An older copy with the refresh token that was just refused is not a newer grant.
         file.onDisk = marks
         return readable + confirmRejection(at: now)
       }
-      if marks == file.onDisk, !active.isStored {
-        // The one in memory is newer, and is written now that the file can be reached.
+      let isCopy =
+        file.onDisk?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
+      if !active.isStored, marks == file.onDisk || isCopy {
+        // The one in memory is newer, even than an older copy in the file, and is written now that it can be.
+        file.onDisk = marks
         file.write.retryNow()
         return readable + confirmRejection(at: now)
       }
@@ -145,22 +149,22 @@ extension SessionMachine {
     }
   }
 
-  /// The grant of a session that is over is still there, since its end could not be written or it could not be removed
-  /// at first. Until that is done the reads grow no more frequent.
+  /// Called when the grant of an ended session is still in the file, since its end could not be written or it could not
+  /// be removed at first. Reads become no more frequent until that is done.
   private mutating func finishEnd(_ marks: GrantMarks, at now: Timestamp) -> [SessionAction]? {
     switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
-      // The end reached accounts.json and not the file: the rejected token is never sent again.
+      // The end reached accounts.json but not the file. The rejected token is never sent again.
       file.onDisk = marks
       return file.beginEnd(record)
     case .absent(signedOut: true) where marks == file.onDisk:
-      // What was signed out could neither be removed nor its removal be noted.
+      // The signed-out grant could not be removed, nor could its removal be noted.
       return file.beginEnd(EndRecord(reason: .signedOut, at: now, fingerprint: nil))
     case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended, .absent: return nil
     }
   }
 
-  /// Uses a credential that lies on disk.
+  /// Uses a credential that is on disk.
   private mutating func use(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
     let marks = GrantMarks(credential.grant)
     let isOther =
@@ -172,56 +176,64 @@ extension SessionMachine {
     let owner = credential.subject ?? settings.configuredSubject
     if isOther {
       epoch.generation += 1
-      standIn = nil
+      provisionalSubject = nil
       if let owner, let subject, !owner.isSameUser(as: subject) { refreshes.abandon() }
       refreshes.restart()
       file.write.succeeded()
     }
-    // A remembered subject is kept until the provider names another; another program's grant starts without one.
+    // A remembered subject stays until the provider names another one. Another program's grant starts without one.
     subject = owner ?? (isOther ? nil : subject)
     let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
       credentialState = .withheld
       return actions
     }
-    activate(credential, isStored: true, .read)
+    activate(credential, isStored: true, .read, at: now)
     active?.correctIssueTime(at: now)
     return actions + questions(about: credential, isOwnerKnown: owner != nil)
   }
 
-  mutating func activate(_ credential: Credential, isStored: Bool, _ timing: GrantTiming) {
-    // The same token is as rejected as it was, whatever lock wiped it meanwhile.
+  mutating func activate(_ credential: Credential, isStored: Bool, _ timing: GrantTiming, at now: Timestamp) {
+    // The same token is still rejected, even if a lock wiped it meanwhile.
     let bearer = credential.grant.bearer(settings.bearer).fingerprint
     if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
+    let grant = credential.grant
+    if let barred = refreshes.barred, barred == grant.accessToken.fingerprint, !refreshes.isBarred {
+      refreshes.bar(barred, "The provider answered for another user before; nothing of that is used.", at: now)
+    }
     credentialState = .active(
-      ActiveGrant(
-        credential: credential, isStored: isStored, refreshAt: refreshTime(of: credential.grant), timing: timing))
+      ActiveGrant(credential: credential, isStored: isStored, refreshAt: refreshTime(of: grant), timing: timing))
   }
 
   // MARK: - No grant is found
 
-  /// There is no credential, and none was signed out: the client's own grant is asked for, unless a lock forbids it.
+  /// Requests the client's own grant if there is none and none was signed out, unless a lock forbids it.
   private mutating func start() { credentialState = locks.isEmpty ? .starting(isInFlight: false) : .withheld }
 
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
-    case .unread, .withheld, .unreadable:
-      if isRecoverable(record.reason) { start() } else { credentialState = CredentialState(record) }
+    case .unread, .withheld, .unreadable: foundEnded(record)
+    // What a newer version wrote is gone.
+    case .ended(let shown) where shown.reason == .credentialTooNew: foundEnded(record)
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      // Nothing that is written in a file ends a session that is in memory: it is written anew.
+      // Nothing in a file ends a session that is in memory: it is written again.
       file.onDisk = nil
       self.active?.isStored = false
       self.active?.accessFailure = nil
     case .ended, .absent:
-      // What could not be written or removed at first is done.
+      // What could not be written or removed at first is now done.
       file.write.succeeded()
     case .starting, .adopting, .ending: break
     }
     return []
   }
 
-  /// `place`: where the credential was, when there was one.
+  private mutating func foundEnded(_ record: EndRecord) {
+    if isRecoverable(record.reason) { start() } else { credentialState = CredentialState(record) }
+  }
+
+  /// `place` says where the credential was, if there was one.
   private mutating func foundNothing(in place: String? = nil, at now: Timestamp) -> [SessionAction] {
     let detail = place.map { "The credential was removed: \($0)." }
     switch credentialState {
@@ -236,10 +248,10 @@ extension SessionMachine {
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       if file.onDisk == nil {
-        // No grant of this session has lain there yet: it is not gone, it is still to be written.
+        // No grant of this session has been in the file yet: it is not gone, but still has to be written.
         self.active?.accessFailure = nil
       } else if settings.renewsWithoutRefreshToken {
-        // What it held is not used any more, as with every account; a new one is asked for.
+        // The grant in memory is no longer used, and a new one is requested.
         epoch.generation += 1
         file.onDisk = nil
         start()
@@ -254,7 +266,7 @@ extension SessionMachine {
     return []
   }
 
-  /// It is set aside first: nothing is written, and nothing ends, over a file that may still be of use to somebody.
+  /// Sets the file aside first: nothing is written and nothing ends over a file that may still be useful.
   private mutating func corrupt(_ why: String) -> [SessionAction] {
     switch credentialState {
     case .unread, .withheld, .unreadable, .starting, .ended, .absent: break
@@ -279,7 +291,7 @@ extension SessionMachine {
     let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
     case .unread, .withheld, .unreadable: return [event] + endCorrupt(why, setAsideAs: name, at: now)
-    // Only the file said that it was over, and the file is gone now.
+    // Only the file said that the session was over, and the file is gone now.
     case .ended(let record) where record.reason == .credentialTooNew:
       return [event] + endCorrupt(why, setAsideAs: name, at: now)
     case .active:
@@ -289,7 +301,7 @@ extension SessionMachine {
     }
   }
 
-  /// A client that needs nobody to sign in asks for a new grant.
+  /// Ends the session, or requests a new grant if the client needs no user to sign in.
   private mutating func endCorrupt(_ why: String, setAsideAs name: String, at now: Timestamp) -> [SessionAction] {
     if settings.renewsWithoutRefreshToken {
       start()
@@ -310,7 +322,7 @@ extension SessionMachine {
 
   // MARK: - What a credential does not say
 
-  /// The provider is asked whose the credential is and where its token endpoint is, where that is not known.
+  /// Asks the provider for the owner of the credential and the origin of its token endpoint, if they are not known.
   private func questions(about credential: Credential, isOwnerKnown: Bool) -> [SessionAction] {
     let isPlaceKnown =
       settings.binding.map { $0.origin == credential.origin || $0.mismatch(of: credential) != nil } ?? true
@@ -324,7 +336,7 @@ extension SessionMachine {
     if let endpoints { settings.binding?.endpoints = endpoints }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
-    // Before the owner is set, whose issuer may have another name at the same place.
+    // This comes before the owner is set, whose issuer may have another name at the same place.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }

@@ -1,8 +1,8 @@
-/// Refreshing: whether it may begin, and what is made of its result.
+/// Refreshing: whether it may begin, and what follows from its result.
 extension SessionMachine {
   // MARK: - Whether and when
 
-  /// A refresh could bring a new token: there is something to refresh with, of which it is not certain that it has expired.
+  /// Whether a refresh could bring a new token: there is something to refresh with that has not certainly expired.
   func isRenewable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     if settings.renewsWithoutRefreshToken { return true }
     guard active.grant.refreshToken != nil else { return false }
@@ -10,12 +10,12 @@ extension SessionMachine {
     return now < end
   }
 
-  /// Nothing can renew the token, and this machine's wall clock alone says that it has run out: the provider's is asked.
+  /// Whether nothing renews the token and its expiry is uncertain, so that the provider is asked for the time.
   private func isDoubtful(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     !isRenewable(active, at: now) && active.grant.isExpired(at: now) && !active.timing.access.isCertain
   }
 
-  /// The provider could bring a new token, or tell whether the one that is held has run out.
+  /// Whether the provider could bring a new token, or tell whether the current one has expired.
   func canAskAbout(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     isRenewable(active, at: now) || isDoubtful(active, at: now)
   }
@@ -27,40 +27,41 @@ extension SessionMachine {
     return settings.refresh.refreshTime(of: grant, share: random.share())
   }
 
-  /// Neither work on the disk nor another request keeps the provider from being asked. Under a lock there is nothing in
-  /// memory to ask with, or it is not on the disk.
+  /// Whether neither disk writes nor another request prevent asking the provider. Under a lock there is nothing in
+  /// memory to ask with, or it is not on disk.
   var canAsk: Bool {
     !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
   }
 
-  /// Nothing but the time keeps a refresh from being sent.
+  /// Whether only the time prevents a refresh.
   func canRefresh(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     canAsk && !refreshes.isBarred && active.isStored && active.accessFailure == nil && canAskAbout(active, at: now)
   }
 
-  /// The earliest time at which a refresh that is wanted may be sent.
+  /// The earliest time at which a requested refresh may be sent.
   var earliestAttempt: Timestamp { refreshes.earliestAttempt(isDemanded: calls.demandRefresh) }
 
-  /// When the next refresh will be sent by itself; nil: none is planned, or one is under way.
+  /// When the next automatic refresh will be sent, or nil if none is planned or one is under way.
   private func plannedRefresh(_ active: ActiveGrant) -> Timestamp? {
     guard active.phase == .idle else { return nil }
-    // A refresh that failed is repeated, also where it was asked for long before it was due.
+    // A failed refresh is repeated, even if it was requested long before it was due.
     if refreshes.apiRejection != nil || calls.wantRefresh || refreshes.history.trouble != nil { return earliestAttempt }
     return active.refreshAt.map { Swift.max($0, earliestAttempt) }
   }
 
-  /// When the next request will be sent by itself, if nothing changes.
+  /// When the next automatic request will be sent, if nothing changes.
   func plannedRequest(at now: Timestamp) -> Timestamp? {
     switch credentialState {
     case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
-    case .starting(isInFlight: false): canAsk ? earliestAttempt : nil
+    // It has to be known first whether the user has locked the account.
+    case .starting(isInFlight: false): canAsk && isStarted ? earliestAttempt : nil
     case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
     }
   }
 
-  /// When signing in becomes all that is left to do: the token has expired, and the provider is reached and has given
-  /// neither a new one nor a final answer for ten minutes. At once where an API has rejected it and nothing can renew it,
-  /// and where the provider answers for another user.
+  /// When only a sign-in can help: the token has expired, and the provider has been reachable for ten minutes without
+  /// giving a new token or a final answer. At once if an API has rejected the token and nothing can renew it, or if the
+  /// provider answers for another user.
   var signInAdvisedAt: Timestamp? {
     if let active, active.isRejected || refreshes.isBarred { return active.grant.issuedAt }
     guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
@@ -99,9 +100,9 @@ extension SessionMachine {
       case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
       }
     }
-    // Another program's newer grant may be from the same sign-in, and be revoked with this one (RFC 7009, section 2.1).
+    // Another program's newer grant may be from the same sign-in, and be revoked with it (RFC 7009, section 2.1).
     guard case .granted(var response) = outcome, !isExpected else { return [] }
-    // What was answered for another user is his.
+    // A grant that was issued for another user is that user's.
     if let owner = refreshes.owner, let named = response.subject, !named.isSameUser(as: owner) { return [] }
     response.subject = response.subject ?? refreshes.owner
     return [.revoke(credential(response, after: nil, at: now))]
@@ -115,27 +116,22 @@ extension SessionMachine {
     case .told(let time):
       refreshes.restart()
       self.active?.phase = .idle
-      // Where the machine slept meanwhile, nobody knows how old the answer is: the time is asked for again.
+      // If the machine slept meanwhile, the age of the answer is unknown, and the time is asked for again.
       if receivedAt(now) == now { self.active?.compare(providerAhead: time - now, at: now) }
       return []
     case .failed(.unanswered(let message)) where !isRepeated:
       refreshes.replyLost(message)
-      if isStopping {
-        // The next start asks again, and so do calls that a session of a new configuration repeats: here there may be
-        // no time to wait for the answer.
+      // A stop may leave no time to wait for the answer: the next start asks again, and so do calls that the session of
+      // a new configuration repeats. A question for the time can wait for the unlock, as no token was sent.
+      if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
       }
-      // The time can wait for the unlock, as no token has left.
-      if isDoubtful(active, at: now), !locks.isEmpty {
-        self.active?.phase = .idle
-        return []
-      }
-      // The provider may have rotated the token: at once with the same one, while its grace window is open.
+      // The provider may have rotated the token: retry at once with the same one, while its grace window is open.
       return ask(about: active, isRepeated: true, at: now)
     case .failed(.rejected(let rejection, let message)):
       refreshes.rejected(message, at: now)
-      // Another program may have rotated the token meanwhile: a newer grant in the file is used instead.
+      // Another program may have rotated the token meanwhile. Then a newer grant in the file is used instead.
       self.active?.phase = .confirming(EndReason(rejection))
       file.read.request()
       return []
@@ -148,7 +144,7 @@ extension SessionMachine {
     }
   }
 
-  /// The client's own first grant: it is written like that of a sign-in.
+  /// Handles the client's own first grant, which is written like that of a sign-in.
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
@@ -167,7 +163,7 @@ extension SessionMachine {
     }
   }
 
-  /// The file was read after a rejection and holds no newer grant.
+  /// Called when the file was read after a rejection and holds no newer grant.
   mutating func confirmRejection(at now: Timestamp) -> [SessionAction] {
     guard case .confirming(let reason)? = active?.phase else { return [] }
     return end(reason, at: now)
@@ -176,13 +172,13 @@ extension SessionMachine {
   // MARK: - A grant
 
   private func receivedAt(_ now: Timestamp) -> Timestamp {
-    refreshes.receivedAt(now, patience: settings.refresh.stopPatience)
+    refreshes.receivedAt(now, timeout: settings.refresh.stopTimeout)
   }
 
   private func credential(_ response: TokenResponse, after old: Grant?, at now: Timestamp) -> Credential {
     var response = response
     let receivedAt = receivedAt(now)
-    // How old the answer is nobody knows then, and an end that is guessed would be believed.
+    // The age of the answer is unknown then, and a guessed expiry would be believed.
     if receivedAt != now { response.refreshLifetime = nil }
     return Credential(
       grant: Grant(response, after: old, bearer: settings.bearer, receivedAt: receivedAt), subject: response.subject,
@@ -193,27 +189,28 @@ extension SessionMachine {
     _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
     var next = credential(response, after: active.grant, at: now)
-    // What is named since changes nothing of what the person signed in to.
+    // Endpoints that are named later do not change what the user signed in to.
     next.origins = active.credential.origins ?? response.origins
     if let endpoints = response.origins { settings.binding?.endpoints = endpoints }
     var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
       if let named = response.subject, !named.isSameUser(as: known) {
-        // None of these tokens is hers, and her own refresh token may be spent: only a sign-in helps.
-        refreshes.bar(Self.otherUser(named, than: known), at: now)
-        return refreshFailed(retryAfter: nil)
+        // None of these tokens is the user's, and their own refresh token may be spent: only a sign-in helps.
+        let barred = active.grant.accessToken.fingerprint
+        refreshes.bar(barred, Self.otherUser(named, than: known), at: now)
+        return [.rememberBarred(barred)] + refreshFailed(retryAfter: nil)
       }
     }
     if error != nil {
-      // Whatever is wrong with it, it may have cost the refresh token before it: the new one is kept.
+      // Whatever is wrong with it, it may have cost the previous refresh token: the new one is kept.
       next = active.credential
       if let token = response.refreshToken {
         next.grant.refreshToken = token
         next.grant.refreshExpiresAt = response.refreshLifetime.map { now + $0 }
       }
     } else if next.grant.keepsIDToken(of: active.grant, as: settings.bearer) {
-      // Asking again at once would help as little; the rest of the response is kept.
+      // Another request would not help either. The rest of the response is kept.
       error = .misconfigured(
         message:
           "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
@@ -222,7 +219,7 @@ extension SessionMachine {
       error = .unavailable(message: "The provider granted a token that had run out on arrival.", retryAfter: nil)
     }
     self.active?.phase = .storing(next, error: error)
-    // The file is being read because it may have changed: another program's newer grant is not written over.
+    // The file is being read because it may have changed: another program's newer grant is not overwritten.
     return file.read.isUnderWay && !isStopping ? [] : write(next)
   }
 
@@ -232,8 +229,7 @@ extension SessionMachine {
     return "The provider answered for another user (\(named.id)\(new)) than \(known.id)\(old); nothing of that is used."
   }
 
-  /// The new grant is on disk, or kept in memory because it could not be written: now it may be seen. `error`: why its
-  /// token cannot be used.
+  /// Makes the new grant visible, once its write has ended. `error` says why its token cannot be used.
   mutating func refreshed(
     _ old: ActiveGrant, to credential: Credential, error: RefreshFailure?, isStored: Bool, at now: Timestamp
   ) -> [SessionAction] {
@@ -257,10 +253,10 @@ extension SessionMachine {
     return actions
   }
 
-  /// The provider has named the user of this sign-in; true where that is another name than the one that was known. The
-  /// configured subject stood in for a user that was not named before.
+  /// Records the user that the provider has named for this sign-in. Returns true if the name is new. The configured
+  /// subject stood in for a user without a name.
   mutating func learn(_ named: Subject, of credential: Credential) -> Bool {
-    if credential.subject == nil, subject == settings.configuredSubject { standIn = subject }
+    if credential.subject == nil, subject == settings.configuredSubject { provisionalSubject = subject }
     defer { subject = named }
     return named != subject
   }

@@ -1,11 +1,12 @@
-/// The start: what is remembered of the account, and what the session before this one hands over.
+/// The start of a session: what is remembered about the account, and what the previous session hands over.
 extension SessionMachine {
-  mutating func started(_ remembered: RememberedAccount) {
+  mutating func started(_ remembered: RememberedAccount, at now: Timestamp) {
     isStarted = true
     file.read.end()
     file.read.request()
-    // Also after a sign-out, which leaves the lock.
+    // This also applies after a sign-out, which leaves the lock.
     if remembered.lockedByUser { locks.restore() }
+    refreshes.restoreBar(remembered.barred)
     switch credentialState {
     case .unread, .unreadable: break
     case .withheld, .active, .starting, .adopting, .ending, .ended, .absent: return
@@ -16,10 +17,10 @@ extension SessionMachine {
       credentialState = CredentialState(end)
       published.restore(end)
     }
-    if let unwritten = remembered.unwritten { inherit(unwritten) }
+    if let unwritten = remembered.unwritten { inherit(unwritten, at: now) }
   }
 
-  /// Whether a client that needs nobody to sign in asks for its own grant again after this end.
+  /// Whether a client that needs no user to sign in requests its own grant again after this end.
   func isRecoverable(_ end: EndReason) -> Bool {
     switch end {
     case .signedOut, .rejectedByServer, .credentialTooNew: false
@@ -29,31 +30,32 @@ extension SessionMachine {
     }
   }
 
-  /// Keeps in memory what the session before could not write, under a lock too: it is nowhere else, and is wiped once it
-  /// is on disk. It is newer than any end on record, since a session that has ended or was signed out hands nothing over.
-  private mutating func inherit(_ unwritten: UnwrittenGrant) {
+  /// Keeps in memory what the previous session could not write, even under a lock: it is nowhere else, and is wiped
+  /// once it is on disk. It is newer than any end on record, since a session that has ended or was signed out hands
+  /// nothing over. The clock may have been set in between, so its times are treated like times that were read.
+  private mutating func inherit(_ unwritten: UnwrittenGrant, at now: Timestamp) {
     file.onDisk = unwritten.onDisk
     subject = unwritten.credential.subject ?? subject
-    activate(unwritten.credential, isStored: false, unwritten.timing)
+    activate(unwritten.credential, isStored: false, .read, at: now)
+    active?.correctIssueTime(at: now)
   }
 
-  /// What would be lost if no session inherited it; nil where all is on disk.
+  /// What would be lost if no session inherited it, or nil if everything is on disk.
   package var unwritten: UnwrittenGrant? {
     switch credentialState {
     case .adopting(let adoption):
-      return UnwrittenGrant(credential: adoption.credential, timing: adoption.timing, onDisk: file.onDisk)
+      return UnwrittenGrant(credential: adoption.credential, onDisk: file.onDisk)
     case .active(let active):
       guard active.phase.isStoring || !active.isStored else { return nil }
-      return UnwrittenGrant(credential: active.newest, timing: active.newestTiming, onDisk: file.onDisk)
+      return UnwrittenGrant(credential: active.newest, onDisk: file.onDisk)
     case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return nil
     }
   }
 }
 
-/// The newest grant of a session that ended before it could be written, for the session that follows at the same place.
+/// The newest grant of a session that ended before it could be written, for the session that follows.
 package struct UnwrittenGrant: Hashable, Sendable {
   package let credential: Credential
-  let timing: GrantTiming
-  /// The older one that lies there.
+  /// The older grant on disk.
   let onDisk: GrantMarks?
 }

@@ -1,4 +1,4 @@
-/// What a state shows, what it asks for by itself, and when it will ask for more.
+/// What a state shows, what it does by itself, and when it will do more.
 extension SessionMachine {
   package func state(at now: Timestamp) -> SessionState {
     switch credentialState {
@@ -26,17 +26,17 @@ extension SessionMachine {
     }
   }
 
-  /// The lock that a sign-in begun in the epoch `begun` has to obey; nil where there is none. An account without a session
-  /// does not show a lock: there the user's counts where it was set since.
+  /// The lock that a sign-in begun in the epoch `begun` has to obey, or nil. An account without a session does not show
+  /// a lock; there the user's lock counts if it was set since.
   package func lock(since begun: SessionEpoch, at now: Timestamp) -> SessionState? {
     let state = state(at: now)
     if case .locked = state { return state }
     return locks.contains(.user) && begun.userLocks != epoch.userLocks ? .locked(.explicit(.user)) : nil
   }
 
-  /// Whether `leftover`, a grant of the account `owner` that nobody uses, may be of the user who is signed in here: many
-  /// providers end all of a user's grants with one. (Google, "Revoking a token": the permissions that the user granted are
-  /// withdrawn.) `isSigningIn`: a grant is on its way here, and nobody knows yet whose.
+  /// Whether `leftover`, an unused grant of the account `owner`, may be of the user who is signed in here, since many
+  /// providers end all of a user's grants with one. (Google, "Revoking a token": the permissions that the user granted
+  /// are withdrawn.) `isSigningIn` is true if a grant of an unknown user is on its way.
   package func mayShareUser(
     with leftover: Credential, of owner: AccountName, isSigningIn: Bool, at now: Timestamp
   ) -> Bool {
@@ -48,7 +48,7 @@ extension SessionMachine {
     case .hydrating, .locked, .authenticated: break
     }
     guard let subject, let other = leftover.subject else { return isSameProvider }
-    // Two issuers that were assumed are two providers.
+    // Two assumed issuers are two providers.
     let areAssumed = subject.isIssuerAssumed && other.isIssuerAssumed
     return subject.isSameUser(as: other) && !(areAssumed && subject.issuer != other.issuer)
   }
@@ -68,13 +68,13 @@ extension SessionMachine {
     return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
   }
 
-  /// Nothing is lost if the grant is wiped from memory: it is on disk, or its tokens are and only how they lie there
+  /// Whether nothing is lost if the grant is wiped from memory: it is on disk, or its tokens are and only their storage
   /// cannot be changed now. The latter is known once the file has been read.
   private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
     active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
-  /// When it is published that the token expires soon, where no refresh is replacing it.
+  /// When to publish that the token expires soon, if no refresh is replacing it.
   private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {
     guard !active.isExpiryPublished, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
       now < expiresAt
@@ -100,7 +100,7 @@ extension SessionMachine {
     return published.publish(state, advisesSignIn: advisesSignIn, at: now)
   }
 
-  /// The next time at which something is due without any other input; nil: only inputs can change anything.
+  /// The next time at which something is due without another input, or nil if only inputs can change anything.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     var times: [Timestamp?] = calls.waiting.map { deadline(of: $0, at: now) }
     times += [file.read.retryAt, file.write.wakeAt, locks.wakeAt, signInAdvisedAt, plannedRequest(at: now)]
@@ -110,4 +110,33 @@ extension SessionMachine {
     }
     return times.compactMap(\.self).filter { now < $0 }.min()
   }
+}
+
+/// The last published state, and since when it holds.
+struct PublishedState: Hashable, Sendable {
+  private(set) var state = SessionState.hydrating
+  private(set) var since: Timestamp
+  /// Whether it was published that only a sign-in can help.
+  private var isSignInAdvised = false
+
+  init(at now: Timestamp) { since = now }
+
+  /// Restores a session that had ended before this process began. That is its first state, and no change is published.
+  mutating func restore(_ end: EndRecord) {
+    guard state == .hydrating else { return }
+    since = end.at
+    state = end.reason == .signedOut ? .unauthenticated(signedOut: true) : .reauthRequired(end.reason)
+  }
+
+  mutating func publish(_ new: SessionState, advisesSignIn: Bool, at now: Timestamp) -> [SessionAction] {
+    let isNewAdvice = advisesSignIn != isSignInAdvised
+    isSignInAdvised = advisesSignIn
+    guard new != state else { return isNewAdvice && new == .authenticated ? [.publish(.statusChanged)] : [] }
+    let previous = state
+    state = new
+    since = now
+    return [.publish(.changed(from: previous, to: new))]
+  }
+
+  mutating func move(by step: Duration) { since = since + step }
 }

@@ -31,21 +31,21 @@ extension SessionMachine {
       action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
       isRefreshing: isRefreshing, history: refreshes.history,
       nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
-      // A file that waits for its passphrase was read.
+      // A file that waits for its passphrase counts as read.
       isReadable: (accessFailure == nil || accessFailure?.kind == .passphraseRequired) && credentialState != .unread,
       isWritePending: isWritePending,
       credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail,
       signIn: signIn)
   }
 
-  /// The grant in memory is not on disk: it could not be written, or its write waits until the file has been read.
+  /// Whether the grant in memory is not on disk, since its write failed or waits for a read.
   private var isWritePending: Bool {
     guard let active, !active.isStored else { return false }
     return file.write.failures > 0 || !file.write.isUnderWay
   }
 
   private var formerSubject: Subject? {
-    if let standIn { return standIn }
+    if let provisionalSubject { return provisionalSubject }
     guard let subject, !subject.isIssuerAssumed, let origin = settings.binding?.origin else { return nil }
     let former = Subject(issuer: origin.description, id: subject.id, isIssuerAssumed: true)
     return former == subject ? nil : former
@@ -59,7 +59,7 @@ extension SessionMachine {
     }
   }
 
-  /// A sentence beyond the state: why a session ended, or why its token cannot be refreshed and what helps.
+  /// A sentence that adds to the state: why a session ended, or why its token cannot be refreshed and what helps.
   private func detail(
     _ trouble: RefreshTrouble?, _ mismatch: String?, _ stray: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
@@ -73,7 +73,7 @@ extension SessionMachine {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
     }
-    guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn else { return nil }
+    guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn else { return whyNotKept }
     let why = mismatch ?? refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
@@ -81,7 +81,7 @@ extension SessionMachine {
       return stray.map { "Signed in. " + $0 }
     case .fixConfiguration:
       return
-        "Signed in, but the token cannot be refreshed until the configuration is mended or you sign in again: \(why)"
+        "Signed in, but the token cannot be refreshed until the configuration is fixed or you sign in again: \(why)"
     case .signIn where trouble?.kind == .otherUser: return "\(why) Run \"hearthctl login \(account)\"."
     case .signIn where active?.isRejected == true:
       return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
@@ -92,13 +92,23 @@ extension SessionMachine {
     }
   }
 
-  /// Why the client's own first token has not come.
+  /// Explains that nothing renews the grant, which users would not expect of a sign-in.
+  private var whyNotKept: String? {
+    guard let grant = active?.grant, grant.refreshToken == nil, grant.expiresAt != nil,
+      !settings.renewsWithoutRefreshToken
+    else { return nil }
+    return
+      "Signed in until the access token runs out, for the provider gave no refresh token. Add the scope that brings one, "
+      + "often \"offline_access\", to the account's scopes, and run \"hearthctl login \(account)\"."
+  }
+
+  /// Explains why the client's own first token has not come.
   private func whyNoToken(_ trouble: RefreshTrouble?, _ advice: SessionState.Action?) -> String {
     guard trouble != nil else { return "the first one is being asked for." }
     let why = refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "its passphrase is missing. Run \"hearthctl unlock \(account)\"."
-    case .fixConfiguration: return "the configuration has to be mended: \(why)"
+    case .fixConfiguration: return "the configuration has to be fixed: \(why)"
     case .signIn, .wait, nil: return "asking fails for now and is tried again: \(why)"
     }
   }

@@ -1,6 +1,6 @@
-/// Writing grants: those of a new sign-in or a refresh are seen once they are on disk.
+/// Writing grants. Those of a new sign-in or a refresh become visible once they are on disk.
 extension SessionMachine {
-  /// Writes a grant of a new sign-in; what clients see changes once it is on disk.
+  /// Writes a grant of a new sign-in. What clients see changes once it is on disk.
   mutating func adopt(
     _ credential: Credential, _ timing: GrantTiming = .counted, unlocks: Bool, isFresh: Bool, at now: Timestamp
   ) -> [SessionAction] {
@@ -15,12 +15,12 @@ extension SessionMachine {
     file.beginWrite(credential, generation: epoch.generation)
   }
 
-  /// What is being read may be another program's grant, which is not written over.
+  /// Writes what is due, but not during a read, which may find another program's grant.
   mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     file.read.isUnderWay ? [] : writeUnstored(at: now)
   }
 
-  /// Writes what is in memory alone.
+  /// Writes what is only in memory.
   mutating func writeUnstored(at now: Timestamp) -> [SessionAction] {
     guard file.write.mayBegin(at: now) else { return [] }
     switch credentialState {
@@ -58,7 +58,7 @@ extension SessionMachine {
     return actions
   }
 
-  /// What is to be written now grows from this version.
+  /// The version that the next write replaces.
   package var storedVersion: StoredVersion {
     switch credentialState {
     case .adopting: .any
@@ -66,7 +66,7 @@ extension SessionMachine {
     }
   }
 
-  /// Another program's grant lies there: it is read first, and used.
+  /// Called when another program's grant is in the file. It is read first, and used.
   mutating func superseded(generation written: Int) {
     file.write.end()
     if written == epoch.generation { file.supersede() }
@@ -80,7 +80,8 @@ extension SessionMachine {
     } else {
       refreshes.restart()
     }
-    activate(credential, isStored: isStored, adoption.timing)
+    refreshes.liftBar(of: credential.grant.accessToken.fingerprint)
+    activate(credential, isStored: isStored, adoption.timing, at: now)
     if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []

@@ -1,7 +1,7 @@
-/// Decides everything about one account's session: inputs and the time in, actions out.
+/// Decides everything about one account's session: inputs and the time come in, actions go out.
 ///
 /// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, and `+Calls` for
-/// those who ask. What is planned is derived from the state (`nextWake`), never kept.
+/// the clients' calls. Plans are derived from the state (`nextWake`) and never stored.
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings
@@ -11,18 +11,18 @@ package struct SessionMachine: Sendable {
   var refreshes = RefreshCycle()
   var calls = PendingCalls()
   var published: PublishedState
-  /// Whose the session is; stays known while locked.
+  /// The session's user, who stays known while it is locked.
   package internal(set) var subject: Subject?
-  /// The configured subject, where the provider has named the user only later in this sign-in: what was written under it
+  /// The configured subject, if the provider has named the user only later in this sign-in: what was written under it
   /// belongs to that user. Another sign-in may be another user's.
-  var standIn: Subject?
-  /// The result of a request of an earlier generation is dropped.
+  var provisionalSubject: Subject?
+  /// The results of requests of an earlier generation are dropped.
   package internal(set) var epoch = SessionEpoch()
-  /// What is remembered of the account has been read. Until then nobody knows whether the user has locked, and no
-  /// credential is read.
+  /// Whether what is remembered about the account has been read. Until then it is unknown whether the user has locked
+  /// it, and no credential is read.
   package internal(set) var isStarted = false
   var isStopping = false
-  /// The sign-in under way; nil where there is none.
+  /// The sign-in under way, or nil.
   var signIn: SignInProgress?
   var random: SeededGenerator
 
@@ -33,7 +33,7 @@ package struct SessionMachine: Sendable {
     random = SeededGenerator(seed: seed)
   }
 
-  /// Applies an input, and then does what the new state asks for: each step may make room for the next.
+  /// Applies an input, and then does what the new state requires. Each step may make room for the next.
   package mutating func handle(_ input: SessionInput, at now: Timestamp) -> [SessionAction] {
     var actions = apply(input, at: now)
     actions += wipeWhereLocked()
@@ -50,7 +50,7 @@ package struct SessionMachine: Sendable {
 
   private mutating func apply(_ input: SessionInput, at now: Timestamp) -> [SessionAction] {
     switch input {
-    case .started(let remembered): started(remembered)
+    case .started(let remembered): started(remembered, at: now)
     case .credentialHinted: file.read.request()
     case .credentialRead(let reading): return credentialRead(reading, at: now)
     case .credentialSetAside(let result, let why): return wasSetAside(result, why: why, at: now)
@@ -88,7 +88,7 @@ package struct SessionMachine: Sendable {
     return []
   }
 
-  /// The grant in memory, where there is one; nil cannot be set.
+  /// The grant in memory, if there is one. Setting nil has no effect.
   var active: ActiveGrant? {
     get { if case .active(let active) = credentialState { active } else { nil } }
     set { if let newValue { credentialState = .active(newValue) } }
@@ -125,7 +125,7 @@ package struct SessionMachine: Sendable {
     return []
   }
 
-  /// Waits, deadlines and tokens last as long as they were meant to.
+  /// Called when the clock was set. Waits, deadlines and tokens keep their lengths.
   private mutating func clockMoved(by step: Duration) {
     guard step != .zero else { return }
     published.move(by: step)
@@ -140,14 +140,14 @@ package struct SessionMachine: Sendable {
     }
   }
 
-  /// The sign-in is replaced or signed out: the results of its requests are dropped.
+  /// Called when the sign-in is replaced or signed out. The results of its requests are dropped.
   mutating func leaveSignIn() {
     epoch.generation += 1
-    standIn = nil
+    provisionalSubject = nil
     refreshes.abandon()
   }
 
-  /// Nothing is under way whose result would be lost with the process.
+  /// Whether nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
     if file.write.isUnderWay || locks.isNoteUnderWay || refreshes.request != .none { return false }
     switch credentialState {
@@ -163,9 +163,4 @@ package struct SessionMachine: Sendable {
       }
     }
   }
-}
-
-extension SeededGenerator {
-  /// From 0 up to 1.
-  mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
 }

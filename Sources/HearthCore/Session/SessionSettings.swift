@@ -1,18 +1,18 @@
 /// What the configuration says about one account's session.
 package struct SessionSettings: Hashable, Sendable {
   package var refresh: RefreshSettings
-  /// The locks that the account obeys: the user's own, and those that `lock_on` names.
+  /// The locks that apply to the account: the user's own, and those that `lock_on` names.
   package var locks: Set<Lock>
-  /// `lock_on = ["unreadable"]`: a file that cannot be read locks at once, not when the token has run out.
+  /// Whether an unreadable file locks at once, and not only when the token has expired (`lock_on = ["unreadable"]`).
   package var locksWhenUnreadable: Bool
-  /// The provider gives a new token without a refresh token (RFC 6749, section 4.4).
+  /// Whether the provider gives new tokens without a refresh token (RFC 6749, section 4.4).
   package var renewsWithoutRefreshToken: Bool
   package var bearer: BearerKind
-  /// The configured issuer, which clients see while the subject is not known.
+  /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?
-  /// Whose the session is where the provider does not say.
+  /// The session's user if the provider does not say.
   package var configuredSubject: Subject?
-  /// Where grants belong; nil: to wherever they are sent.
+  /// The origins that grants are bound to, or nil if they are not bound.
   package var binding: TokenBinding?
   package var reauthPrompt = ReauthPrompt.none
 
@@ -37,10 +37,10 @@ extension SessionSettings {
     case onReauth = "on_reauth"
   }
 
-  /// The word in `lock_on` for a credential file that cannot be read.
+  /// The value of `lock_on` for a credential file that cannot be read.
   private static let unreadable = "unreadable"
 
-  /// Reads what an account's table says about locks, and about sessions that have ended.
+  /// Reads what an account's table says about locks and about ended sessions.
   package init(reading table: TableReader<Key>) throws(ConfigurationError) {
     self.init()
     reauthPrompt = try table.choice(.onReauth, as: ReauthPrompt.self) ?? reauthPrompt
@@ -56,6 +56,23 @@ extension SessionSettings {
         let planned = lock == nil ? "" : "it is not supported yet, and would lock nothing; "
         throw table.error(.lockOn, "cannot have \"\(name)\": \(planned)what works is \(names)")
       }
+    }
+  }
+}
+
+/// The reaction to a session that has ended, so that the user has to sign in again: the value of the key `on_reauth`.
+package enum ReauthPrompt: String, CaseIterable, Sendable {
+  /// Only the status tells.
+  case none
+  /// The user's browser is opened to sign in.
+  case browser
+
+  /// Whether the browser is opened after this event. It is opened once for each end, since only a session that was in
+  /// use ends. If a session ended before this process began or while it was locked, the browser is not opened.
+  package func opensBrowser(after event: SessionEvent) -> Bool {
+    switch self {
+    case .none: false
+    case .browser: if case .changed(from: .authenticated, to: .reauthRequired) = event { true } else { false }
     }
   }
 }

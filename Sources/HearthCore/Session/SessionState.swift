@@ -4,9 +4,9 @@ package enum SessionState: Hashable, Sendable {
   case hydrating
   /// A credential exists, or may exist, and cannot be used now.
   case locked(LockReason)
-  /// Read and known: there is none.
+  /// The credential was read, and there is none.
   case unauthenticated(signedOut: Bool)
-  /// There was one, and it is finished.
+  /// The session has ended.
   case reauthRequired(EndReason)
   /// A grant is held.
   case authenticated
@@ -15,4 +15,126 @@ package enum SessionState: Hashable, Sendable {
 package enum LockReason: Hashable, Sendable {
   case explicit(Lock)
   case accessFailure(AccessFailure)
+}
+
+/// Why a credential cannot be read or written now. It never means that the credential is gone.
+package struct AccessFailure: Hashable, Sendable, Error {
+  /// The raw value is the `reason` in the status.
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case passphraseRequired, keyUnavailable, permissionDenied, volumeUnavailable, storageError
+  }
+
+  package let kind: Kind
+  /// The place and the system's message, for people and without secrets.
+  package let detail: String
+
+  package init(_ kind: Kind, detail: String) { (self.kind, self.detail) = (kind, detail) }
+}
+
+/// The contract's terms for each state: its name and reason, what a user interface shows, and what the user should do.
+extension SessionState {
+  /// What the user should do. The raw value is the `action` in the status.
+  package enum Action: String, Sendable, CaseIterable {
+    case wait, unlock, signIn, fixConfiguration
+  }
+
+  /// The screen that a user interface shows. The raw value is the `route` in the status.
+  package enum Route: String, Sendable, CaseIterable {
+    case loading, locked, onboarding, signIn, main
+  }
+
+  /// Finds the state with this name and reason, if this version knows it. `detail` goes to an access failure.
+  package init?(name: String, reason: String?, detail: String = "") {
+    let states = Self.all(detail: detail)
+    guard let state = states.first(where: { $0.name == name && $0.reason == reason }) else { return nil }
+    self = state
+  }
+
+  /// The names of all states.
+  package static var names: [String] {
+    all(detail: "").map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  private static func all(detail: String) -> [SessionState] {
+    [.hydrating, .authenticated, .unauthenticated(signedOut: false), .unauthenticated(signedOut: true)]
+      + Lock.allCases.map { .locked(.explicit($0)) }
+      + AccessFailure.Kind.allCases.map { .locked(.accessFailure(AccessFailure($0, detail: detail))) }
+      + EndReason.allCases.map { .reauthRequired($0) }
+  }
+
+  package var name: String {
+    switch self {
+    case .hydrating: "hydrating"
+    case .locked: "locked"
+    case .unauthenticated: "unauthenticated"
+    case .reauthRequired: "reauthRequired"
+    case .authenticated: "authenticated"
+    }
+  }
+
+  package var reason: String? {
+    switch self {
+    case .hydrating, .authenticated: nil
+    case .locked(.explicit(let lock)): lock.rawValue
+    case .locked(.accessFailure(let accessFailure)): accessFailure.kind.rawValue
+    case .unauthenticated(let signedOut): signedOut ? EndReason.signedOut.rawValue : "neverSignedIn"
+    case .reauthRequired(let reason): reason.rawValue
+    }
+  }
+
+  package var route: Route {
+    switch self {
+    case .hydrating: .loading
+    case .locked: .locked
+    case .unauthenticated: .onboarding
+    case .reauthRequired: .signIn
+    case .authenticated: .main
+    }
+  }
+
+  package var action: Action? {
+    switch self {
+    case .hydrating: .wait
+    case .locked(.explicit(let lock)): lock.action
+    case .locked(.accessFailure(let accessFailure)): accessFailure.kind == .passphraseRequired ? .unlock : .wait
+    case .unauthenticated, .reauthRequired: .signIn
+    case .authenticated: nil
+    }
+  }
+
+  /// A sentence that says what the state is and what to do. `detail` is more specific than the reason.
+  package func message(for account: AccountName, detail: String? = nil) -> String {
+    switch self {
+    case .hydrating: "The credential is being read."
+    case .locked(.explicit(let lock)): lock.message(for: account)
+    case .locked(.accessFailure(let accessFailure)):
+      switch accessFailure.kind {
+      case .passphraseRequired: "Locked by its passphrase. Run \"hearthctl unlock \(account)\"."
+      case .keyUnavailable, .permissionDenied, .volumeUnavailable, .storageError:
+        "The credential cannot be read now (\(accessFailure.detail)); nothing is lost, Hearth goes on by itself."
+      }
+    case .unauthenticated(let signedOut):
+      signedOut
+        ? "You signed out. Run \"hearthctl login \(account)\" to sign in."
+        : "Sign in required. Run \"hearthctl login \(account)\"."
+    case .reauthRequired(let reason): "\(detail ?? reason.sentence) Run \"hearthctl login \(account)\"."
+    case .authenticated: detail ?? "Signed in."
+    }
+  }
+}
+
+extension EndReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .signedOut: "You signed out."
+    case .refreshTokenRejected: "Your session was ended by the provider."
+    case .refreshTokenExpired: "Your session has expired."
+    case .noRefreshToken: "Your session has expired and cannot be renewed."
+    case .rejectedByServer: "Your session was refused by the server."
+    case .accountDisabled: "Your account was disabled by the provider."
+    case .credentialMissing: "The credential was removed."
+    case .credentialCorrupt: "The credential cannot be understood and was set aside."
+    case .credentialTooNew: "The credential was written by a newer version of Hearth."
+    }
+  }
 }

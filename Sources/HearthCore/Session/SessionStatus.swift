@@ -1,18 +1,17 @@
-/// A session without its secrets: what every client is shown. It changes with what happens, never with the time alone.
+/// A session without its secrets, as every client is shown it. The passing of time alone does not change it.
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
-  /// The same user, by the issuer that was or would have been assumed; nil where the provider has named none, or it is the
-  /// same. It is not on the wire.
+  /// This user under the issuer that was assumed before the provider named one, if it differs. Not on the wire.
   package var formerSubject: Subject?
-  /// The configured issuer, which stands in while the subject is not known.
+  /// The configured issuer, which is used while the subject is unknown.
   package var issuer: String?
   package var state: SessionState
-  /// One sentence that says what is and what to do.
+  /// One sentence that says what the state is and what to do.
   package var message: String
   package var action: SessionState.Action?
   package var since: Timestamp
-  /// The grant came from elsewhere than the configuration names: it is sent nowhere. It is not on the wire.
+  /// Whether the grant came from elsewhere than the configuration names, so that it is sent nowhere. Not on the wire.
   package var isForeign = false
   package var token: TokenLife?
   package var isRefreshing = false
@@ -21,27 +20,27 @@ package struct SessionStatus: Hashable, Sendable {
   package var isReadable: Bool
   package var isWritePending = false
   package var credentialError: String?
-  /// The sign-in under way; nil where there is none.
+  /// The sign-in under way, or nil.
   package var signIn: SignInProgress?
 
-  /// The life of the token that is held.
+  /// The lifetime of the current token.
   package struct TokenLife: Hashable, Sendable {
     package enum Health: String, Sendable, CaseIterable {
       case fresh, expiring, expired
     }
 
     package var fingerprint: Fingerprint
-    /// How long it lasted when it was new; nil where it names no expiry. So for the times below.
+    /// The token's lifetime when it was new. Like the times below, nil if the token has no expiry.
     package var lifetime: Duration?
     package var expiresAt: Timestamp?
     package var refreshAt: Timestamp?
     package var refreshExpiresAt: Timestamp?
     package var isRenewable: Bool
-    /// An API has rejected it, and it is given to nobody: it counts as expired. It is not on the wire.
+    /// Whether an API has rejected it, so that it is given to nobody and counts as expired. Not on the wire.
     package var isRejected = false
-    /// From here on the token counts as expiring.
+    /// The time from which the token counts as expiring.
     package var expiringFrom: Timestamp?
-    /// In a client: what the daemon reported, as of its response. Nil in the daemon.
+    /// In a client, what the daemon reported as of its response. Nil in the daemon.
     package var reported: Reported?
 
     package struct Reported: Hashable, Sendable {
@@ -49,12 +48,11 @@ package struct SessionStatus: Hashable, Sendable {
       package var remaining: Duration?
 
       package init(health: Health, remaining: Duration?) {
-        self.health = health
-        self.remaining = remaining
+        (self.health, self.remaining) = (health, remaining)
       }
     }
 
-    /// In a client: as the daemon reported it.
+    /// The token's health at `now` or, in a client, as the daemon reported it.
     package func health(at now: Timestamp) -> Health {
       if let reported { return reported.health }
       if isRejected { return .expired }
@@ -62,8 +60,7 @@ package struct SessionStatus: Hashable, Sendable {
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
 
-    /// How long the token lasts from `now` on, never negative; nil where it names no expiry. In a client: as the daemon
-    /// reported it.
+    /// How long the token is valid from `now` on, or nil without expiry. In a client, as the daemon reported it.
     package func remaining(at now: Timestamp) -> Duration? {
       if let reported { return reported.remaining }
       return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }
@@ -72,7 +69,7 @@ package struct SessionStatus: Hashable, Sendable {
 }
 
 extension SessionStatus {
-  /// A session of which nothing more is known.
+  /// A session about which nothing more is known.
   package init(account: AccountName, state: SessionState, message: String, since: Timestamp, isReadable: Bool) {
     self.init(
       account: account, state: state, message: message, since: since, isForeign: false, isReadable: isReadable)
@@ -80,7 +77,7 @@ extension SessionStatus {
 }
 
 extension SessionStatus.TokenLife {
-  /// The life of a token as the daemon reported it.
+  /// The lifetime of a token as the daemon reported it.
   package init(_ fingerprint: Fingerprint, reported: Reported) {
     self.init(fingerprint: fingerprint, isRenewable: false, reported: reported)
   }

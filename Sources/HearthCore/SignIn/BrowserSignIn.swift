@@ -1,33 +1,36 @@
-/// A sign-in that goes on in the browser: what was asked of the provider, and what its answer must agree with.
+/// A sign-in in the browser: what the provider was asked, and what its response has to match.
 package struct BrowserSignIn: Hashable, Sendable {
-  /// Where the browser is sent (RFC 6749, section 4.1.1). It carries `state` and `nonce`, so it is for the person alone
-  /// and is not logged.
+  /// The URL to open (RFC 6749, section 4.1.1). It carries `state` and `nonce`, so it is not logged.
   package let authorizationURL: String
-  /// Where the provider sends the browser back, on a loopback address (RFC 8252, section 7.3).
+  /// The URL that the browser opens instead once the provider has refused a scope that nobody has configured: the same
+  /// request without that scope. Nil if there is no such scope.
+  package let fallbackURL: String?
+  /// The loopback address that the provider redirects the browser to (RFC 8252, section 7.3).
   package let redirectURI: String
-  /// Ties the answer to the request (RFC 6749, section 10.12).
+  /// Ties the response to the request (RFC 6749, section 10.12).
   package let state: Secret
-  /// Ties the ID token to the request (OpenID Connect Core, section 3.1.2.1); nil where none is asked for.
+  /// Ties the ID token to the request (OpenID Connect Core, section 3.1.2.1). Nil if no ID token is requested.
   package let nonce: Secret?
-  /// RFC 7636, section 4.1.
+  /// The PKCE code verifier (RFC 7636, section 4.1).
   package let codeVerifier: Secret
-  /// The issuer that the answer names, where the provider says that it names one (RFC 9207, section 2.4).
+  /// How the response's issuer is checked (RFC 9207, section 2.4).
   package let issuer: IssuerCheck
 
   package enum IssuerCheck: Hashable, Sendable {
-    /// `iss` has to be there.
+    /// `iss` must be present, with this value.
     case required(String)
-    /// `iss` may be missing, and has to be this one where it is there.
+    /// `iss` may be missing. If it is present, it must have this value.
     case ifPresent(String)
     /// No issuer is known.
     case none
   }
 
   package init(
-    authorizationURL: String, redirectURI: String, state: Secret, nonce: Secret?, codeVerifier: Secret,
-    issuer: IssuerCheck
+    authorizationURL: String, fallbackURL: String? = nil, redirectURI: String, state: Secret, nonce: Secret?,
+    codeVerifier: Secret, issuer: IssuerCheck
   ) {
     self.authorizationURL = authorizationURL
+    self.fallbackURL = fallbackURL
     self.redirectURI = redirectURI
     self.state = state
     self.nonce = nonce

@@ -1,13 +1,12 @@
-/// A request to the loopback address that a sign-in's browser is sent back to. Any program and any web page on this machine
-/// can make one.
+/// A request to a sign-in's loopback address. Any program and any web page on this machine can send one.
 package struct RedirectRequest: Hashable, Sendable {
   package let method: String
-  /// The `Host` header; nil where there is none.
+  /// The `Host` header, if there is one.
   package let host: String?
   /// Path and query.
   package let target: String
-  /// A process of the user whose sign-in it is has made it. Another user may know the address of the authorization
-  /// request, for it is in the browser's command line, and could sign in there as somebody else.
+  /// Whether a process of the user who is signing in has sent it. Another user may know the authorization URL, since it
+  /// is in the browser's command line, and could sign in there as somebody else.
   package let isOfThisUser: Bool
 
   package init(method: String, host: String?, target: String, isOfThisUser: Bool) {
@@ -20,30 +19,30 @@ package struct RedirectRequest: Hashable, Sendable {
 
 /// What a request to the loopback address means for the sign-in.
 package enum RedirectReading: Hashable, Sendable {
-  /// It is none of the provider's answers to this sign-in, which goes on.
+  /// It is not the provider's response to this sign-in, which goes on.
   case foreign
-  /// An error without a state, by which some providers answer, and anybody could: it is told, and the sign-in goes on.
+  /// An error without a state, which anybody could send: it is reported, and the sign-in goes on.
   case unclaimedError(message: String)
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
-  /// The sign-in is over.
+  /// The sign-in has failed.
   case failed(SignInFailure)
+  /// The provider has refused a scope that nobody has configured. The browser may be sent to this URL, once.
+  case scopeRefused(SignInFailure, fallbackURL: String)
 }
 
 extension BrowserSignIn {
-  /// Reads a request to the loopback address. Only one of this user with the right path and state counts, and the issuer
-  /// that it names must be the one that was asked (RFC 9207, section 2.4).
+  /// Reads a request to the loopback address. It only counts if this user sent it with the right path and state, and
+  /// the issuer that it names must be the one that was asked (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
     guard request.isOfThisUser, request.method == "GET", let host = request.host,
       isOwn(host: host, target: request.target)
-    else {
-      return .foreign
-    }
+    else { return .foreign }
     return read(QueryFields(ofTarget: request.target))
   }
 
-  /// Reads the address that the browser was sent back to, where a person has copied it, perhaps with blanks around it; nil
-  /// where it is another one.
+  /// Reads the address that the browser was redirected to, as a user has copied it, perhaps with white space around it.
+  /// Returns nil if it is another address.
   package func read(address text: String) -> RedirectReading? {
     let address = text.trimmingWhitespace
     guard address.hasPrefix(redirectURI) else { return nil }
@@ -52,7 +51,7 @@ extension BrowserSignIn {
     return read(QueryFields(ofTarget: String(rest)))
   }
 
-  /// A name that a web page has had resolved to this machine is not the address that is listened on.
+  /// Whether the request is for the listener's address, and not for a host name that resolves to it.
   private func isOwn(host: String, target: String) -> Bool {
     let origin = "http://" + host
     guard target.hasPrefix("/"), redirectURI.lowercased().hasPrefix(origin.lowercased()) else { return false }
@@ -65,7 +64,7 @@ extension BrowserSignIn {
       guard let error = fields["error"], !fields.has("state") else { return .foreign }
       return .unclaimedError(message: "The provider says: \(words(fields, of: error))".withFullStop)
     }
-    // RFC 6749, section 3.1. Which of two is the provider's, nobody can say.
+    // RFC 6749, section 3.1. It is impossible to tell which of two values is the provider's.
     if let name = fields.repeatedName {
       return .failed(
         .failed(
@@ -100,7 +99,9 @@ extension BrowserSignIn {
     if error == "access_denied" {
       return .failed(.denied(message: "The provider says that access was denied: \(why)".withFullStop))
     }
-    return .failed(.failed(message: "The provider refused the sign-in: \(why)".withFullStop))
+    let failure = SignInFailure.failed(message: "The provider refused the sign-in: \(why)".withFullStop)
+    if error == "invalid_scope", let fallbackURL { return .scopeRefused(failure, fallbackURL: fallbackURL) }
+    return .failed(failure)
   }
 
   private var redactor: Redactor { Redactor([state, codeVerifier] + [nonce].compactMap(\.self)) }

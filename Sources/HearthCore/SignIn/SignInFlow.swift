@@ -1,19 +1,28 @@
-/// How a person, or the client itself, signs in.
+/// How a user, or the client itself, signs in.
 package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
-  /// A code that the person types in on another device (RFC 8628).
+  /// A code that the user types in on another device (RFC 8628).
   case device
-  /// The authorization code with PKCE, by the person's browser (RFC 6749, section 4.1; RFC 7636; RFC 8252).
+  /// The authorization code flow with PKCE, in the user's browser (RFC 6749, section 4.1; RFC 7636; RFC 8252).
   case browser
-  /// User name and password, at a backend of one's own.
+  /// User name and password, at the user's own backend.
   case password
-  /// The client's own grant, for which nobody is needed (RFC 6749, section 4.4).
+  /// The client's own grant, which needs no user (RFC 6749, section 4.4).
   case clientCredentials = "client-credentials"
 
-  /// The sign-in goes on until somebody has done their part.
+  /// Whether the sign-in goes on until a user has done their part.
   package var waitsForPerson: Bool {
     switch self {
     case .device, .browser: true
     case .password, .clientCredentials: false
     }
   }
+}
+
+/// A sign-in under way, as clients see it.
+package struct SignInProgress: Hashable, Sendable {
+  package let flow: SignInFlow
+  /// When the sign-in is given up.
+  package let expiresAt: Timestamp
+
+  package init(flow: SignInFlow, expiresAt: Timestamp) { (self.flow, self.expiresAt) = (flow, expiresAt) }
 }

@@ -1,28 +1,28 @@
-/// Decides how far one sign-in is, and when it is over.
+/// Decides the phase of one sign-in, and when it is over.
 ///
-/// A grant that the provider is being asked for is awaited while it may still be of use, since a code can be spent once.
+/// A code can be spent only once, so an interruption waits for a requested grant that may still be used.
 package struct SignInMachine: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
-    /// For the person.
+    /// Waiting for the user.
     case waiting
-    /// The provider is being asked for the grant. `interruption`: what ends the sign-in if none comes of it.
+    /// The provider is being asked for the grant. The interruption, if any, ends the sign-in if no grant comes.
     case granting(SignInInterruption?)
-    /// The grant has come, and the session is given it.
+    /// The grant has come and is being given to the session.
     case landing
-    /// Nothing of it counts any more.
+    /// The sign-in is over, and its results are ignored.
     case ended
   }
 
   package enum Event: Hashable, Sendable {
-    /// The person has come back with a code, or the next poll is due.
+    /// The user has come back with a code, or the next poll is due.
     case grantDue
     /// The provider has not granted anything yet (RFC 8628, section 3.5).
     case notYet(DevicePolling.Answer)
-    /// The grant is kept, and on disk.
+    /// The grant is on disk.
     case granted
     /// There is no grant: the provider or the session refused it, or the browser brought an error.
     case refused
-    /// The time that the person had is over.
+    /// The user's time is over.
     case timeUp
     case interrupted(SignInInterruption)
   }
@@ -33,23 +33,21 @@ package struct SignInMachine: Hashable, Sendable {
     case ask
     /// Ask the provider again later.
     case askAgain
-    /// It is over, with what came of the request.
+    /// The sign-in is over, with the result of the request.
     case finish
-    /// It is over for this reason.
+    /// The sign-in is over for this reason.
     case end(SignInInterruption)
   }
 
   package private(set) var phase = Phase.waiting
-  /// It is meant to replace a credential that is locked.
+  /// Whether it is meant to replace a credential that is locked.
   private let replacesLocked: Bool
-  /// What is wrong with the answers to polls, where the last one got none.
+  /// Why the last poll got no answer, if it got none.
   private var silence: String?
 
-  package init(replacesLocked: Bool) {
-    self.replacesLocked = replacesLocked
-  }
+  package init(replacesLocked: Bool) { self.replacesLocked = replacesLocked }
 
-  /// Whether what the provider grants is to be kept, as far as the sign-in itself says it.
+  /// Whether the sign-in itself allows keeping what the provider grants.
   package var keepsGrant: Bool {
     switch phase {
     case .waiting, .ended: false
@@ -57,7 +55,7 @@ package struct SignInMachine: Hashable, Sendable {
     }
   }
 
-  /// The grant has come: whether it is kept. Nobody gives the sign-in up any more then.
+  /// Called when the grant has come. Returns whether it is kept; then nothing interrupts the sign-in any more.
   package mutating func land() -> Bool {
     guard keepsGrant else { return false }
     phase = .landing
@@ -109,24 +107,24 @@ package struct SignInMachine: Hashable, Sendable {
   }
 }
 
-/// What ends a sign-in from outside.
+/// Something outside that ends a sign-in.
 package enum SignInInterruption: Hashable, Sendable {
-  /// The person gave it up.
+  /// The user gave it up.
   case cancelled
   /// Another sign-in of the same account has begun.
   case superseded
   case signedOut
   /// The account's configuration was changed.
   case reconfigured
-  /// The daemon stops.
+  /// The daemon is stopping.
   case stopping
-  /// The account is locked, and its credential is not to be replaced.
+  /// The account is locked, and its credential must not be replaced.
   case locked(SessionState)
-  /// The person's time is over. `unanswered`: why the provider could not be asked about a device, a sentence.
+  /// The user's time is over. `unanswered` is a sentence that says why the provider could not be asked about a device.
   case expired(unanswered: String?)
 
-  /// Whether the grant that is being asked for is of no use any more. While the daemon stops one may still land; of one
-  /// for a locked account the session decides when it comes.
+  /// Whether the grant that is being requested is no longer of use. While the daemon stops it may still arrive; for a
+  /// locked account the session decides when it comes.
   fileprivate var dropsGrant: Bool {
     switch self {
     case .cancelled, .superseded, .signedOut, .reconfigured: true

@@ -1,21 +1,21 @@
 /// A grant that was signed out while its provider could not be asked to revoke it (RFC 7009).
 package struct PendingRevocation: Hashable, Sendable {
-  /// How long a provider is tried at most.
+  /// How long revocation is tried at most.
   package static let longest: Duration = .seconds(7 * 86_400)
 
-  /// How it lies on the disk until then.
+  /// How it is stored until then.
   package enum Keeping: Hashable, Sendable {
-    /// Sealed with a key of the daemon's own.
+    /// Sealed with the daemon's own key.
     case ownKey
     /// Sealed with the key of the account's key file.
     case keyFile(String)
-    /// In memory alone: the account's seal needs a person to open it, and no other may take its place on the disk.
+    /// Only in memory: the account's seal needs a user to open it, and no other seal may replace it on disk.
     case memory
   }
 
   package let id: String
   package let account: AccountName
-  /// With the tokens that are revoked, and the origins that they may be sent to.
+  /// The tokens to revoke, and the origins that they may be sent to.
   package let credential: Credential
   package let keeping: Keeping
   package let expiresAt: Timestamp
@@ -23,14 +23,11 @@ package struct PendingRevocation: Hashable, Sendable {
   package init(
     id: String, account: AccountName, credential: Credential, keeping: Keeping, expiresAt: Timestamp
   ) {
-    self.id = id
-    self.account = account
-    self.credential = credential
-    self.keeping = keeping
-    self.expiresAt = expiresAt
+    (self.id, self.account, self.credential) = (id, account, credential)
+    (self.keeping, self.expiresAt) = (keeping, expiresAt)
   }
 
-  /// Without what no revocation needs. It is of no use once the grant has run out by itself.
+  /// Keeps only what a revocation needs. It is no longer needed once the grant has expired.
   package init(of signedOut: Credential, _ account: AccountName, id: String, keeping: Keeping, at now: Timestamp) {
     var credential = signedOut
     credential.grant.idToken = nil
@@ -43,12 +40,12 @@ package struct PendingRevocation: Hashable, Sendable {
   }
 }
 
-/// What came of asking a provider to revoke a grant (RFC 7009, section 2.2).
+/// The result of asking a provider to revoke a grant (RFC 7009, section 2.2).
 package enum RevocationOutcome: Hashable, Sendable {
   /// The provider confirmed it.
   case revoked
-  /// It never will: it has no such call, or refuses this one. Why, in a sentence.
+  /// The provider will never revoke it: it has no such endpoint, or refuses. The message is a sentence.
   case refused(message: String)
-  /// It could not be asked now, or the configuration lets nothing be sent: later it may.
+  /// The provider could not be asked now, or the configuration allows no request. It may work later.
   case unavailable(retryAfter: Duration?)
 }

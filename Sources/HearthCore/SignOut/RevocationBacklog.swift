@@ -1,6 +1,6 @@
-/// Decides when the grants that are still to be revoked are tried again, and when one is given up.
+/// Decides when revocations that are still outstanding are tried again, and when one is given up.
 ///
-/// One is held back while its user is signed in (`SessionMachine.mayShareUser`).
+/// A revocation is held back while its user is signed in (`SessionMachine.mayShareUser`).
 package struct RevocationBacklog: Sendable {
   package enum Action: Hashable, Sendable {
     /// Ask the account's provider, unless its user is signed in. → `ended` or `held`
@@ -20,13 +20,13 @@ package struct RevocationBacklog: Sendable {
     var failures = 0
     var nextAt: Timestamp
     var isUnderWay = false
-    /// Its user was signed in when it was last due.
+    /// Whether its user was signed in when it was last due.
     var isHeld = false
-    /// Users have changed since it was found due.
+    /// Whether users have changed since it was found due.
     var isOutdated = false
   }
 
-  /// Waits between half and whole of a step that doubles, from a minute up to six hours.
+  /// Waits between half and the whole of a step that doubles, from a minute up to six hours.
   private static let policy = RetryPolicy(initial: .seconds(60), max: .seconds(6 * 3600))
 
   private var entries: [Entry] = []
@@ -37,12 +37,12 @@ package struct RevocationBacklog: Sendable {
 
   package func holdsAny(of account: AccountName) -> Bool { entries.contains { $0.pending.account == account } }
 
-  /// The next time at which `woke` has something to do; nil: only other events can bring that about.
+  /// The next time at which `woke` has something to do, or nil if only other events can cause that.
   package var nextWake: Timestamp? {
     entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.pending.expiresAt) }.min()
   }
 
-  /// A grant that has just failed to be revoked. `share`: of the wait, from 0 up to 1.
+  /// Adds a grant whose revocation has just failed. `share` is the random share of the wait, from 0 up to 1.
   package mutating func failed(
     _ pending: PendingRevocation, retryAfter: Duration?, share: Double, at now: Timestamp
   ) -> [Action] {
@@ -50,7 +50,7 @@ package struct RevocationBacklog: Sendable {
     return ended(pending.id, .unavailable(retryAfter: retryAfter), share: share, at: now)
   }
 
-  /// What lay on the disk at the start, or was left over now.
+  /// Adds the grants that were on disk at the start, or were left over now.
   package mutating func add(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
     entries += pending.map { Entry(pending: $0, nextAt: now) }
     return woke(at: now)
@@ -81,7 +81,7 @@ package struct RevocationBacklog: Sendable {
     return [.remove(entries.remove(at: index).pending, reason)]
   }
 
-  /// It was not asked for, since its user is signed in: it waits for another user or nobody, and is looked at now and then.
+  /// Called when the provider was not asked because the grant's user is signed in. The grant waits for another user.
   package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     if entries[index].isOutdated {
@@ -100,18 +100,18 @@ package struct RevocationBacklog: Sendable {
     return woke(at: now)
   }
 
-  /// The clock was stepped: each wait lasts as long as it was meant to.
+  /// Called when the clock was stepped. Waits keep their lengths.
   package mutating func move(by step: Duration) {
     for index in entries.indices { entries[index].nextAt = entries[index].nextAt + step }
   }
 
-  /// The network may be back: what failed for want of it is tried at once.
+  /// Called when the network may be back. Everything is tried at once.
   package mutating func networkReturned(at now: Timestamp) -> [Action] {
     for index in entries.indices { entries[index].nextAt = now }
     return woke(at: now)
   }
 
-  /// Somebody else is signed in somewhere, or nobody any more: what was held back may be free.
+  /// Called when the user of some session has changed. What was held back may be free.
   package mutating func usersChanged(at now: Timestamp) -> [Action] {
     for index in entries.indices where entries[index].isUnderWay { entries[index].isOutdated = true }
     for index in entries.indices where entries[index].isHeld {

@@ -1,13 +1,13 @@
 /// Why a sink's file cannot be put in place or removed, by what can be done about it.
 package enum SinkFailure: Error, Hashable, Sendable {
-  /// Something lies there that Hearth has not put there.
+  /// Something exists there that Hearth did not put there.
   case occupied
   /// It is a link, a folder or the like.
   case notRegular
-  /// Another sink, at this path, is the same file.
+  /// Another sink, at this path, uses the same file.
   case shared(String)
   case folderMissing
-  /// Others may write in the folder or one above it, or it is another user's; the text says which.
+  /// Others may write in the folder or one above it, or it is another user's. The text says which.
   case folderUnsafe(String)
   case denied
   case readOnly
@@ -16,14 +16,14 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case unknownOwner(String)
   /// Hearth may not give the file to this user or group.
   case ownerDenied(String)
-  /// The file system has not answered in this time.
+  /// The file system has not answered within this time.
   case unanswered(Duration)
-  /// That the file is Hearth's cannot be written down; the text says why.
+  /// It cannot be recorded that the file is Hearth's. The text says why.
   case unrecorded(String)
-  /// Anything else; the text is the system's.
+  /// Any other error. The text is the system's.
   case failed(String)
 
-  /// What is wrong with the file at `path` and what to do, as one sentence.
+  /// One sentence that says what is wrong with the file at `path` and what to do.
   package func message(at path: String) -> String {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {
@@ -36,7 +36,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
     case .denied: "\(folder) does not let Hearth write or remove \(path): give its user the right to write there."
     case .readOnly: "\(path) is on a file system that can only be read: name another path."
     case .noSpace: "There is no space left for \(path): make room."
-    case .unknownOwner(let name): "\(path) is to belong to \"\(name)\", and there is no such user or group: mend it."
+    case .unknownOwner(let name): "\(path) is to belong to \"\(name)\", and there is no such user or group: fix it."
     case .ownerDenied(let name):
       "Hearth may not give \(path) to \"\(name)\": it can only give it to a group that its own user is in."
     case .unanswered(let limit):

@@ -1,20 +1,20 @@
-/// What one sink's file has to hold, given what its session gives out: the token in use, or no file. One step on the file
-/// is under way at a time.
+/// Decides what one sink's file has to hold, given what its session gives out: the token in use, or no file. Only one
+/// step on the file is under way at a time.
 package struct SinkMachine: Hashable, Sendable {
   /// What the session gives out.
   package enum Offer: Hashable, Sendable {
     case content(SinkContent)
-    /// It is locked, has ended, or its token has run out.
+    /// The session is locked, has ended, or its token has expired.
     case nothing
-    /// It does not know yet: its credential is being read.
+    /// The session does not know yet: its credential is being read.
     case undecided
   }
 
   package enum Input: Sendable {
     case given(Offer)
-    /// The configuration was read, and names the sink: the file is made anew, whatever became of it.
+    /// The configuration was read and names the sink. The file is made again, whatever its state.
     case configured(Offer)
-    /// The configuration names it no more, or the daemon stops: the file has to go.
+    /// The configuration no longer names the sink, or the daemon stops. The file has to be removed.
     case retired
     case put(Result<Void, SinkFailure>)
     case removed(Result<Void, SinkFailure>)
@@ -22,13 +22,13 @@ package struct SinkMachine: Hashable, Sendable {
   }
 
   package enum Action: Hashable, Sendable {
-    /// Have the file hold this, and answer with `.put`.
+    /// Write this to the file, and answer with `.put`.
     case put(SinkContent)
-    /// Have no file there, and answer with `.removed`.
+    /// Remove the file, and answer with `.removed`.
     case remove
-    /// It fails for a reason that was not told yet.
+    /// Report a failure whose reason was not reported yet.
     case report(SinkFailure)
-    /// What was reported is over.
+    /// Report that the failure is over.
     case recovered
   }
 
@@ -39,7 +39,7 @@ package struct SinkMachine: Hashable, Sendable {
   }
 
   private enum Held: Hashable {
-    /// Another run of the daemon left it, or a step has failed halfway.
+    /// Another run of the daemon left the file, or a step has failed halfway.
     case unknown
     case nothing
     case content(SinkContent.Mark)
@@ -50,30 +50,30 @@ package struct SinkMachine: Hashable, Sendable {
     case removing
   }
 
-  /// How long a file stays while its session does not know yet whether there is a token: as long as a call waits for it.
-  private static let patience: Duration = .seconds(2)
+  /// How long a file stays while its session does not know if there is a token, like the wait of a call.
+  private static let timeout: Duration = .seconds(2)
 
   private var goal: Goal
   private var held = Held.unknown
   private var step: Step?
-  /// The step under way began before the configuration was read.
+  /// Whether the step under way began before the configuration was read.
   private var isStale = false
   private var putting = SinkRetry()
   private var removing = SinkRetry()
   package private(set) var isRetired = false
 
-  package init(at now: Timestamp) { goal = .undecided(until: now + Self.patience) }
+  package init(at now: Timestamp) { goal = .undecided(until: now + Self.timeout) }
 
-  /// No step is under way.
+  /// Whether no step is under way.
   package var isIdle: Bool { step == nil }
 
-  /// It is to be forgotten: its file is gone, and none is wanted.
+  /// Whether the machine can be forgotten: its file is gone, and none is wanted.
   package var isOver: Bool { isRetired && isIdle && held == .nothing }
 
-  /// Why the file is not as it has to be; nil where it is, or will be at once.
+  /// Why the file is not as it has to be, or nil if it is, or will be at once.
   package var failure: SinkFailure? { removing.failure ?? putting.failure }
 
-  /// The token that the file holds.
+  /// The token in the file.
   package var fingerprint: Fingerprint? { if case .content(let mark) = held { mark.fingerprint } else { nil } }
 
   package mutating func handle(_ input: Input, at now: Timestamp) -> [Action] {
@@ -103,7 +103,7 @@ package struct SinkMachine: Hashable, Sendable {
       if goal != .content(content) { putting.retryNow() }
       goal = .content(content)
     case .nothing: goal = .nothing
-    case .undecided: if case .undecided = goal {} else { goal = .undecided(until: now + Self.patience) }
+    case .undecided: if case .undecided = goal {} else { goal = .undecided(until: now + Self.timeout) }
     }
   }
 
@@ -117,7 +117,7 @@ package struct SinkMachine: Hashable, Sendable {
       (putting, removing) = (SinkRetry(), SinkRetry())
       return wasFailing ? [.recovered] : []
     case .failure(let failure):
-      // It may still be carried out.
+      // The step may still be carried out.
       if case .unanswered = failure { held = .unknown }
       return putting.failed(failure, at: now) ? [.report(failure)] : []
     }
@@ -131,14 +131,14 @@ package struct SinkMachine: Hashable, Sendable {
       held = .nothing
       let wasFailing = removing.failure != nil
       removing = SinkRetry()
-      // Where nothing is wanted, nothing is missing.
+      // If nothing is wanted, nothing is missing.
       if wanted(at: now) == .nothing { putting = SinkRetry() }
       return wasFailing ? [.recovered] : []
     case .failure(let failure): return removing.failed(failure, at: now) ? [.report(failure)] : []
     }
   }
 
-  /// An expired token counts as none, and who does not know in time has none.
+  /// An expired token counts as none, and a session that does not know in time counts as having none.
   private func wanted(at now: Timestamp) -> Goal {
     if isRetired { return .nothing }
     switch goal {
@@ -159,7 +159,7 @@ package struct SinkMachine: Hashable, Sendable {
         (step, isStale) = (.putting(content.mark), false)
         return [.put(content)]
       }
-      // What cannot be replaced is not left there expired.
+      // An expired token is removed if it cannot be replaced.
       if case .content(let mark) = held, mark.isExpired(at: now) { return remove(at: now) }
       return []
     }
@@ -171,7 +171,7 @@ package struct SinkMachine: Hashable, Sendable {
     return [.remove]
   }
 
-  /// When there may be something to do; nil: after the next input.
+  /// When there may be something to do, or nil if only after the next input.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     guard step == nil else { return nil }
     var times = [putting.retryAt, removing.retryAt]
@@ -184,10 +184,58 @@ package struct SinkMachine: Hashable, Sendable {
     return times.compactMap(\.self).filter { $0 > now }.min()
   }
 
-  /// The clock was set. The times of tokens are the session's, which gives them out anew.
+  /// Called when the clock was set. The session gives out the new times of its tokens itself.
   package mutating func move(by step: Duration) {
     if case .undecided(let until) = goal { goal = .undecided(until: until + step) }
     putting.move(by: step)
     removing.move(by: step)
   }
+}
+
+/// What a sink's file is made from.
+package struct SinkContent: Hashable, Sendable {
+  package let bearer: Bearer
+  /// The configured issuer, used if the user is not known.
+  package let issuer: String?
+
+  package init(_ ready: ReadyToken) { self.init(ready.bearer, issuer: ready.issuer) }
+
+  package init(_ bearer: Bearer, issuer: String?) { (self.bearer, self.issuer) = (bearer, issuer) }
+
+  /// Distinguishes it from other contents, without a secret.
+  struct Mark: Hashable, Sendable {
+    let fingerprint: Fingerprint
+    let expiresAt: Timestamp?
+    let subject: Subject?
+    let issuer: String?
+
+    func isExpired(at now: Timestamp) -> Bool { expiresAt.map { $0 <= now } ?? false }
+  }
+
+  var mark: Mark {
+    Mark(fingerprint: bearer.token.fingerprint, expiresAt: bearer.expiresAt, subject: bearer.subject, issuer: issuer)
+  }
+}
+
+/// Decides when a failed step on a sink's file is tried again.
+struct SinkRetry: Hashable, Sendable {
+  private static let policy = RetryPolicy(initial: .seconds(1), max: .seconds(60))
+
+  private(set) var failure: SinkFailure?
+  private(set) var retryAt: Timestamp?
+  private var failures = 0
+
+  /// Returns whether the failure differs from the previous one.
+  mutating func failed(_ failure: SinkFailure, at now: Timestamp) -> Bool {
+    defer { self.failure = failure }
+    failures += 1
+    retryAt = now + Self.policy.wait(failures: failures, random: 1)
+    return failure != self.failure
+  }
+
+  mutating func retryNow() { retryAt = nil }
+
+  func mayBegin(at now: Timestamp) -> Bool { retryAt.map { $0 <= now } ?? true }
+
+  mutating func move(by step: Duration) { retryAt = retryAt.map { $0 + step } }
 }

@@ -1,23 +1,22 @@
-/// One `[[accounts.NAME.sinks]]` of the configuration: a file that holds the account's token for programs that can only
-/// read files.
+/// One `[[accounts.NAME.sinks]]`: a file with the account's token for programs that can only read files.
 package struct SinkSettings: Hashable, Sendable {
-  /// What is in the file.
+  /// The format of the file.
   package enum Format: String, Hashable, Sendable, CaseIterable {
-    /// The token alone, without a newline: some programs send what they read as it is.
+    /// The token alone, without a newline, since some programs send what they read unchanged.
     case token
-    /// `Authorization: Bearer …`, one line as HTTP has it, for `curl -H @FILE`.
+    /// `Authorization: Bearer …`, as one line of HTTP, for `curl -H @FILE`.
     case header
-    /// What `session.getToken` answers, on one line.
+    /// The result of `session.getToken` on one line.
     case json
   }
 
   package let account: AccountName
-  /// Absolute, without `//`, `/./` and `/../`.
+  /// An absolute path without `//`, `/./` and `/../`.
   package let path: String
   package let format: Format
-  /// Its permission bits.
+  /// The permission bits.
   package let mode: UInt32
-  /// Names or numbers; nil: those of the daemon.
+  /// Names or numbers of the file's owner and group. Nil stands for those of the daemon.
   package let owner: String?
   package let group: String?
 
@@ -25,12 +24,8 @@ package struct SinkSettings: Hashable, Sendable {
     account: AccountName, path: String, format: Format = .token, mode: UInt32 = 0o600, owner: String? = nil,
     group: String? = nil
   ) {
-    self.account = account
-    self.path = path
-    self.format = format
-    self.mode = mode
-    self.owner = owner
-    self.group = group
+    (self.account, self.path, self.format) = (account, path, format)
+    (self.mode, self.owner, self.group) = (mode, owner, group)
   }
 }
 
@@ -51,7 +46,7 @@ extension SinkSettings {
       owner: try table.string(.owner), group: try table.string(.group))
   }
 
-  /// Nobody but the owner may write, and nobody executes a token.
+  /// Reads the mode. Only the owner may write, and nobody may execute.
   private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
     guard let text = try table.string(.mode) else { return 0o600 }
     guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0

@@ -5,7 +5,7 @@ extension UInt8 {
   /// `0` to `9`.
   package var isASCIIDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-  /// What a method, a header's name or a scheme is made of (RFC 9110, section 5.6.2).
+  /// Whether a method, a header's name or a scheme may contain the byte (RFC 9110, section 5.6.2).
   package var isTokenByte: Bool { isASCIILetter || isASCIIDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
 
   /// `0` to `9` and `a` to `f`.

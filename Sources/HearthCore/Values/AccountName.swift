@@ -2,7 +2,7 @@
 package struct AccountName: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let description: String
 
-  /// It is nil where `text` is no such name.
+  /// Returns nil if `text` is not such a name.
   package init?(_ text: String) {
     guard let first = text.utf8.first, first.isASCIILetter || first.isASCIIDigit, text.utf8.count <= 64,
       text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) })
@@ -10,7 +10,5 @@ package struct AccountName: Hashable, Comparable, Sendable, CustomStringConverti
     description = text
   }
 
-  package static func < (lhs: AccountName, rhs: AccountName) -> Bool {
-    lhs.description < rhs.description
-  }
+  package static func < (lhs: AccountName, rhs: AccountName) -> Bool { lhs.description < rhs.description }
 }

@@ -1,24 +1,21 @@
-/// A token as a session gives it out, with all that belongs to it at that time.
+/// A token as a session gives it out, with everything that belongs to it.
 package struct Bearer: Hashable, Sendable {
-  /// The token of the kind that the account is configured to.
+  /// The token of the kind that is configured for the account.
   package let token: Token
   package let type: String
   package let expiresAt: Timestamp?
   package let subject: Subject?
-  /// All tokens of its grant, which are removed from what a server sends back.
+  /// All tokens of its grant, which are redacted from what a server sends back.
   package let secrets: [Secret]
 
   package init(
     token: Token, type: String = "Bearer", expiresAt: Timestamp? = nil, subject: Subject?, secrets: [Secret]
   ) {
-    self.token = token
-    self.type = type
-    self.expiresAt = expiresAt
-    self.subject = subject
-    self.secrets = secrets
+    (self.token, self.type, self.expiresAt) = (token, type, expiresAt)
+    (self.subject, self.secrets) = (subject, secrets)
   }
 
-  /// `subject`: of the session, where the credential does not name one.
+  /// `subject` is the session's, for a credential that names none.
   package init(_ credential: Credential, as kind: BearerKind, subject: Subject?) {
     let grant = credential.grant
     self.init(

@@ -1,5 +1,6 @@
-/// How far a server's clock is ahead of this machine's, as its answers' `Date` headers show. Lifetimes are counted by
-/// this machine's clock alone, so that the difference harms nothing; above a minute somebody should mend a clock.
+/// How far a server's clock is ahead of this machine's, measured by the `Date` headers of its responses. Lifetimes are
+/// counted by this machine's clock alone, so the difference does no harm, but above a minute somebody should fix a
+/// clock.
 package struct ClockSkew: Hashable, Sendable {
   package static let alarming: Duration = .seconds(60)
 
@@ -7,7 +8,7 @@ package struct ClockSkew: Hashable, Sendable {
 
   package init() {}
 
-  /// Adds one measurement; true where the difference is worth a warning that was not given yet.
+  /// Adds a measurement. Returns true if the difference deserves a warning that was not given yet.
   package mutating func observe(_ measured: Duration) -> Bool {
     guard measured.magnitude > Self.alarming else {
       warnedOf = .zero

@@ -1,12 +1,12 @@
-/// A text of a server as it may have been written: its bytes, or what they stand for where it escapes some of them.
+/// One reading of a server's text: its bytes, or its bytes with escapes decoded.
 ///
-/// All is in lower case: servers that change the case of what they echo change none of its worth to an attacker.
+/// Everything is in lower case: an echoed secret in another case is worth as much to an attacker.
 struct EchoedText {
   private(set) var symbols: [UInt8] = []
-  /// Where each symbol begins in the text; and, one more, where the text ends.
+  /// Where each symbol begins in the text, followed by where the text ends.
   private(set) var starts: [Int] = [0]
 
-  /// The text as it stands, and, where it has any, without its escapes.
+  /// The text unchanged and, if it has escapes, with these decoded.
   static func readings(of text: [UInt8]) -> [EchoedText] {
     let hasEscapes = text.contains { "%+\\& ".utf8.contains($0) }
     return [EchoedText(text, asItStands)] + (hasEscapes ? [EchoedText(text, unit)] : [])
@@ -30,7 +30,7 @@ struct EchoedText {
 
   static func asItStands(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) { (folded(text[index]), 1) }
 
-  /// What the text at `index` stands for, if it is an escape of one ASCII character, and how many bytes it takes. A space
+  /// Decodes the text at `index` if it is an escape of one ASCII character, and returns its length in bytes. A space
   /// counts as the plus that a form writes for it.
   static func unit(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) {
     let plain = (folded(text[index]), 1)
@@ -67,7 +67,7 @@ struct EchoedText {
     return (number.byte, number.end + 1 - index)
   }
 
-  /// A number of exactly `digits` digits, or of as many as there are, that fits a byte.
+  /// Reads a number of exactly `digits` digits, or of as many as there are, that fits in a byte.
   private static func number(
     in text: [UInt8], from start: Int, radix: Int, digits: Int?
   ) -> (byte: UInt8, end: Int)? {

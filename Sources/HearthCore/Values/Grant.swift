@@ -1,13 +1,13 @@
-/// What a token endpoint granted (RFC 6749, section 5.1), in the form in which Hearth keeps it.
+/// What a token endpoint granted (RFC 6749, section 5.1), in the form that Hearth stores.
 package struct Grant: Hashable, Sendable {
   package var accessToken: Token
   package var refreshToken: Token?
   package var idToken: Token?
   package var tokenType: String
   package var scope: String?
-  /// When the token was issued that APIs are shown, as `expiresAt` is.
+  /// When the token that APIs are shown was issued. `expiresAt` is about the same token.
   package var issuedAt: Timestamp
-  /// Nil: the provider named no expiry, and none could be found out.
+  /// It is nil if the provider named no expiry and none could be determined.
   package var expiresAt: Timestamp?
   package var refreshExpiresAt: Timestamp?
 
@@ -25,9 +25,9 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
-  /// What an answer makes of the grant before it: what the answer leaves out stays (RFC 6749, section 6).
+  /// Applies a response to the previous grant: what the response leaves out stays (RFC 6749, section 6).
   package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
-    // The provider has just taken the old one: where its end is said to have passed, a clock is wrong.
+    // The provider has just accepted the old refresh token. If its end has passed, a clock is wrong.
     let oldEnd = response.refreshToken == nil ? old?.refreshExpiresAt.flatMap { now < $0 ? $0 : nil } : nil
     let refreshExpiresAt = response.refreshLifetime.map { now + $0 } ?? oldEnd
     let refreshToken = response.refreshToken ?? old?.refreshToken
@@ -49,25 +49,46 @@ package struct Grant: Hashable, Sendable {
 
   package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-  /// The lifetime that is assumed where none is known, so that a grant that can be renewed is renewed.
+  /// The lifetime that is assumed if none is known, so that a renewable grant is renewed.
   package static let assumedLifetime: Duration = .seconds(3600)
 
-  /// The clock by which it was timed was set by so much.
+  /// Called when the clock that timed the grant was set by `step`.
   package mutating func move(by step: Duration) { move(by: step, refreshToken: step) }
 
-  /// Where the end of the refresh token was timed otherwise.
+  /// Called when the end of the refresh token has another timing.
   mutating func move(by step: Duration, refreshToken other: Duration) {
     issuedAt = issuedAt + step
     expiresAt = expiresAt.map { $0 + step }
     refreshExpiresAt = refreshExpiresAt.map { $0 + other }
   }
 
-  /// How long the token that APIs are shown lives in all; nil where it never expires.
+  /// The whole lifetime of the token that APIs are shown, or nil if it never expires.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }
   }
 
   package func isExpired(at now: Timestamp) -> Bool {
     expiresAt.map { $0 <= now } ?? false
+  }
+}
+
+/// The token of a grant that APIs are shown (`bearer` in the configuration).
+package enum BearerKind: String, Sendable, CaseIterable {
+  case accessToken = "access_token"
+  case idToken = "id_token"
+}
+
+extension Grant {
+  /// The token that APIs are shown. It is the access token if the grant has no ID token.
+  package func bearer(_ kind: BearerKind) -> Token {
+    switch kind {
+    case .accessToken: accessToken
+    case .idToken: idToken ?? accessToken
+    }
+  }
+
+  /// Whether APIs are shown an ID token that a refresh did not renew (OIDC Core, section 12.2).
+  package func keepsIDToken(of old: Grant, as kind: BearerKind) -> Bool {
+    kind == .idToken && idToken != nil && idToken == old.idToken
   }
 }

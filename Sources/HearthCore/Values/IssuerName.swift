@@ -1,11 +1,11 @@
-/// The name of an issuer as it is configured, compared as the text it is (OpenID Connect Discovery 1.0, section 4.3).
+/// A configured issuer's name, compared as text (OpenID Connect Discovery 1.0, section 4.3).
 ///
 /// Some names stand for many issuers: Microsoft Entra's `…/common/v2.0`, `…/organizations/v2.0` and `…/consumers/v2.0`,
 /// whose document calls itself `…/{tenantid}/v2.0` and whose ID tokens name the tenant of the user in that place
 /// (Microsoft identity platform, "OpenID Connect on the Microsoft identity platform").
 package struct IssuerName: Hashable, Sendable {
   package let text: String
-  /// What stands before the tenant's name; nil where the name stands for itself alone.
+  /// The part before the tenant's name, or nil if the name stands only for itself.
   private let tenantsRoot: String?
 
   private static let tail = "/v2.0"
@@ -21,10 +21,10 @@ package struct IssuerName: Hashable, Sendable {
     tenantsRoot = root.map { String($0) }
   }
 
-  /// The issuer of a user is only known when a token names it.
+  /// Whether the issuer of a user is only known when a token names it.
   package var standsForMany: Bool { tenantsRoot != nil }
 
-  /// Whether the discovery document of this issuer may call itself so.
+  /// Whether the discovery document of this issuer may have this `issuer`.
   package func mayCallItself(_ name: String) -> Bool {
     guard let tenantsRoot else { return name == text }
     let isConsumers = text == tenantsRoot + Self.consumers + Self.tail
@@ -32,14 +32,14 @@ package struct IssuerName: Hashable, Sendable {
       || isConsumers && name == tenantsRoot + Self.consumersTenant + Self.tail
   }
 
-  /// Whether a token of this issuer may name `issuer` as its own.
+  /// Whether a token of this issuer may have this `iss`.
   package func covers(_ issuer: String) -> Bool {
     guard let tenantsRoot, issuer != text else { return issuer == text }
     guard issuer.hasPrefix(tenantsRoot), issuer.hasSuffix(Self.tail) else { return false }
     return Self.isTenant(issuer.dropFirst(tenantsRoot.count).dropLast(Self.tail.count))
   }
 
-  /// A GUID: 8, 4, 4, 4 and 12 hexadecimal digits.
+  /// Whether the text is a GUID: 8, 4, 4, 4 and 12 hexadecimal digits.
   private static func isTenant(_ text: Substring) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }

@@ -1,6 +1,6 @@
-/// A text that names something: a lane, a key, a path. Two are equal where their UTF-8 is, as SQLite, PostgreSQL, file
-/// systems and providers compare. Swift's own `String` takes texts for equal that are canonically equivalent, such as "é"
-/// in one scalar and in two, or K and the Kelvin sign.
+/// A text that names something: a lane, a key, a path. Two names are equal if their UTF-8 is, which is how SQLite,
+/// PostgreSQL, file systems and providers compare. Swift's own `String` treats canonically equivalent texts as equal,
+/// such as "é" in one scalar and in two, or K and the Kelvin sign.
 package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
   package let text: String
 
@@ -17,7 +17,7 @@ package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
   package func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // The end of the text, so that two names in a row are not one.
+    // Marks the end of the text, so that two names in a row do not hash like one.
     hasher.combine(0xFF as UInt8)
   }
 }

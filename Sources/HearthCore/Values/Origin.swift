@@ -1,7 +1,7 @@
-/// Scheme, host and port of a URL (RFC 6454, section 4): what a token may be sent to.
+/// Scheme, host and port of a URL (RFC 6454, section 4). Tokens are bound to origins.
 package struct Origin: Hashable, Sendable, CustomStringConvertible {
   package let scheme: String
-  /// In lower case; an IPv6 address with its brackets.
+  /// In lower case, with brackets around an IPv6 address.
   package let host: String
   package let port: Int
 
@@ -20,14 +20,14 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
     self.port = number
   }
 
-  /// Without the port where it is the scheme's own.
+  /// Leaves out the port if it is the scheme's default.
   package var description: String {
     "\(scheme)://\(host)" + (port == Self.port(of: scheme) ? "" : ":\(port)")
   }
 
   private static func port(of scheme: String) -> Int { mailPorts[scheme] ?? (scheme == "https" ? 443 : 80) }
 
-  /// 127.0.0.0/8, [::1] or `localhost`, which never leave this machine (RFC 6761, section 6.3).
+  /// Whether the host is 127.0.0.0/8, [::1] or `localhost`, which never leave this machine (RFC 6761, section 6.3).
   package var isLoopback: Bool {
     if host == "localhost" || host == "[::1]" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -63,5 +63,27 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
         !label.isEmpty && label.count <= 63
           && label.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "-_".utf8.contains($0) }
       }
+  }
+}
+
+extension Origin {
+  /// The ports of mail servers by scheme, with the names of RFC 5092 and curl. Without TLS from the start, the mail
+  /// program has to request it (STARTTLS).
+  static let mailPorts = ["imap": 143, "imaps": 993, "pop3": 110, "pop3s": 995, "smtp": 25, "smtps": 465]
+
+  /// Whether it is a mail server, which other programs show the token. Hearth itself only speaks HTTP.
+  var isOfMail: Bool { Self.mailPorts[scheme] != nil }
+
+  /// Reads the URL of a server that receives tokens: an API's or a mail server's.
+  package init(ofServer text: String) throws(HTTPURL.ParseError) {
+    guard let schemeEnd = text.firstRange(of: "://"),
+      Self.mailPorts[text[..<schemeEnd.lowerBound].lowercased()] != nil
+    else {
+      self = try HTTPURL(text).origin
+      return
+    }
+    let authority = text[schemeEnd.upperBound...].prefix { $0 != "/" && $0 != "?" }
+    guard !authority.contains("@") else { throw .userInformation }
+    self = try Origin(scheme: text[..<schemeEnd.lowerBound].lowercased(), authority: authority.utf8)
   }
 }

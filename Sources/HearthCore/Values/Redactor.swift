@@ -1,21 +1,19 @@
-/// Removes secrets from what a server said, before anything of it is logged, stored or published.
+/// Removes secrets from what a server said, before any of it is logged, stored or published.
 ///
-/// A secret is found as it stands, percent-encoded, JSON-escaped and as HTML character references (each of these also
-/// in parts), in base64 at any alignment, in hexadecimal digits, in upper and lower case alike, and where only its
-/// beginning is quoted (16 bytes or more, or what stands at the end of a text that was cut off).
+/// A secret is found unchanged, percent-encoded, JSON-escaped and as HTML character references (each of these also in
+/// parts), in Base64 at any alignment, in hexadecimal digits, in upper or lower case, and if only its beginning is
+/// quoted (16 bytes or more, or whatever is at the end of a text that was cut off).
 ///
-/// Whoever wrote the text may have chosen the secrets too, so that the time grows with the length of the text and the number
-/// of secrets alone: no more is read of a secret than can stand in the text.
+/// An attacker may have chosen both the text and the secrets, so the time is linear in the length of the text and the
+/// number of secrets: no more is read of a secret than fits in the text.
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
-  /// How much of a text is read to quote one line of it, in bytes.
+  /// How many bytes of a text are read to quote one line of it.
   package static let quotable = 2048
 
   private var secrets: [Secret] = []
 
-  package init(_ secrets: some Sequence<Secret>) {
-    add(secrets)
-  }
+  package init(_ secrets: some Sequence<Secret>) { add(secrets) }
 
   package mutating func add(_ secrets: some Sequence<Secret>) {
     self.secrets += secrets.filter { !$0.isEmpty }
@@ -25,13 +23,13 @@ package struct Redactor: Sendable {
     String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// The beginning of a text, from which one line is quoted. A secret at its end is seen as a whole.
+  /// Redacts the beginning of a text, from which one line is quoted. A secret at its end is recognised as a whole.
   package func redactedBeginning(of text: String) -> String {
     let beginning = redacted(Array(text.utf8.prefix(Self.quotable)), isCut: text.utf8.count > Self.quotable)
     return String(decoding: beginning, as: UTF8.self)
   }
 
-  /// `isCut`: the text goes on behind these bytes.
+  /// Redacts bytes. `isCut` is true if the text goes on behind them.
   package func redacted(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
     let isSecret = secretBytes(in: bytes, isCut: isCut)
     guard isSecret.contains(true) else { return bytes }
@@ -47,9 +45,9 @@ package struct Redactor: Sendable {
     return result
   }
 
-  /// One line for people: without secrets and what is not plain text, and at most `limit` characters long.
+  /// One line for people, without secrets and characters that are not plain text, and with at most `limit` characters.
   package func line(_ text: String, limit: Int = 200) -> String {
-    // A space first where something stood between two words.
+    // The space comes first, for the separators between two words.
     let words = redactedBeginning(of: text).unicodeScalars.split { !$0.isPlain || $0 == " " }
     let line = words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")
     return line.unicodeScalars.count <= limit ? line : String.cut(line.unicodeScalars, to: limit)
@@ -68,7 +66,7 @@ package struct Redactor: Sendable {
     return isSecret
   }
 
-  /// Marks each place where the secret stands, or its beginning (the algorithm of Knuth, Morris and Pratt).
+  /// Marks each place where the secret or its beginning occurs (the algorithm of Knuth, Morris and Pratt).
   private static func mark(
     _ spelling: SecretSpelling, in reading: EchoedText, of text: [UInt8], isCut: Bool, _ isSecret: inout [Bool]
   ) {
@@ -91,8 +89,8 @@ package struct Redactor: Sendable {
     Unicode.Scalar(byte).properties.isAlphabetic || byte.isASCIIDigit
   }
 
-  /// Whether one of the secrets stands in it, as its last 16 bytes tell. One that is shorter than 8 bytes is not searched
-  /// for: no token is.
+  /// Whether one of the secrets occurs in the text, judged by its last 16 bytes. Secrets of fewer than 8 bytes are
+  /// ignored, since no token is that short.
   package func findsAny(in text: [UInt8]) -> Bool {
     var endings: [Int: Set<UInt128>] = [:]
     var mayEnd = [Bool](repeating: false, count: 256)

@@ -1,13 +1,11 @@
 /// A text that never prints itself: not in descriptions, dumps, mirrors or string interpolation.
 ///
-/// `reveal()` stands only where the bytes leave the process: a request to the provider, the credential file,
-/// the answer to a client that asked for its token.
+/// `reveal()` is called only where the bytes leave the process: in a request to the provider, in the credential file,
+/// and in the answer to a client that asked for its token.
 package struct Secret: Hashable, Sendable {
   private let text: String
 
-  package init(_ text: String) {
-    self.text = text
-  }
+  package init(_ text: String) { self.text = text }
 
   package var isEmpty: Bool { text.isEmpty }
 

@@ -1,11 +1,10 @@
-/// One of the ways in which a server may write a secret: as it stands, in hexadecimal digits, or in Base64 at one of three
-/// alignments. All are in lower case.
+/// One way to write a secret, in lower case: unchanged, in hexadecimal digits, or in Base64 at one of three alignments.
 struct SecretSpelling {
   let bytes: [UInt8]
-  /// Too short to be searched for inside words, where the replacement itself would show where it stands.
+  /// Whether it is too short to be searched for inside words, where the replacement itself would reveal its position.
   let standsAlone: Bool
 
-  /// `limit`: how many bytes of the secret are of interest.
+  /// All spellings of the first `limit` bytes of a secret.
   static func all(of secret: Secret, upTo limit: Int = .max) -> [SecretSpelling] {
     let bytes = Array(secret.reveal().utf8.prefix(limit))
     let isShort = secret.reveal().utf8.count < 6
@@ -18,19 +17,19 @@ struct SecretSpelling {
 
   func search() -> Search { Search(pattern: bytes) }
 
-  /// How much of a pattern stands before each place of a text that is gone through.
+  /// Tracks how much of a pattern ends at each position of a text.
   struct Search {
     private let pattern: [UInt8]
-    /// For each number of bytes found: of how many of the last of them the pattern begins, too.
+    /// For each number of matched bytes, the length of the longest proper prefix that is also their suffix.
     private var borders: [Int] = [0, 0]
     private var count = 0
 
     fileprivate init(pattern: [UInt8]) { self.pattern = pattern }
 
-    /// The whole pattern stands before the place.
+    /// Whether the whole pattern ends at the current position.
     var isWhole: Bool { count == pattern.count }
 
-    /// How many bytes of the pattern's beginning end with this one.
+    /// Advances by one byte, and returns how many bytes of the pattern's beginning end with it.
     mutating func next(_ byte: UInt8) -> Int {
       if isWhole { count = borders[count] }
       while count > 0, pattern[count] != byte { count = borders[count] }
@@ -52,14 +51,14 @@ struct SecretSpelling {
     return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }
   }
 
-  /// The characters that a secret certainly becomes in base64 and base64url, wherever in a longer text it stands.
+  /// The characters that a secret always becomes in Base64 and base64url, at any position in a longer text.
   private static func base64Forms(of secret: [UInt8]) -> Set<[UInt8]> {
     let standard = Array("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     let forURLs = standard.dropLast(2) + "-_".utf8
     var forms: Set<[UInt8]> = []
     for offset in 0..<3 {
       let sextets = sextets(of: [UInt8](repeating: 0, count: offset) + secret)
-      // Some bits of the first ones belong to the text before the secret.
+      // Some bits of the first sextets belong to the text before the secret.
       let own = sextets.dropFirst([0, 2, 3][offset])
       guard own.count >= 6 else { continue }
       forms.insert(own.map { standard[Int($0)] })
@@ -68,7 +67,7 @@ struct SecretSpelling {
     return forms
   }
 
-  /// Groups of six bits, without the last one where it is not full.
+  /// Groups of six bits, without an incomplete last one.
   private static func sextets(of bytes: [UInt8]) -> [UInt8] {
     var sextets: [UInt8] = []
     var pending: UInt32 = 0

@@ -1,11 +1,9 @@
-/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"): random as a value, so that a
-/// machine's jitter can be replayed. Not for secrets.
+/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"). A value, so that a machine's
+/// jitter can be replayed. Not for secrets.
 package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64
 
-  package init(seed: UInt64) {
-    state = seed
-  }
+  package init(seed: UInt64) { state = seed }
 
   package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
@@ -14,4 +12,7 @@ package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
+
+  /// Returns a number from 0 up to 1.
+  mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
 }

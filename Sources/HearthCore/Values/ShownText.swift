@@ -1,11 +1,11 @@
 extension Unicode.Scalar {
-  /// Whether a text may show this character as it stands, on a terminal and in a log.
+  /// Whether this character may be shown unchanged on a terminal and in a log.
   ///
-  /// It may not where it steers instead of showing: control characters (C0, DEL and C1), line and paragraph separators,
-  /// what changes the direction of writing (Unicode Standard Annex #9), and every other format character; where it is
-  /// not seen (default ignorable code points, as zero-width joiners, variation selectors and tags are: Unicode Standard,
-  /// section 5.21); and where it means nothing that all agree on (unassigned and private code points). Joiners have
-  /// their use in some scripts and in emoji, but two names that look alike must not be two.
+  /// It may not if it controls instead of showing: control characters (C0, DEL and C1), line and paragraph separators,
+  /// characters that change the direction of writing (Unicode Standard Annex #9), and all other format characters. Nor
+  /// if it is invisible (default ignorable code points, such as zero-width joiners, variation selectors and tags:
+  /// Unicode Standard, section 5.21), or has no agreed meaning (unassigned and private code points). Joiners are used
+  /// in some scripts and in emoji, but two names that look alike must not differ.
   package var isPlain: Bool {
     if value < 0x7F { return value >= 0x20 }
     switch properties.generalCategory {
@@ -16,14 +16,13 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// How many characters of a text from outside are shown at most, where a field says nothing else.
+  /// The maximum number of characters of a foreign text that are shown, unless a field says otherwise.
   package static let shownLength = 4096
 
-  /// This text fit to be shown to a person, whoever wrote it: what is not plain stands as an escape, `\u{1B}`, and what
-  /// exceeds `limit` (in Unicode scalars of the result) is cut off with an ellipsis.
+  /// This text in a form that is safe to show, whoever wrote it: characters that are not plain become escapes,
+  /// `\u{1B}`, and what exceeds `limit` (in Unicode scalars of the result) is cut off with an ellipsis.
   ///
-  /// It is the one way in which text from outside reaches a terminal or a log. `keepsLines`: for a text of several lines,
-  /// in which line feeds stand as they are.
+  /// Foreign text reaches a terminal or a log only through this function. With `keepsLines` it keeps line feeds.
   package func shown(limit: Int = String.shownLength, keepsLines: Bool = false) -> String {
     if isPlainASCII(keepsLines), utf8.count <= limit { return self }
     var shown = UnicodeScalarView()
@@ -43,11 +42,11 @@ extension String {
     return String(shown)
   }
 
-  /// This text with at most 30 marks upon a character: the stream-safe text format, which parts more of them by a joiner
-  /// (Unicode Standard Annex #15, section 13).
+  /// This text with at most 30 marks on a character: the stream-safe text format, which separates more of them by a
+  /// joiner (Unicode Standard Annex #15, section 13).
   ///
-  /// To compare or hash a text, Swift sorts the marks upon each character, in a time that grows with the square of their
-  /// number. So text from outside becomes stream-safe where it is read.
+  /// To compare or hash a text, Swift sorts the marks on each character, which takes time quadratic in their number. So
+  /// foreign text is made stream-safe where it is read.
   package var streamSafe: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var safe = UnicodeScalarView()
@@ -67,7 +66,7 @@ extension String {
     utf8.allSatisfy { (0x20..<0x7F).contains($0) || keepsLines && $0 == UInt8(ascii: "\n") }
   }
 
-  /// With the ellipsis no longer than `limit`; by scalars, for a character can have any number of marks.
+  /// Cuts the text to `limit` scalars with the ellipsis, since a character can have any number of marks.
   static func cut(_ scalars: UnicodeScalarView, to limit: Int) -> String {
     String(UnicodeScalarView(scalars.prefix(limit - 1))) + "…"
   }

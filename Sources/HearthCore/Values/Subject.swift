@@ -1,39 +1,37 @@
-/// Who a credential belongs to: the provider's name for the user, unique within the issuer, and compared byte by byte
+/// The owner of a credential: the provider's name for the user, unique within the issuer and compared byte by byte
 /// (OIDC Core, sections 2 and 5.7).
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
-  /// The provider has named no issuer, and the origin of its token endpoint stands in for one.
+  /// Whether the provider has named no issuer, so that the origin of its token endpoint stands in for one.
   package let isIssuerAssumed: Bool
 
-  /// In bytes: a name has at most 255 ASCII characters (OIDC Core, section 2).
+  /// The maximum length of a name in bytes: it has at most 255 ASCII characters (OIDC Core, section 2).
   package static let maximumLength = 255
 
-  /// Whether a provider may name a user so.
+  /// Whether a provider may use this name for a user.
   package static func isName(_ id: String) -> Bool { id.utf8.count <= maximumLength }
 
   package init(issuer: String, id: String, isIssuerAssumed: Bool = false) {
-    self.issuer = issuer
-    self.id = id
-    self.isIssuerAssumed = isIssuerAssumed
+    (self.issuer, self.id, self.isIssuerAssumed) = (issuer, id, isIssuerAssumed)
   }
 
-  /// Whoever is signed in where nothing tells a name: the outbox's items are this sign-in's, until its user signs out.
+  /// The user of a sign-in that names nobody. The outbox's items belong to this sign-in until its user signs out.
   package static let unnamed = Subject(issuer: "", id: "unnamed")
-  /// The users whose sign-in had no name and who have signed out: their items wait until somebody retries them.
+  /// The users whose sign-in named nobody and who have signed out. Their items wait until somebody retries them.
   package static let unnamedBefore = Subject(issuer: "", id: "unnamed before")
 
-  /// Nil for who has no name.
+  /// It is nil for a user without a name.
   package var named: Subject? { self == .unnamed || self == .unnamedBefore ? nil : self }
 
-  /// The same user under the issuer that is named, where this one's was assumed.
+  /// This user under `named`'s issuer, if this one's issuer was assumed.
   package func refined(by named: Subject) -> Subject {
     isIssuerAssumed && !named.isIssuerAssumed && Name(id) == Name(named.id) ? named : self
   }
 
-  /// Whether both name one user: an issuer that was assumed contradicts none that is named, and one issuer may be spelt
-  /// with a scheme and a slash at its end or without (Google documents `https://accounts.google.com` and
-  /// `accounts.google.com` as one).
+  /// Whether both are the same user. An assumed issuer contradicts no named one, and an issuer may be spelled with or
+  /// without its scheme and a final slash (Google documents `https://accounts.google.com` and `accounts.google.com` as
+  /// one).
   package func isSameUser(as other: Subject) -> Bool {
     Name(id) == Name(other.id)
       && (spelledIssuer == other.spelledIssuer || isIssuerAssumed || other.isIssuerAssumed)
@@ -44,7 +42,7 @@ package struct Subject: Hashable, Sendable {
     return Name(String(name.hasSuffix("/") ? name.dropLast() : name))
   }
 
-  /// One name of one issuer. How the issuer became known is no part of it.
+  /// Compares issuer and name. It ignores how the issuer became known.
   package static func == (one: Subject, other: Subject) -> Bool {
     Name(one.issuer) == Name(other.issuer) && Name(one.id) == Name(other.id)
   }

@@ -1,37 +1,37 @@
-/// The origins that an account's grants are bound to: that of its token endpoint, as far as the configuration names it, and
-/// those of the other endpoints that are sent tokens.
+/// The origins that an account's grants are bound to: that of its token endpoint, as far as the configuration names it,
+/// and those of the other endpoints that receive tokens.
 package struct TokenBinding: Hashable, Sendable {
-  /// The origin of the token endpoint; until discovery has named that, of the issuer.
+  /// The origin of the token endpoint. Until discovery has named it, that of the issuer.
   package private(set) var origin: Origin
-  /// Discovery may still name another origin.
+  /// Whether discovery may still name another origin.
   package private(set) var isOriginOpen: Bool
-  /// The origins of all endpoints that are sent tokens, as they are named now; nil until discovery has named them.
+  /// The origins of all endpoints that receive tokens, as they are named now. Nil until discovery has named them.
   package var endpoints: Set<Origin>?
-  /// The issuer that is to be discovered.
+  /// The issuer, if discovery is used.
   private let issuer: IssuerName?
-  /// A grant that names no origin is recognised by its issuer.
+  /// Whether a grant that names no origin is recognised by its issuer.
   private let isRecognizedByIssuer: Bool
 
-  /// A token endpoint that is named. `isRecognizedByIssuer`: false where a provider's issuers have names of another kind.
+  /// A binding to a configured endpoint. `isRecognizedByIssuer`: whether the provider's issuers are its origins.
   package init(named origin: Origin, endpoints: Set<Origin>? = nil, isRecognizedByIssuer: Bool = true) {
     (self.origin, self.isRecognizedByIssuer) = (origin, isRecognizedByIssuer)
     self.endpoints = endpoints
     (issuer, isOriginOpen) = (nil, false)
   }
 
-  /// A token endpoint that an issuer's discovery document names.
+  /// A binding to the token endpoint that an issuer's discovery document names.
   package init(discoveredBy issuer: String, at origin: Origin) {
     (self.origin, self.issuer) = (origin, IssuerName(issuer))
     (isRecognizedByIssuer, isOriginOpen) = (true, true)
   }
 
-  /// Discovery has named the token endpoint.
+  /// Called when discovery has named the token endpoint.
   package mutating func resolve(to found: Origin) {
     origin = found
     isOriginOpen = false
   }
 
-  /// Why a grant must not be sent here; nil where nothing is known against it.
+  /// Explains why a grant must not be sent here. Nil if nothing is known against it.
   package func mismatch(of credential: Credential) -> String? {
     if let own = credential.origin {
       guard own != origin, !isOriginOpen || isForeign(credential.subject) else { return nil }
@@ -44,11 +44,11 @@ package struct TokenBinding: Hashable, Sendable {
     return sentence(from: own, to: issuer?.text ?? origin.description)
   }
 
-  /// Why nothing is sent to some endpoint, though the token may be refreshed; nil where each was known at sign-in.
+  /// Explains why some endpoint receives nothing, although the token may be refreshed. Nil if there is none.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
     return "An endpoint is at \(stray) now, which was not named when you signed in, so nothing is sent there: "
-      + "sign in again or mend the configuration."
+      + "sign in again or fix the configuration."
   }
 
   private func isForeign(_ subject: Subject?) -> Bool {
@@ -58,6 +58,6 @@ package struct TokenBinding: Hashable, Sendable {
 
   private func sentence(from own: String, to configured: String) -> String {
     "The grant is from \(own) and the configuration names \(configured), so nothing was sent: "
-      + "sign in again or mend the configuration."
+      + "sign in again or fix the configuration."
   }
 }

@@ -1,4 +1,4 @@
-/// How long whoever gave a wrong password waits before another is tried: 1 s, then twice as long each time, up to a minute.
+/// How long to wait after a wrong password before another is tried: 1 s, then twice as long each time, up to a minute.
 /// Its times are `Clock.steadyNow`.
 package struct WrongPasswords: Hashable, Sendable {
   private var count = 0
@@ -6,7 +6,7 @@ package struct WrongPasswords: Hashable, Sendable {
 
   package init() {}
 
-  /// How long none is tried yet; nil where one may be.
+  /// How long to wait until the next try, or nil if one may be made now.
   package func wait(at now: Timestamp) -> Duration? {
     nextAttemptAt.flatMap { now < $0 ? $0 - now : nil }
   }

@@ -12,9 +12,12 @@ enum ChildProgram {
     return true
   }
 
-  /// Runs it to its end, on a thread that may block: its exit status, which is 127 where it cannot be run, and what it
-  /// has written, up to 1 MiB.
-  static func output(of line: [String], environment: [String: String]) -> (status: Int32, output: String) {
+  /// Runs it to its end. Returns its exit status, which is 127 if it cannot be run, and what it has written, up to 1 MiB.
+  static func output(of line: [String], environment: [String: String]) async -> (status: Int32, output: String) {
+    await WorkerThread.run { run(line, environment) }
+  }
+
+  private static func run(_ line: [String], _ environment: [String: String]) -> (status: Int32, output: String) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { return (127, "") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

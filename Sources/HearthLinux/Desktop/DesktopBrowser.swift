@@ -1,7 +1,6 @@
 import Glibc
 import HearthControl
 package import HearthCore
-import HearthThreads
 
 /// Opens pages with the first program of `$BROWSER` that can be run, or with xdg-open.
 ///
@@ -10,12 +9,12 @@ import HearthThreads
 package struct DesktopBrowser: PageOpener {
   private static let displays = ["DISPLAY", "WAYLAND_DISPLAY"]
   /// Of the service manager's programs, in seconds.
-  private static let patience = "10"
+  private static let timeout = "10"
 
   private let environment: [String: String]
   private let isUnit: Bool
 
-  /// `environment`: this process's own. systemd names the main process of a unit there (systemd.exec(5),
+  /// `environment` is this process's own. systemd names the main process of a unit there (systemd.exec(5),
   /// `$SYSTEMD_EXEC_PID`); for those that came from it, it is another's.
   package init(environment: [String: String], process: Int32 = getpid()) {
     self.environment = environment.filter { !$0.value.isEmpty }
@@ -26,10 +25,8 @@ package struct DesktopBrowser: PageOpener {
     if BrowserCommand.isNamed(environment["BROWSER"]) { return true }
     if Self.displays.contains(where: { environment[$0] != nil }) { return true }
     guard isUnit else { return false }
-    let line = ["timeout", Self.patience, "systemctl", "--user", "show-environment"]
-    let (status, output) = await WorkerThread.run { [environment] in
-      ChildProgram.output(of: line, environment: environment)
-    }
+    let line = ["timeout", Self.timeout, "systemctl", "--user", "show-environment"]
+    let (status, output) = await ChildProgram.output(of: line, environment: environment)
     return status == 0
       && output.split(separator: "\n").contains { line in
         Self.displays.contains { line.hasPrefix($0 + "=") && line.utf8.count > $0.utf8.count + 1 }
@@ -59,9 +56,7 @@ package struct DesktopBrowser: PageOpener {
       }
       return
     }
-    let (status, _) = await WorkerThread.run { [environment] in
-      ChildProgram.output(of: line, environment: environment)
-    }
+    let (status, _) = await ChildProgram.output(of: line, environment: environment)
     guard status == 0 else { throw PageNotOpened(message: "systemd-run ended with \(status).") }
   }
 
@@ -72,7 +67,7 @@ package struct DesktopBrowser: PageOpener {
     guard isUnit else { return lines }
     let display = Self.displays.compactMap { name in environment[name].map { "--setenv=\(name)=\($0)" } }
     return lines.map { line in
-      ["timeout", Self.patience, "systemd-run", "--user", "--quiet", "--collect"]
+      ["timeout", Self.timeout, "systemd-run", "--user", "--quiet", "--collect"]
         + ["--description=A page to sign in on, opened by Hearth"] + display
         + ["--", line[0]] + line.dropFirst().map { $0.replacing("$", with: "$$") }
     }

@@ -10,14 +10,14 @@ package struct FilePlace: Hashable, Sendable {
   private var inode: ino_t = 0
   private var rest: [String] = []
 
-  /// `links`: how many that lead nowhere yet are followed.
+  /// At most so many `links` that lead nowhere yet are followed.
   private static func of(_ path: String, links: Int = 40) -> FilePlace {
     var status = stat()
     if stat(path, &status) == 0 { return FilePlace(device: status.st_dev, inode: status.st_ino) }
     let parts = path.split(separator: "/")
     guard let name = parts.last else { return FilePlace(rest: [path]) }
     let folder = "/" + parts.dropLast().joined(separator: "/")
-    if links > 0, let target = target(ofLink: path) {
+    if links > 0, let target = try? linkTarget(of: path) {
       return of(target.hasPrefix("/") ? target : folder + "/" + target, links: links - 1)
     }
     var place = of(folder, links: links)
@@ -29,17 +29,11 @@ package struct FilePlace: Hashable, Sendable {
     return place
   }
 
-  private static func target(ofLink path: String) -> String? {
-    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path, &bytes, bytes.count)
-    return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
-  }
-
   private final class Found: Sendable {
     let places = Mutex<[FilePlace]?>(nil)
   }
 
-  /// Those of all paths, in their order. Where a file system hangs, each is known by its path.
+  /// Returns the places of all paths, in their order. If a file system hangs, each is known by its path.
   package static func all(_ paths: [String]) -> [FilePlace] {
     let (found, done) = (Found(), DispatchSemaphore(value: 0))
     WorkerThread(linger: 0).enqueue {

@@ -103,7 +103,9 @@ final class Inotify: Sendable {
     guard let watcher else { return }
     watcher.thread.enqueue { [self] in
       let folders = watcher.paths.flatMap { path in
-        watchFolders(of: path) + (Self.linkTarget(of: path).map(watchFolders) ?? [])
+        guard let target = try? linkTarget(of: path) else { return watchFolders(of: path) }
+        let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+        return watchFolders(of: path) + watchFolders(of: target.hasPrefix("/") ? target : folder + target)
       }
       let mustArmAgain = state.withLock { state in
         state.arming -= 1
@@ -135,14 +137,6 @@ final class Inotify: Sendable {
     }
   }
 
-  private static func linkTarget(of path: String) -> String? {
-    var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink(path, &buffer, buffer.count)
-    guard count > 0 else { return nil }
-    let target = String(decoding: buffer[..<count], as: UTF8.self)
-    return target.hasPrefix("/") ? target : path[...(path.lastIndex(of: "/") ?? path.startIndex)] + target
-  }
-
   // MARK: - Events
 
   private struct Event: Sendable {
@@ -157,7 +151,7 @@ final class Inotify: Sendable {
     var areMountsChanged = false
   }
 
-  /// Nil when the watch is over.
+  /// Returns nil when the watch is over.
   private static func waitForChanges(_ descriptors: Descriptors) -> Changes? {
     var polled = [
       pollfd(fd: descriptors.inotify, events: Int16(POLLIN), revents: 0),
@@ -193,8 +187,7 @@ final class Inotify: Sendable {
   private func note(_ changes: Changes) {
     var (changed, moved): (Set<Int>, Set<Int>) = ([], [])
     state.withLock { state in
-      let isEverything =
-        changes.areMountsChanged || changes.events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
+      let isEverything = changes.areMountsChanged || changes.events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
       if isEverything { moved = Set(state.watchers.keys) }
       for event in changes.events {
         if event.mask & UInt32(IN_IGNORED) != 0 {

@@ -8,7 +8,7 @@ package import HearthCore
 package struct LinuxFileSystem: FileSystem {
   private let calls: BlockingCallQueue
 
-  /// `limit`: how long a step may take before it fails with `unanswered`.
+  /// A step that takes longer than `limit` fails with `unanswered`.
   package init(limit: Duration = .seconds(10)) {
     calls = BlockingCallQueue(limit: limit)
   }
@@ -35,11 +35,7 @@ package struct LinuxFileSystem: FileSystem {
   }
 
   package func target(ofLink path: String) async throws(FileError) -> String {
-    try await calls.run { () throws(FileError) in
-      var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-      let count = try check(buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!, $0.count) })
-      return String(decoding: buffer[..<count], as: UTF8.self)
-    }
+    try await calls.run { () throws(FileError) in try linkTarget(of: path) }
   }
 
   package func names(in folder: String) async throws(FileError) -> [String] {
@@ -136,6 +132,13 @@ package struct LinuxFileSystem: FileSystem {
   }
 }
 
+/// Where a link points, as it is written in it.
+func linkTarget(of path: String) throws(FileError) -> String {
+  var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+  let count = try check(readlink(path, &buffer, buffer.count))
+  return String(decoding: buffer[..<count], as: UTF8.self)
+}
+
 /// Throws what `errno` means where a system call returned a negative number.
 @discardableResult
 private func check<Number: SignedInteger>(_ result: Number) throws(FileError) -> Number {
@@ -162,21 +165,18 @@ private func withDescriptor<Value>(
 }
 
 /// Opens for writing a regular file of the user's own that has no other name.
-private func withOwnFile<Value>(
-  _ path: String, _ body: (Int32) throws(FileError) -> Value
-) throws(FileError) -> Value {
+private func withOwnFile<Value>(_ path: String, _ body: (Int32) throws(FileError) -> Value) throws(FileError) -> Value {
   try withDescriptor(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW) { descriptor throws(FileError) in
     var status = stat()
     try check(fstat(descriptor, &status))
-    let own = FileStatus(status)
-    guard own.kind == .file, status.st_nlink == 1 else { throw .notRegular }
-    guard own.isOwn else { throw .notOwn }
+    guard FileStatus(status).kind == .file, status.st_nlink == 1 else { throw .notRegular }
+    guard FileStatus(status).isOwn else { throw .notOwn }
     return try body(descriptor)
   }
 }
 
 /// Reads to the end. A file that grows beyond the limit meanwhile is too big.
-private func readAll(_ descriptor: Int32, limit: Int) throws(FileError) -> [UInt8] {
+func readAll(_ descriptor: Int32, limit: Int = .max) throws(FileError) -> [UInt8] {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 << 10)
   while true {

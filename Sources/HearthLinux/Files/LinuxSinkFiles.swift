@@ -9,26 +9,26 @@ internal import Synchronization
 /// Nothing is fsynced: after a power loss a token is written anew.
 package final class LinuxSinkFiles: SinkFiles {
   private let calls: BlockingCallQueue
-  /// The file that was put last; nil where it was removed, or nothing was put in this run.
-  private let written = Mutex<FileIdentity?>(nil)
+  /// The marks of the file that was put last, or of those that an earlier run may have put; none where it was removed, or
+  /// nobody knows.
+  private let written: Mutex<[SinkMark]>
   private let limit: Duration
 
-  /// `limit`: how long a step may take before it fails with `unanswered`.
-  package init(limit: Duration = .seconds(5)) {
+  /// `marks` are those of what an earlier run may have put. A step that takes longer than `limit` fails with
+  /// `unanswered`.
+  package init(marks: [SinkMark] = [], limit: Duration = .seconds(5)) {
+    written = Mutex(marks)
     self.limit = limit
     calls = BlockingCallQueue(limit: limit)
   }
 
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
     try await run { () throws(SinkFailure) in
-      var place: SinkPlace?
       try withFolder(of: path) { folder, name throws(SinkFailure) in
         var status = stat()
         try check(fstat(folder, &status))
-        place = SinkPlace(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
+        return SinkPlace(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
       }
-      guard let place else { throw .folderMissing }
-      return place
     }
   }
 
@@ -40,23 +40,38 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
+  package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
     try await run { () throws(SinkFailure) in
       let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
-      let group = try sink.group.map { name throws(SinkFailure) in try Owner.group(name) }
+      if let group = sink.group { _ = try Owner.group(group) }
       try requireTrust(inFolderOf: sink.path)
-      try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
+      return try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
         if let status = try status(of: name, in: folder) {
           guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
           guard [geteuid(), owner].contains(status.st_uid), isWritten(name, in: folder) else { throw .occupied }
         }
         let draft = draft(of: name)
         _ = unlinkat(folder, draft, 0)
+        let descriptor = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        try check(descriptor)
+        close(descriptor)
+        guard let mark = sinkMark(of: draft, in: folder) else { throw .folderMissing }
+        return mark
+      }
+    }
+  }
+
+  package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
+    try await run { () throws(SinkFailure) in
+      let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
+      let group = try sink.group.map { name throws(SinkFailure) in try Owner.group(name) }
+      try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
+        let draft = draft(of: name)
         do throws(SinkFailure) {
-          try create(draft, in: folder, owner: owner, group: group, sink: sink, bytes)
-          let identity = FileIdentity(draft, in: folder)
+          let mark = sinkMark(of: draft, in: folder)
+          try fill(draft, in: folder, owner: owner, group: group, sink: sink, bytes)
           try check(renameat(folder, draft, folder, name))
-          written.withLock { $0 = identity }
+          written.withLock { $0 = [mark].compactMap(\.self) }
         } catch {
           _ = unlinkat(folder, draft, 0)
           throw error
@@ -79,13 +94,13 @@ package final class LinuxSinkFiles: SinkFiles {
       } catch .folderMissing {
         // With the folder the file is gone.
       }
-      written.withLock { $0 = nil }
+      written.withLock { $0 = [] }
     }
   }
 
-  /// Whether the file of this name is the one that was put; of what an earlier run has put, nobody knows.
+  /// Tells whether the file of this name is one that was put, as far as that is known.
   private func isWritten(_ name: String, in folder: Int32) -> Bool {
-    written.withLock { $0.map { $0 == FileIdentity(name, in: folder) } ?? true }
+    written.withLock { $0.isEmpty || sinkMark(of: name, in: folder).map($0.contains) ?? true }
   }
 
   private func run<Value: Sendable>(
@@ -107,11 +122,11 @@ package final class LinuxSinkFiles: SinkFiles {
 /// Always the same name, so that what a crash has left is found again.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// A file with these bytes. It has its owner and its mode before it has a content.
-private func create(
+/// Gives the empty file these bytes. It has its owner and its mode before it has a content.
+private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
-  let descriptor = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+  let descriptor = openat(folder, draft, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
   try check(descriptor)
   do throws(SinkFailure) {
     try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
@@ -150,15 +165,15 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
 }
 
 /// Opens the folder of `path`, and gives it with the file's name.
-private func withFolder(
-  of path: String, _ body: (Int32, String) throws(SinkFailure) -> Void
-) throws(SinkFailure) {
+private func withFolder<Value>(
+  of path: String, _ body: (Int32, String) throws(SinkFailure) -> Value
+) throws(SinkFailure) -> Value {
   let slash = path.lastIndex(of: "/") ?? path.startIndex
   let folder = slash == path.startIndex ? "/" : String(path[..<slash])
   let descriptor = hearth_open_file(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
   try check(descriptor)
   defer { hearth_close_file(descriptor) }
-  try body(descriptor, String(path[path.index(after: slash)...]))
+  return try body(descriptor, String(path[path.index(after: slash)...]))
 }
 
 /// Where others may exchange what lies in a folder, or the folder itself, they could hand a token of their own to whoever
@@ -184,7 +199,7 @@ private func requireTrust(inFolderOf path: String) throws(SinkFailure) {
       continue
     }
     links += 1
-    guard links <= 40, let target = linkTarget(next) else { throw SinkFailure(errno: ELOOP) }
+    guard links <= 40, let target = try? linkTarget(of: next) else { throw SinkFailure(errno: ELOOP) }
     if target.hasPrefix("/") { folder = "" }
     left += target.split(separator: "/").reversed()
   }
@@ -210,24 +225,14 @@ private func lstatus(of path: String) throws(SinkFailure) -> stat {
   return status
 }
 
-private func linkTarget(_ link: String) -> String? {
-  var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-  let count = readlink(link, &buffer, buffer.count)
-  return count > 0 ? String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+/// The file's number and the time of its birth; not that of its file system, which a reboot may change.
+private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
+  var numbers: [UInt64] = [0, 0, 0]
+  guard hearth_identify_file(folder, name, AT_SYMLINK_NOFOLLOW, &numbers) == 0 else { return nil }
+  return "\(numbers[1])-\(numbers[2])"
 }
 
-/// What tells a file from every other that was ever at its name.
-private struct FileIdentity: Hashable {
-  private let numbers: [UInt64]
-
-  init?(_ name: String, in folder: Int32) {
-    var numbers: [UInt64] = [0, 0, 0]
-    guard hearth_identify_file(folder, name, AT_SYMLINK_NOFOLLOW, &numbers) == 0 else { return nil }
-    self.numbers = numbers
-  }
-}
-
-/// The file of this name; nil where there is none.
+/// Returns the status of the file of this name, or nil if there is none.
 private func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
   var status = stat()
   guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -272,7 +277,7 @@ extension SinkFailure {
     case EROFS: self = .readOnly
     case ENOSPC, EDQUOT: self = .noSpace
     case EISDIR, ELOOP: self = .notRegular
-    default: self = .failed(strerror(number).map { String(cString: $0) } ?? "error \(number)")
+    default: self = .failed(String(cString: strerror(number)))
     }
   }
 }

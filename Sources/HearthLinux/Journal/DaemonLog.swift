@@ -1,21 +1,30 @@
+import Glibc
+import HearthCore
 import Logging
 
-/// Where the daemon's log goes: the journal where standard error is the journal, else lines on standard error.
+/// The daemon's log: the journal where standard error is the journal, else lines on standard error.
 package enum DaemonLog {
-  /// Sets the handlers of every logger made from now on. Once a process, before the first logger.
+  /// Sets the handler of every logger that is made from now on. It may be called once, before the first logger is made.
   package static func bootstrap(threshold: LogThreshold) {
-    if Journal.isStandardError() {
-      LoggingSystem.bootstrap { _ in JournalLogHandler(threshold: threshold, bound: .shared) }
-    } else {
-      LoggingSystem.bootstrap { _ in PlainLogHandler(threshold: threshold, bound: .shared) }
-    }
+    LoggingSystem.bootstrap { _ in BoundedLogHandler(threshold: threshold, bound: .shared) { write($0) } }
   }
 
   /// Reports what was left out of the log and not told of yet, before the process ends.
   package static func finish() {
-    let threshold = LogThreshold(.info)
-    let handler: any ThresholdLogHandler =
-      Journal.isStandardError() ? JournalLogHandler(threshold: threshold) : PlainLogHandler(threshold: threshold)
-    LogBound.shared.flush { handler.write($0.record) }
+    LogBound.shared.flush { write($0.record) }
+  }
+
+  private static let isJournal = Journal.isStandardError()
+
+  private static func write(_ record: LogRecord) {
+    guard !isJournal else { return Journal.send(record.journalFields) }
+    let now = Timestamp(milliseconds: ClockReading.nanoseconds(CLOCK_REALTIME) / 1_000_000)
+    writeToStandardError(record.line(at: now))
+  }
+
+  /// Writes the text in one call, so that lines of several threads do not mix.
+  package static func writeToStandardError(_ text: String) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)
   }
 }

@@ -40,7 +40,7 @@ package final class LogBound: Sendable {
     var isReportPlanned = false
   }
 
-  /// How many records of one source may come at once.
+  /// The number of records of one source that may come at once.
   static let burst = 100
   /// How long it takes until one more may come.
   static let interval: Duration = .seconds(2)
@@ -54,7 +54,7 @@ package final class LogBound: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
-  /// `elapsed`: the time since a fixed point, on a clock that is never set. `schedule`: calls back after a time.
+  /// `elapsed` returns the time since a fixed point, on a clock that is never set. `schedule` calls back after a time.
   init(
     elapsed: @escaping @Sendable () -> Duration = { .nanoseconds(ClockReading.nanoseconds(CLOCK_BOOTTIME)) },
     schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = LogBound.onQueue
@@ -69,7 +69,7 @@ package final class LogBound: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Whether this record is written. `report`: writes what was left out, when its time has come.
+  /// Tells whether this record is written. `report` writes what was left out, when its time has come.
   func admits(_ record: LogRecord, report: @escaping @Sendable (LeftOut) -> Void) -> Bool {
     guard record.level > .debug else { return true }
     let source = Source(event: record["HEARTH_EVENT"] ?? "", account: record["HEARTH_ACCOUNT"] ?? "")

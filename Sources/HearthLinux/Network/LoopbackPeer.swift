@@ -2,20 +2,20 @@ import CLinux
 import Glibc
 import NIOCore
 
-/// Whose the process at the other end of a TCP connection within this machine is. The kernel is asked for this connection; one
-/// that answers no such questions has tables of all sockets (proc(5), /proc/net/tcp), which take long to read where somebody
-/// has many.
+/// Tells whose process is at the other end of a TCP connection within this machine. The kernel is asked for this
+/// connection; one that answers no such questions has tables of all sockets (proc(5), /proc/net/tcp), which take long to
+/// read if somebody has many.
 enum LoopbackPeer {
   struct Entry {
     let user: uid_t
-    /// 0 where no process has the socket open any more.
+    /// It is 0 if no process has the socket open any more.
     let inode: UInt64
 
     func isOpen(by user: uid_t) -> Bool { self.user == user && inode != 0 }
   }
 
-  /// Whether it is a process of this user. One that has closed the connection already is nobody's. Where the kernel shows
-  /// nothing, everybody passes. It may take long.
+  /// Tells whether it is a process of this user. One that has closed the connection already is nobody's. If the kernel
+  /// shows nothing, everybody passes. It may take long.
   static func isOfThisUser(from peer: SocketAddress, to own: SocketAddress, user: uid_t = geteuid()) -> Bool {
     if let entry = entry(from: peer, to: own) { return entry.isOpen(by: user) }
     // This end is there: the kernel answers such questions.
@@ -30,7 +30,7 @@ enum LoopbackPeer {
     return !areShown
   }
 
-  /// The socket that is connected from one address to the other, as the kernel knows it; nil where it knows none, or cannot
+  /// The socket that is connected from one address to the other, as the kernel knows it; nil if it knows none, or cannot
   /// be asked.
   static func entry(from source: SocketAddress, to target: SocketAddress) -> Entry? {
     var (user, inode): (UInt32, UInt32) = (0, 0)
@@ -78,12 +78,6 @@ enum LoopbackPeer {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      if count > 0 { bytes += chunk[..<count] } else if count == 0 || errno != EINTR { break }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: (try? readAll(descriptor)) ?? [], as: UTF8.self)
   }
 }

@@ -7,7 +7,7 @@ final class LoopbackRedirect: OpenRedirect {
   private struct State {
     var port = 0
     var listeners: [any Channel] = []
-    /// In the order in which they came.
+    /// The connections in the order in which they came.
     var connections: [any Channel] = []
     /// Those that have made their request.
     var asking: Set<ObjectIdentifier> = []
@@ -29,7 +29,7 @@ final class LoopbackRedirect: OpenRedirect {
 
   func add(_ listener: any Channel) { state.withLock { $0.listeners.append(listener) } }
 
-  /// Whether another connection may be served. Where there are too many, the one that has been silent for longest gives
+  /// Tells whether another connection may be served. If there are too many, the one that has been silent for longest gives
   /// way: the browser's own may be the last.
   func admit(_ channel: any Channel) -> Bool {
     let (isAdmitted, oldest): (Bool, (any Channel)?) = state.withLock { state in

@@ -14,7 +14,7 @@ struct NetworkState: Sendable {
   private var addresses: Set<RouteMessage.Address> = []
   private var routes: Set<RouteMessage.Route> = []
 
-  /// Applies a message; returns true where a connection that failed may succeed now. `isListed`: the message is part of a
+  /// Applies a message. Returns true if a connection that failed may succeed now. A message that `isListed` is part of a
   /// list of what was there before.
   mutating func apply(_ message: RouteMessage, isListed: Bool) -> Bool {
     switch message {

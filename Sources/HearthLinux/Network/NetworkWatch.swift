@@ -12,27 +12,17 @@ package enum NetworkWatch {
     }
     let queue = DispatchQueue(label: "hearth.network")
     let source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: queue)
-    let listener = RouteListener(socket)
     source.setEventHandler {
-      switch listener.socket?.drain() {
+      switch socket.drain() {
       case nil: hints.finish()
       case false?: break
       case true?: hints.yield()
       }
     }
     // The descriptor must stay open until the source is cancelled.
-    source.setCancelHandler { listener.socket = nil }
+    source.setCancelHandler { withExtendedLifetime(socket) {} }
     source.resume()
     hints.onTermination = { _ in source.cancel() }
     return stream
-  }
-}
-
-/// `@unchecked Sendable`: used on the queue of its source only.
-private final class RouteListener: @unchecked Sendable {
-  var socket: RouteSocket?
-
-  init(_ socket: consuming RouteSocket) {
-    self.socket = consume socket
   }
 }

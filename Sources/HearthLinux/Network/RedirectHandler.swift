@@ -12,7 +12,7 @@ final class RedirectHandler: ChannelInboundHandler {
   private static let mostBody = 1 << 16
 
   private let redirect: LoopbackRedirect
-  /// Whether it is this user's.
+  /// It tells whether the connection is this user's.
   private var ownership: EventLoopFuture<Bool>?
   private var head: HTTPRequestHead?
   private var bodySize = 0
@@ -68,14 +68,16 @@ final class RedirectHandler: ChannelInboundHandler {
     }
   }
 
-  /// One request a connection: the browser has no more to ask here. `hasBody`: not to HEAD (RFC 9110, section 9.3.2).
+  /// One request a connection: the browser has no more to ask here. A response to HEAD has no body (RFC 9110, section
+  /// 9.3.2).
   private static func write(_ page: RedirectPage, _ hasBody: Bool, to channel: any Channel) {
     let body = ByteBuffer(string: page.html)
-    let headers = HTTPHeaders([
+    var headers = HTTPHeaders([
       ("Content-Type", "text/html; charset=utf-8"), ("Content-Length", "\(body.readableBytes)"),
       ("Content-Security-Policy", page.policy), ("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer"),
       ("X-Content-Type-Options", "nosniff"), ("Connection", "close"),
     ])
+    if let location = page.location { headers.add(name: "Location", value: location) }
     let head = HTTPResponseHead(
       version: .http1_1, status: HTTPResponseStatus(statusCode: page.status), headers: headers)
     channel.write(HTTPServerResponsePart.head(head), promise: nil)

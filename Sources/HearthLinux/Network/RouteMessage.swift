@@ -1,11 +1,11 @@
 /// A message of the kernel about the network (rtnetlink(7)), as far as it matters to those who wait for a connection.
 enum RouteMessage: Hashable, Sendable {
-  /// `kind`: "veth", "bridge" and their like; nil for hardware.
+  /// `kind` is "veth", "bridge" and their like, and nil for hardware.
   case link(interface: UInt32, isRunning: Bool, isUp: Bool, kind: String?)
   case linkGone(interface: UInt32)
   case address(Address)
   case addressGone(Address)
-  /// `replaces`: the route that was there before is gone, without a message of its own.
+  /// If it `replaces` a route, the one that was there before is gone, without a message of its own.
   case defaultRoute(Route, replaces: Bool = false)
   case defaultRouteGone(Route)
   /// The list that was requested is complete.
@@ -25,10 +25,10 @@ enum RouteMessage: Hashable, Sendable {
     let family: UInt8
     let table: UInt32
     let priority: UInt32
-    /// With RTA_MULTIPATH: of all hops.
+    /// With RTA_MULTIPATH it is that of all hops.
     let gateway: [UInt8]
 
-    /// Whether one of the two routes would replace the other.
+    /// Tells whether one of the two routes would replace the other.
     func replaces(_ other: Route) -> Bool {
       family == other.family && table == other.table && priority == other.priority
     }
@@ -36,7 +36,7 @@ enum RouteMessage: Hashable, Sendable {
 }
 
 extension RouteMessage {
-  /// The messages of one datagram, in order. `isListed`: the message is part of a list of what was there before.
+  /// Returns the messages of one datagram, in order. A message that `isListed` is part of a list of what was there before.
   /// Messages that are cut off or make no sense are skipped.
   static func read(_ datagram: ArraySlice<UInt8>) -> [(message: RouteMessage, isListed: Bool)] {
     var messages: [(RouteMessage, Bool)] = []
@@ -81,7 +81,7 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
   }
 
-  /// `struct ifaddrmsg` and its attributes; nil for an address that must not be used, or only on its link.
+  /// Reads `struct ifaddrmsg` and its attributes. Returns nil for an address that must not be used, or only on its link.
   private static func address(_ body: ArraySlice<UInt8>) -> Address? {
     guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
     let attributes = Attributes(body.dropFirst(8))
@@ -93,7 +93,7 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), family: body.number(at: 0, as: UInt8.self), bytes: Array(bytes))
   }
 
-  /// `struct rtmsg` and its attributes; nil for a route that is no default route, or leads nowhere.
+  /// Reads `struct rtmsg` and its attributes. Returns nil for a route that is no default route, or leads nowhere.
   private static func route(_ body: ArraySlice<UInt8>) -> Route? {
     guard body.count >= 12, body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1 else {
       return nil

@@ -2,8 +2,9 @@ import CLinux
 import Glibc
 
 /// The kernel's messages about links, addresses and routes, in the network namespace of the thread that opens the socket.
-/// Only one thread may use it at a time.
-struct RouteSocket: ~Copyable {
+///
+/// `@unchecked Sendable`: only one thread may use it at a time.
+final class RouteSocket: @unchecked Sendable {
   let descriptor: Int32
   private var network = NetworkState()
   /// The lists that are still to be requested: links before what lies on them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
@@ -21,7 +22,7 @@ struct RouteSocket: ~Copyable {
 
   /// Reads all messages that have come, without waiting. Returns whether they are worth a hint, or nil where no more
   /// messages will come.
-  mutating func drain() -> Bool? {
+  func drain() -> Bool? {
     var isWorthHint = false
     while true {
       let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -44,7 +45,7 @@ struct RouteSocket: ~Copyable {
     }
   }
 
-  private mutating func requestNextList() {
+  private func requestNextList() {
     if let request = requests.popFirst() { _ = hearth_ask_for_routes(descriptor, request) }
   }
 }

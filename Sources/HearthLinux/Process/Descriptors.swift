@@ -8,26 +8,20 @@ package struct Descriptors: Hashable, Sendable {
   /// At most so many are open at once (RLIMIT_NOFILE).
   let limit: Int
 
-  /// There are too few to work with, as a sentence for people.
-  package struct TooFew: Error, Hashable, Sendable, CustomStringConvertible {
-    let free: Int
-
-    package var description: String {
-      "hearthd needs \(Descriptors.needed) file descriptors and may open only \(free): raise the limit, with "
-        + "\"ulimit -n\" or with LimitNOFILE in its unit."
-    }
-  }
-
   init(limit: Int) {
     self.limit = limit
   }
 
   /// Raises the limit as far as that is allowed, and keeps some descriptors for the files that must not fail. Before
   /// anything is opened that stays open.
-  package static func prepare() throws(TooFew) -> Descriptors {
+  package static func prepare() throws(Surroundings.Missing) -> Descriptors {
     let limit = hearth_raise_descriptor_limit()
     let free = hearth_count_free_descriptors(Int32(needed))
-    guard free >= needed, hearth_keep_spare_descriptors() == 0 else { throw TooFew(free: Int(free)) }
+    guard free >= needed, hearth_keep_spare_descriptors() == 0 else {
+      throw Surroundings.Missing(
+        description: "hearthd needs \(needed) file descriptors and may open only \(free): raise the limit, with "
+          + "\"ulimit -n\" or with LimitNOFILE in its unit.")
+    }
     return Descriptors(limit: Int(clamping: limit))
   }
 

@@ -1,23 +1,14 @@
 import CLinux
-import Glibc
 
 /// What the process cannot do without, and the libraries under it take for granted: where a thread cannot be made they end
-/// the process, or wait for ever, and without `/proc` not even the command line is read.
+/// the process, or wait for ever. (CLinux sees to `/proc` before Swift starts.)
 package enum Surroundings {
   /// More threads than are there at the busiest.
   static let threads = 16
 
-  /// What is missing, as a sentence for people.
+  /// Tells people in a sentence what is missing.
   package struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
-  }
-
-  /// To be called before the command line is read.
-  package static func requireProc() throws(Missing) {
-    guard access("/proc/self/cmdline", F_OK) == 0 else {
-      throw Missing(
-        description: "hearthd needs /proc, which is not mounted here: mount it, with \"mount -t proc proc /proc\".")
-    }
   }
 
   /// To be called before there is any other thread.

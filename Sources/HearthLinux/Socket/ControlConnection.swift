@@ -111,7 +111,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     channel.eventLoop.scheduleTask(in: TimeAmount(limits.shutdownGrace)) { [weak self] in self?.breakOff() }
   }
 
-  /// After `shutDown`: closes once the running calls are answered.
+  /// Closes once the running calls are answered. It is called after `shutDown`.
   func end() {
     channel.eventLoop.execute { [self] in
       isEnding = true
@@ -212,7 +212,7 @@ extension ControlConnection {
     }
   }
 
-  /// Whether another call may begin. During a shutdown it is rejected at once, which needs no room.
+  /// Another call may begin. During a shutdown it is rejected at once, which needs no room.
   private var hasRoom: Bool {
     guard isGone || backlog.written < limits.pausingBacklog else { return false }
     return isShuttingDown || running.count < limits.runningCalls

@@ -20,7 +20,7 @@ package struct ControlLimits: Hashable, Sendable {
   /// As many as are ever served at once (contract, section 5).
   package static let mostConnections = 256
 
-  /// `maximumBody`: of an outbox item, in bytes. A line may be 1 MiB longer than its Base64 encoding.
+  /// `maximumBody` is that of an outbox item, in bytes. A line may be 1 MiB longer than its Base64 encoding.
   package init(maximumBody: Int = 1 << 20, connections: Int = ControlLimits.mostConnections) {
     self.connections = connections
     line = (1 << 20) + (maximumBody + 2) / 3 * 4

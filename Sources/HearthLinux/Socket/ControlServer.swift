@@ -107,7 +107,7 @@ package final class ControlServer: Sendable {
     arrivalsFeed.finish()
   }
 
-  /// After `shutDown`: closes each connection as soon as its running calls are answered; then `run` returns.
+  /// Closes each connection as soon as its running calls are answered; then `run` returns. It is called after `shutDown`.
   package func end() {
     for connection in state.withLock({ Array($0.connections.values) }) { connection.end() }
   }
@@ -137,9 +137,7 @@ package final class ControlServer: Sendable {
         + "which together may leave \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.", detail: client, on: loop)
   }
 
-  private func register(
-    _ channel: any Channel, _ peer: PeerCredentials
-  ) -> Result<ControlConnection, RPCError> {
+  private func register(_ channel: any Channel, _ peer: PeerCredentials) -> Result<ControlConnection, RPCError> {
     state.withLock { state in
       if state.isShuttingDown { return .failure(.shuttingDown) }
       let limits = state.limits

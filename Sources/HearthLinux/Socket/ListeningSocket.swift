@@ -4,9 +4,9 @@ package import HearthControl
 /// A Unix socket that listens, made by Hearth at a path or passed by the service manager.
 package struct ListeningSocket: Sendable {
   package let descriptor: Int32
-  /// Where it is; nil for one that was passed and has no place in the file system.
+  /// Where the socket is. It is nil for one that was passed and has no place in the file system.
   package let path: String?
-  /// The inode of the file that Hearth made; nil for a socket that was passed.
+  /// The inode of the file that Hearth made. It is nil for a socket that was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {
@@ -18,8 +18,8 @@ package struct ListeningSocket: Sendable {
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
-    /// Others could put a socket of their own in its place. `owner`: another user whose folder it is; nil where others
-    /// may write it.
+    /// Others could put a socket of their own in its place. `owner` is another user whose folder it is, or nil if
+    /// others may write it.
     case exposed(folder: String, owner: UInt32?)
     /// Another process listens there.
     case taken(path: String)

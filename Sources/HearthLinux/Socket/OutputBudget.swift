@@ -21,13 +21,13 @@ final class OutputBudget: Sendable {
     }
   }
 
-  /// In bytes; what is freed below it will be used again.
+  /// The size of a large peak, in bytes. What is freed below it will be used again.
   static let largePeak = 16 << 20
 
   private let state: Mutex<State>
   private let drained: @Sendable () -> Void
 
-  /// `drained`: called when most of a large peak has been read or dropped.
+  /// `drained` is called when most of a large peak has been read or dropped.
   init(limit: Int, drained: @escaping @Sendable () -> Void) {
     state = Mutex(State(limit: limit))
     self.drained = drained

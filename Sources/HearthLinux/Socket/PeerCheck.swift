@@ -11,7 +11,7 @@ final class PeerCheck: Sendable {
   private let user: uid_t
   private let foreignPeers: ThrottledWarning
 
-  /// `user`: the only one that is served.
+  /// `user` is the only one that is served.
   init(user: uid_t, logger: Logger, elapsed: @escaping @Sendable () -> Duration) {
     self.user = user
     foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in

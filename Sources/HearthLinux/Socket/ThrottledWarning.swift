@@ -28,7 +28,7 @@ final class ThrottledWarning: Sendable {
     self.summary = summary
   }
 
-  /// `detail`: what the summary says of the last one.
+  /// `detail` is what the summary says of the last one.
   func record(_ message: String, detail: String, on loop: any EventLoop) {
     let decision = state.withLock { state in
       state.last = detail

@@ -13,8 +13,7 @@ struct ClockReading {
   static func current() -> ClockReading {
     func attempt() -> (reading: ClockReading, window: Int64) {
       let boot = nanoseconds(CLOCK_BOOTTIME)
-      let reading = ClockReading(
-        boot: boot, monotonic: nanoseconds(CLOCK_MONOTONIC), wall: nanoseconds(CLOCK_REALTIME))
+      let reading = ClockReading(boot: boot, monotonic: nanoseconds(CLOCK_MONOTONIC), wall: nanoseconds(CLOCK_REALTIME))
       return (reading, nanoseconds(CLOCK_BOOTTIME) - boot)
     }
     var best = attempt()

@@ -10,7 +10,7 @@ struct Throttle: Hashable, Sendable {
   }
 
   let interval: Duration
-  /// While it runs, everything is counted; nil: the next one passes.
+  /// Until then everything is counted. If it is nil, the next one passes.
   private var end: Duration?
   private var counted = 0
 
@@ -18,7 +18,7 @@ struct Throttle: Hashable, Sendable {
     self.interval = interval
   }
 
-  /// One more has come. `now`: the time since a fixed point, on a clock that is never set.
+  /// One more has come. `now` is the time since a fixed point, on a clock that is never set.
   mutating func admit(at now: Duration) -> Decision {
     guard let end, now < end || counted > 0 else {
       end = now + interval

@@ -70,7 +70,7 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// How the client authenticates with a preset's provider, where the account does not say it: a client without a secret
+  /// How the client authenticates with a preset's provider if the account does not say it: a client without a secret
   /// only names itself, and one with a key signs.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
@@ -86,7 +86,7 @@ extension ClientAuthentication.Method {
 }
 
 extension TableReader<ProviderKey> {
-  /// `name`: what the file holds, as a message says it.
+  /// Reads the path of a file that holds what `name` says in messages.
   func file(
     _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
   ) throws(ConfigurationError) -> ClientFile? {

@@ -1,7 +1,7 @@
 import HearthCore
 
 extension HTTPRoute {
-  /// `usesMutualTLS`: the client authenticates by its certificate.
+  /// Reads an account's table. `usesMutualTLS` says that the client authenticates by its certificate.
   init(
     reading table: TableReader<ProviderKey>, usesMutualTLS: Bool, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {
@@ -12,32 +12,23 @@ extension HTTPRoute {
     {
       identity = Identity(certificate: certificate, key: key)
     }
-    pins = try table.pins()
-    proxy = try table.proxy() ?? .environment(proxies)
-  }
-}
-
-extension TableReader<ProviderKey> {
-  fileprivate func pins() throws(ConfigurationError) -> Set<CertificatePin> {
-    var pins: Set<CertificatePin> = []
-    for text in try strings(.certificatePins) {
+    for text in try table.strings(.certificatePins) {
       guard let pin = CertificatePin(text) else {
-        throw error(
+        throw table.error(
           .certificatePins,
           "cannot have \"\(text)\": a pin is sha256/ and the Base64 of the 32 bytes of a public key's hash")
       }
       pins.insert(pin)
     }
-    return pins
-  }
-
-  fileprivate func proxy() throws(ConfigurationError) -> ProxyChoice? {
-    guard let text = try string(.proxy) else { return nil }
-    if text == "none" { return .direct }
-    do {
-      return .named(try Proxy(text))
-    } catch {
-      throw self.error(.proxy, "cannot be \"\(text.withoutSecrets)\": \(error)")
+    switch try table.string(.proxy) {
+    case nil: proxy = .environment(proxies)
+    case "none": proxy = .direct
+    case let text?:
+      do {
+        proxy = .named(try Proxy(text))
+      } catch {
+        throw table.error(.proxy, "cannot be \"\(text.withoutSecrets)\": \(error)")
+      }
     }
   }
 }

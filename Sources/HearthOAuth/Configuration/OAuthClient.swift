@@ -27,10 +27,10 @@ package enum ClientAuthentication: Hashable, Sendable {
 /// A key that the client signs with.
 package struct ClientKey: Hashable, Sendable {
   let file: ClientFile
-  /// The certificate of the key, where the provider knows the key by its thumbprint (Microsoft Entra).
+  /// The certificate of the key, if the provider knows the key by its thumbprint (Microsoft Entra).
   var certificate: ClientFile?
   /// The provider's name for the key (`kid`; RFC 7515, section 4.1.4).
   var id: String?
-  /// `aud` of assertions; nil: the URL of the token endpoint.
+  /// `aud` of assertions, or nil for the URL of the token endpoint.
   var audience: String?
 }

@@ -3,11 +3,11 @@ package import HearthCore
 /// What an account's configuration says about its provider, and about the APIs that its tokens are for.
 package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
-  /// The name of the preset that it has (`provider`); nil without one.
+  /// The name of its preset (`provider`), if it has one.
   package var preset: String?
-  /// The user's name where the provider does not tell it.
+  /// The user's name, if the provider does not tell it.
   package var subject: String?
-  /// How long an access token lives where the response does not tell it.
+  /// How long an access token lives if the response does not tell it.
   package var defaultLifetime: Duration?
   /// The token that APIs are shown.
   package var bearer = BearerKind.accessToken
@@ -15,13 +15,13 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var api = APISettings(origins: [])
   /// Error codes of this provider that end a session, besides the known ones.
   package var finalErrors: Set<String> = []
-  /// What errors of this provider mean where they differ from those of others; the first rule that fits counts.
+  /// What errors of this provider mean if they differ from those of others. The first rule that fits counts.
   package var responseRules: [ResponseRule] = []
   /// The scopes that were granted are named again in each refresh (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
   /// A revocation ends no other grant of the same user.
   package var revokesOneGrant = false
-  /// The field of the UserInfo response that names the user; dots are for nesting.
+  /// The field of the UserInfo response that names the user. Dots are for nesting.
   package var userInfoSubjectField = "sub"
   /// Further fields of every token request, by name.
   package var tokenParameters: [String: String] = [:]
@@ -32,7 +32,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
 
   /// What the session needs to know about its provider.
   package func complete(_ settings: inout SessionSettings) {
-    settings.renewsWithoutRefreshToken = kind.renewsWithoutRefreshToken
+    settings.renewsWithoutRefreshToken = kind.type == .clientCredentials
     settings.bearer = bearer
     settings.issuer = defaultIssuer.text
     settings.configuredSubject = subject.map(defaultIssuer.subject)
@@ -41,7 +41,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
 }
 
 extension ProviderConfiguration {
-  /// Reads an account's table. The keys of the account win over its preset. `proxies`: those that the environment names.
+  /// Reads an account's table. The keys of the account win over its preset. `proxies` are those that the environment names.
   package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
@@ -64,7 +64,8 @@ extension ProviderConfiguration {
     authorizationParameters = try table.authorizationParameters()
     signIn = try SignInSettings(reading: table, preset)
     finalErrors = Set(try table.strings(.finalErrors))
-    route = try HTTPRoute(reading: table, usesMutualTLS: kind.usesMutualTLS, proxies: proxies)
+    route = try HTTPRoute(
+      reading: table, usesMutualTLS: kind.oauth?.client.authentication == .tls, proxies: proxies)
     if let preset { apply(preset) }
     try requireTLS(for: table)
   }

@@ -9,18 +9,20 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var userInfo: HTTPURL?
   /// Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2.1).
   package var endSession: HTTPURL?
-  /// How clients may authenticate, where discovery says it (`token_endpoint_auth_methods_supported`).
+  /// How clients may authenticate, if discovery says it (`token_endpoint_auth_methods_supported`).
   package var authenticationMethods: [String]?
-  /// What client assertions may be signed with, where discovery says it
+  /// What client assertions may be signed with, if discovery says it
   /// (`token_endpoint_auth_signing_alg_values_supported`).
   package var signingAlgorithms: [String]?
   /// Where authorization requests are pushed (RFC 9126, section 5).
   package var pushedRequest: HTTPURL?
   /// Authorization requests have to be pushed (RFC 9126, section 5).
   package var requiresPushedRequest = false
-  /// The keys that ID tokens are signed with (`jwks_uri`); nil where they are not named.
+  /// What may be asked for, if discovery says it (`scopes_supported`).
+  package var scopes: [String]?
+  /// The keys that ID tokens are signed with (`jwks_uri`), if they are named.
   package var keys: HTTPURL?
-  /// What the provider calls itself; nil where it is not known, or the name stands for many issuers.
+  /// What the provider calls itself, if that is known and does not stand for many issuers.
   package var issuer: String?
   /// Authorization responses name the issuer (RFC 9207, section 3).
   package var namesIssuer = false
@@ -31,7 +33,7 @@ package struct ProviderEndpoints: Hashable, Sendable {
 
 package struct FirebaseProject: Hashable, Sendable {
   package var apiKey: Secret
-  /// Nil: Google's own.
+  /// The token endpoint, or nil for Google's own.
   package var tokenEndpoint: HTTPURL?
 
   /// Without the key.

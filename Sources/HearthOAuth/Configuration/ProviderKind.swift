@@ -19,6 +19,10 @@ extension ProviderConfiguration {
   package enum Authority: Hashable, Sendable {
     case discovered(Issuer)
     case named(ProviderEndpoints)
+
+    var issuer: Issuer? {
+      if case .discovered(let issuer) = self { issuer } else { nil }
+    }
   }
 }
 
@@ -61,19 +65,11 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// The client authenticates by its certificate.
-  var usesMutualTLS: Bool {
+  /// The provider and the client of OAuth, or nil for another kind of provider.
+  var oauth: (authority: ProviderConfiguration.Authority, client: OAuthClient)? {
     switch self {
-    case .oauth(_, let client), .clientCredentials(_, let client): client.authentication == .tls
-    case .json, .firebase: false
-    }
-  }
-
-  /// A grant is requested anew each time, without a refresh token.
-  var renewsWithoutRefreshToken: Bool {
-    switch self {
-    case .clientCredentials: true
-    case .oauth, .json, .firebase: false
+    case .oauth(let authority, let client), .clientCredentials(let authority, let client): (authority, client)
+    case .json, .firebase: nil
     }
   }
 
@@ -105,10 +101,7 @@ extension ProviderConfiguration {
 
   /// The issuer of a subject that the provider names without one.
   package var defaultIssuer: DefaultIssuer {
-    switch kind {
-    case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _): DefaultIssuer(issuer)
-    case .oauth(.named, _), .clientCredentials(.named, _), .json, .firebase: DefaultIssuer(assumed: binding.origin)
-    }
+    kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
   /// Scopes for which a refresh has to ask again. Entra wants it of an account without the preset, too.
@@ -117,35 +110,23 @@ extension ProviderConfiguration {
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
   }
 
-  /// Where the issuer tells its endpoints; nil where they are configured.
-  package var discoveryURL: HTTPURL? {
-    switch kind {
-    case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _): issuer.discoveryURL
-    case .oauth(.named, _), .clientCredentials(.named, _), .json, .firebase: nil
-    }
-  }
+  /// Where the issuer tells its endpoints, or nil if they are configured.
+  package var discoveryURL: HTTPURL? { kind.oauth?.authority.issuer?.discoveryURL }
 
   /// What its tokens are asked for; what is not configured, the provider decides.
   package var offer: TokenOffer {
-    let scopes: [String] =
-      switch kind {
-      case .oauth(_, let client), .clientCredentials(_, let client): client.scopes
-      case .json, .firebase: []
-      }
-    return TokenOffer(scopes: scopes, audience: tokenParameters["audience"])
+    TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }
 
   /// For whom this account's ID tokens are: the client, or the audience that it asks for.
   private var audiences: Set<String> {
-    switch kind {
-    case .oauth(_, let client), .clientCredentials(_, let client):
-      Set([client.id, tokenParameters["audience"]].compactMap(\.self))
-    case .json, .firebase: []
-    }
+    guard let client = kind.oauth?.client else { return [] }
+    return Set([client.id, tokenParameters["audience"]].compactMap(\.self))
   }
 
-  /// The token endpoint of this account, and what it signs in with; both know what discovery has told one of them.
-  /// `sender` makes fresh connections; secrets, keys and certificates are read from `files`; `timeout` is for each request.
+  /// The token endpoint of this account, and what it signs in with. Both know what discovery has told one of them.
+  /// `sender` makes fresh connections, secrets, keys and certificates are read from `files`, and `timeout` is for each
+  /// request.
   package func endpoints(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint) {
@@ -165,18 +146,14 @@ extension ProviderConfiguration {
       let tokens = oauth(authority, client)
       return (tokens, signInEndpoint(beside: tokens, authority))
     case .clientCredentials(let authority, let client):
-      let tokens = ClientCredentialsTokenEndpoint(endpoint: oauth(authority, client), subject: subject)
-      return (tokens, ClientCredentialsSignInEndpoint())
+      let both = ClientCredentialsEndpoint(endpoint: oauth(authority, client), subject: subject)
+      return (both, both)
     case .json(let backend):
-      return (
-        JSONTokenEndpoint(backend: backend, exchange: exchange),
-        JSONSignInEndpoint(backend: backend, exchange: exchange)
-      )
+      let both = JSONEndpoint(backend: backend, exchange: exchange)
+      return (both, both)
     case .firebase(let project):
-      return (
-        FirebaseTokenEndpoint(project: project, exchange: exchange),
-        FirebaseSignInEndpoint(project: project, exchange: exchange)
-      )
+      let both = FirebaseEndpoint(project: project, exchange: exchange)
+      return (both, both)
     }
   }
 
@@ -193,25 +170,18 @@ extension ProviderConfiguration {
     }
   }
 
-  /// The endpoints of an OAuth provider, asked for where they are not named; nil for another kind of provider.
+  /// The endpoints of an OAuth provider, which are asked for unless they are named, or nil for another kind of provider.
   package func oauthEndpoints(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) -> ProviderEndpoints? {
-    switch kind {
-    case .oauth(let authority, let client), .clientCredentials(let authority, let client):
-      try await source(of: authority, for: client, sender: sender, files: files, timeout: timeout).endpoints()
-    case .json, .firebase: nil
-    }
+    guard let (authority, client) = kind.oauth else { return nil }
+    return try await source(of: authority, for: client, sender: sender, files: files, timeout: timeout).endpoints()
   }
 
   private func signInEndpoint(beside tokens: OAuthTokenEndpoint, _ authority: Authority) -> OAuthSignInEndpoint {
-    let issuer: IssuerName? =
-      switch authority {
-      case .discovered(let issuer): issuer.name
-      case .named: nil
-      }
     let idTokens = IDTokenValidator(
-      exchange: tokens.exchange, client: tokens.client, issuer: issuer, keys: PublicKeySet(tokens.exchange))
+      exchange: tokens.exchange, client: tokens.client, issuer: authority.issuer?.name,
+      keys: PublicKeySet(tokens.exchange))
     return OAuthSignInEndpoint(
       tokens: tokens, settings: signIn, authorizationParameters: authorizationParameters, idTokens: idTokens)
   }

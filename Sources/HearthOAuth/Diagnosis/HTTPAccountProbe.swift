@@ -4,9 +4,9 @@ package import HearthCore
 package struct HTTPAccountProbe: AccountProbe {
   /// How long one step may take.
   private static let timeout: Duration = .seconds(10)
-  /// From here on tokens are taken for expired, or not valid yet, by servers that allow for the usual minute.
-  private static let gravestSkew: Duration = .seconds(60)
-  private static let noticedSkew: Duration = .seconds(5)
+  /// From here on, in seconds, tokens are taken for expired or not valid yet by servers that allow for the usual minute.
+  private static let graveSkew = 60
+  private static let noticedSkew = 5
 
   let provider: ProviderConfiguration
   let sender: HTTPSender
@@ -48,12 +48,10 @@ package struct HTTPAccountProbe: AccountProbe {
     let seconds = abs(skew.components.seconds)
     let side = skew > .zero ? "behind" : "ahead of"
     let apart = "This machine's clock is \(seconds) s \(side) \(origin)'s"
-    if abs(skew.components.seconds) >= Self.gravestSkew.components.seconds {
+    if seconds >= Self.graveSkew {
       return Diagnosis(.clock, .problem, "\(apart): set it, for example with \"timedatectl set-ntp true\".")
     }
-    if abs(skew.components.seconds) >= Self.noticedSkew.components.seconds {
-      return Diagnosis(.clock, .warning, apart + ".")
-    }
+    if seconds >= Self.noticedSkew { return Diagnosis(.clock, .warning, apart + ".") }
     return Diagnosis(.clock, .ok, "This machine's clock agrees with \(origin)'s.")
   }
 
@@ -113,7 +111,7 @@ package struct HTTPAccountProbe: AccountProbe {
     do throws(RefreshFailure) { plan = try await provider.route.plan(for: url, files: files) } catch {
       return ([Diagnosis(server.connection, .problem, error.message)], nil)
     }
-    let (host, port) = plan.proxy.map { ($0.host, $0.port) } ?? (url.origin.host.trimmingBrackets, url.origin.port)
+    let (host, port) = plan.place
     let place = plan.proxy.map { "The proxy \($0) of \(url.origin)" } ?? "\(url.origin)"
     do throws(NetworkSteps.Failure) {
       let addresses = try await steps.addresses(of: host, port: port)
@@ -135,10 +133,10 @@ package struct HTTPAccountProbe: AccountProbe {
     do throws(ExchangeFailure) {
       let response = try await sender.send(
         HTTPSender.Request(
-          url: url, headers: token.map { [.bearer($0)] } ?? [], bodyLimit: HTTPAPIEndpoint.bodyLimit,
+          url: url, headers: token.map { [.bearer($0)] } ?? [], reading: .statusSaysEnough,
           plan: plan),
         timeout: Self.timeout)
-      return (found + [answer(response, of: url, as: server, hasToken: token != nil)], response)
+      return (found + [answer(response, of: url, as: server, token)], response)
     } catch {
       let reason =
         switch error {
@@ -148,22 +146,23 @@ package struct HTTPAccountProbe: AccountProbe {
     }
   }
 
-  private func answer(_ response: HTTPResponse, of url: HTTPURL, as server: Server, hasToken: Bool) -> Diagnosis {
+  private func answer(_ response: HTTPResponse, of url: HTTPURL, as server: Server, _ token: Token?) -> Diagnosis {
     let answered = "\(url.origin) answers with HTTP \(response.status)"
     switch server {
     case .provider:
       return Diagnosis(server.answer, response.status < 500 ? .ok : .problem, answered + ".")
-    case .api where !hasToken: return Diagnosis(server.answer, .ok, "\(answered); there was no token to show it.")
-    case .api where response.status == 401:
-      return Diagnosis(
-        server.answer, .problem,
-        "\(answered) to GET / with the token: it does not take it. Are its audience and scopes the right ones?")
-    case .api: return Diagnosis(server.answer, .ok, "\(answered) to GET / with the token, and did not refuse it.")
+    case .api:
+      guard let token else { return Diagnosis(server.answer, .ok, "\(answered); there was no token to show it.") }
+      let shown = "\(answered) to GET / with the token"
+      let known = APIResponse(status: response.status, headers: response.headers)
+      if let challenge = Challenge(known, from: url.origin, without: [token.secret]) {
+        return Diagnosis(server.answer, .warning, "\(shown). \(challenge.sentence)")
+      }
+      if response.status == 401 {
+        return Diagnosis(
+          server.answer, .problem, "\(shown): it does not take it. Are its audience and scopes the right ones?")
+      }
+      return Diagnosis(server.answer, .ok, "\(shown), and did not refuse it.")
     }
   }
-}
-
-extension String {
-  /// An IPv6 address without its brackets.
-  fileprivate var trimmingBrackets: String { hasPrefix("[") && hasSuffix("]") ? String(dropFirst().dropLast()) : self }
 }

@@ -13,7 +13,7 @@ enum EndpointSource: Sendable {
     }
   }
 
-  /// Asks again after an endpoint has responded with 404; nil where the provider names the same token endpoint.
+  /// Asks again after an endpoint has responded with 404. Returns nil if the provider names the same token endpoint.
   func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
     switch self {
     case .named: return nil
@@ -121,6 +121,7 @@ final class Discovery: Sendable {
     }
     endpoints.authenticationMethods = names("token_endpoint_auth_methods_supported")
     endpoints.signingAlgorithms = names("token_endpoint_auth_signing_alg_values_supported")
+    endpoints.scopes = names("scopes_supported")
     endpoints.pushedRequest = url("pushed_authorization_request_endpoint")
     endpoints.requiresPushedRequest = document["require_pushed_authorization_requests"] == .bool(true)
     endpoints.keys = url("jwks_uri")

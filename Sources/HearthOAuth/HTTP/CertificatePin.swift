@@ -6,7 +6,7 @@ import NIOSSL
 package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
   private let digest: [UInt8]
 
-  /// Reads `sha256/BASE64`; nil where the text is not of this form.
+  /// Reads `sha256/BASE64`. Fails if the text is not of this form.
   package init?(_ text: String) {
     let prefix = "sha256/"
     guard text.hasPrefix(prefix), let digest = Data(base64Encoded: String(text.dropFirst(prefix.count))),

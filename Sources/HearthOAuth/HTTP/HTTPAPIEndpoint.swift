@@ -3,10 +3,6 @@ import Synchronization
 
 /// Sends requests to APIs over kept connections, each account's by its own route.
 package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
-  /// How much of a response's body is read, in bytes, and for how long it is waited for, where the status says enough
-  /// (contract, section 6).
-  package static let bodyLimit = (bytes: 64 << 10, time: Duration.seconds(1))
-
   private let sender: HTTPSender
   private let routes = Mutex<[AccountName: (route: HTTPRoute, files: any FileSystem)]>([:])
 
@@ -23,17 +19,16 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse {
     var message = try await message(request, of: account, bearer: bearer)
-    if let limit = request.responseLimit { message.limit = limit } else { message.bodyLimit = Self.bodyLimit }
-    let response = try await sender.send(message, timeout: timeout)
-    return APIResponse(
-      status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,
-      retryAfter: response.retryAfter, skew: response.skew)
+    message.reading = request.responseLimit.map { .whole(limit: $0) } ?? .statusSaysEnough
+    return APIResponse(try await sender.send(message, timeout: timeout))
   }
 
   package func begin(
     _ request: APIRequest, of account: AccountName, bearer: Token
   ) async throws(ExchangeFailure) -> any APIExchange {
-    sender.begin(try await message(request, of: account, bearer: bearer), upload: request.upload)
+    var message = try await message(request, of: account, bearer: bearer)
+    message.reading = .pieces
+    return sender.begin(message, upload: request.upload)
   }
 
   private func message(
@@ -49,12 +44,17 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
       plan: try await plan(for: request.url, of: account))
   }
 
-  private func plan(for url: HTTPURL, of account: AccountName) async throws(ExchangeFailure) -> ConnectionPlan {
-    guard let (route, files) = routes.withLock({ $0[account] }) else { return ConnectionPlan() }
+  private func plan(for url: HTTPURL, of account: AccountName) async throws(ExchangeFailure) -> ConnectionPlan? {
+    guard let (route, files) = routes.withLock({ $0[account] }) else { return nil }
     do {
       return try await route.plan(for: url, files: files)
     } catch {
       throw .notSent(message: error.message)
     }
   }
+}
+
+extension HTTPExchange.Reading {
+  /// How much of a body is read if the status says enough (contract, section 6).
+  static let statusSaysEnough = Self.beginning(limit: 64 << 10, time: .seconds(1))
 }

@@ -1,122 +1,178 @@
-import AsyncHTTPClient
 import HearthCore
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 import Synchronization
 
-/// A request that is under way, whose bodies go in pieces. Neither is held beyond `APIRequest.pieceLimit`: of the one no more
-/// is taken before the network has it, of the other no more is read before it is asked for.
+/// One request on its way to a server, and its response. It knows whether any part of it was written to a connection, so
+/// that "not sent" is certain: nothing is sent of a request that has ended before.
+///
+/// Bodies that go in pieces are not held beyond `APIRequest.pieceLimit`: no more of the request's body is taken before the
+/// network has it, and no more of the response's body is read before somebody asks for it.
 final class HTTPExchange: APIExchange {
-  private struct State {
-    var task: HTTPClient.Task<Void>?
-    var isCancelled = false
+  /// How much of the response's body is read, in bytes, and for whom.
+  enum Reading: Sendable {
+    /// The caller of `answer` needs the whole response in time. What exceeds the limit is cut off.
+    case whole(limit: Int)
+    /// The caller of `answer` needs the status, and no more of the body is read, in bytes and in time, for reading on only
+    /// keeps the connection for the next request. A response that breaks off is returned as far as it was read, and the
+    /// time limit of the request begins anew as often as its own body moves.
+    case beginning(limit: Int, time: Duration)
+    /// The caller reads the body piece by piece.
+    case pieces
+  }
 
-    /// Where the body goes, as soon as the head has left.
-    var writer: HTTPClient.Body.StreamWriter?
-    /// Completed with the body, or with the exchange.
-    var bodyEnd: EventLoopPromise<Void>?
+  /// What leaves for the server.
+  struct Message: Sendable {
+    let head: HTTPRequestHead
+    /// The body comes through `write` if this is nil.
+    let body: ByteBuffer?
+  }
+
+  private enum Phase {
+    /// There is no connection yet, or this one is being made.
+    case waiting((any Channel)?)
+    case sent(HTTPConnection.Reference)
+    case over
+  }
+
+  private struct State {
+    var phase = Phase.waiting(nil)
+    /// It has the token, and is dropped as soon as it has left or is not going to.
+    var message: Message?
+    /// The head has left, and the body may follow.
+    var hasBegun = false
+    /// More of the body is to come.
+    var isUpload: Bool
     /// Bytes of the body that the network has not taken.
     var unsent = 0
     /// The answer has come before the end of the body, the rest of which is not sent: it is a refusal, or has no body.
     var isRefused = false
 
-    /// Without its body.
-    var response: APIResponse?
+    /// The response without its body.
+    var response: HTTPResponse?
     /// What was not read of the response's body.
     var unread = ByteBuffer()
     var isEmpty = false
-    /// Completed as soon as more may come.
-    var demand: EventLoopPromise<Void>?
+    /// No more is read before somebody has taken what there is.
+    var isFull = false
 
     var end: Result<Void, ExchangeFailure>?
     var lastMoved: Timestamp
+    /// What ends the request if it takes too long.
+    var timers: [ClockTimer] = []
     /// The tasks that wait until something of this has changed.
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
+  private let reading: Reading
+  private let isInPieces: Bool
   private let clock: any Clock
-  private let explain: @Sendable (any Error, _ hasAnswer: Bool) -> ExchangeFailure
-  private let ended: @Sendable (_ isComplete: Bool) -> Void
+  private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   private let state: Mutex<State>
 
-  /// `explain`: what an error of the client means for the request; called once at most. `ended`: told
-  /// once, whether the whole request has left.
+  /// `explain` says what an error means for the request, and is called once at most. `isBegun` tells that pieces of the
+  /// response may have been read.
   init(
-    clock: any Clock,
-    explain: @escaping @Sendable (any Error, _ hasAnswer: Bool) -> ExchangeFailure,
-    ended: @escaping @Sendable (_ isComplete: Bool) -> Void
+    _ message: Message, reading: Reading, clock: any Clock,
+    explain: @escaping @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   ) {
-    (self.clock, self.explain, self.ended) = (clock, explain, ended)
-    state = Mutex(State(lastMoved: clock.now()))
+    (self.reading, self.clock, self.explain) = (reading, clock, explain)
+    isInPieces = if case .pieces = reading { true } else { false }
+    let now = isInPieces ? clock.now() : clock.steadyNow()
+    state = Mutex(State(message: message, isUpload: message.body == nil, lastMoved: now))
   }
 
-  var lastMoved: Timestamp { state.withLock(\.lastMoved) }
-
-  /// The body that `write` fills; nil where none is to come in pieces.
-  func body(_ upload: APIRequest.Upload?) -> HTTPClient.Body? {
-    guard let upload else { return nil }
-    let length: Int64? = if case .sized(let count) = upload { Int64(count) } else { nil }
-    let end = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: Void.self)
-    state.withLock { $0.bodyEnd = end }
-    return .stream(contentLength: length) { [self] writer in
-      change { if $0.end == nil { $0.writer = writer } }
-      return end.futureResult
-    }
-  }
-
-  func run(_ task: HTTPClient.Task<Void>) {
-    let isCancelled = state.withLock { state in
-      if state.end == nil { state.task = task }
-      return state.isCancelled
-    }
-    task.futureResult.whenFailure { self.end(.failure($0)) }
-    if isCancelled { task.cancel() }
-  }
-
-  func end(_ result: Result<Void, any Error>) {
-    let (demand, bodyEnd, isFirst) = state.withLock { state in
-      defer { (state.demand, state.bodyEnd) = (nil, nil) }
-      return (state.demand, state.bodyEnd, state.end == nil)
-    }
-    guard isFirst else { return }
-    change { state in
-      state.end = result.mapError { explain($0, state.response != nil) }
-      // Both hold the request, with its token, and the request's body holds this exchange.
-      (state.task, state.writer) = (nil, nil)
-    }
-    demand?.succeed()
-    // Where it succeeded, the server would take what it has for the whole body.
-    bodyEnd?.fail(Cancelled(reason: "the body is not complete"))
-    ended(bodyEnd == nil)
-  }
+  // MARK: - Its end
 
   /// Why the caller has given up.
   struct Cancelled: Error {
     let reason: String
   }
 
-  func cancel(_ reason: String) {
-    let task = state.withLock { state in
-      state.isCancelled = true
-      return state.task
+  /// The rest of the response's body is not wanted.
+  private struct TooLong: Error {}
+
+  func cancel(_ reason: String) { end(Cancelled(reason: reason)) }
+
+  /// Ends the request unless it is over. After an error its connection is closed, so that nothing more is sent or read, and
+  /// the server does not take what it has of the body for all of it.
+  func end(_ error: (any Error)?) {
+    var channel: (any Channel)?
+    var timers: [ClockTimer] = []
+    change { state in
+      var wasSent = false
+      switch state.phase {
+      case .waiting(let own): channel = own
+      case .sent(let connection): (wasSent, channel) = (true, connection.channel)
+      case .over: break
+      }
+      // The connection holds this exchange, and the message holds the token.
+      (state.phase, state.message) = (.over, nil)
+      swap(&timers, &state.timers)
+      state.end = outcome(of: error, &state.response, wasSent: wasSent)
     }
-    end(.failure(Cancelled(reason: reason)))
-    task?.cancel()
+    timers.forEach { $0.cancel() }
+    if error != nil { channel?.close(promise: nil) }
   }
+
+  private func outcome(
+    of error: (any Error)?, _ response: inout HTTPResponse?, wasSent: Bool
+  ) -> Result<Void, ExchangeFailure> {
+    guard let error else { return .success(()) }
+    let isEnough =
+      switch reading {
+      case .whole: error is TooLong
+      case .beginning: true
+      case .pieces: false
+      }
+    guard isEnough, response != nil else {
+      return .failure(explain(error, isInPieces && response != nil, wasSent))
+    }
+    response?.isTruncated = true
+    return .success(())
+  }
+
+  // MARK: - Limits of time
+
+  /// Ends the request when this time has passed since it began or, if the beginning of its response is enough, since it
+  /// last moved.
+  func limit(to time: Duration) { limit(to: time, after: time) }
+
+  private func limit(to time: Duration, after wait: Duration) {
+    call(after: wait) { [self] in
+      let left = state.withLock(\.lastMoved) + time - clock.steadyNow()
+      if left > .zero { limit(to: time, after: left) } else { cancel("no answer within \(time)") }
+    }
+  }
+
+  private func call(after wait: Duration, _ action: @escaping @Sendable () -> Void) {
+    if state.withLock({ $0.end != nil }) { return }
+    let timer = clock.timer(at: clock.now() + wait, action)
+    let isOver = state.withLock { state in
+      if state.end == nil { state.timers.append(timer) }
+      return state.end != nil
+    }
+    if isOver { timer.cancel() }
+  }
+
+  var lastMoved: Timestamp { state.withLock(\.lastMoved) }
 
   // MARK: - Waiting
 
+  /// Changes nothing once the request is over.
   private func change(_ body: (inout State) -> Void) {
-    let waiting = state.withLock { state in
+    let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
+      guard state.end == nil else { return [] }
       body(&state)
+      // The caller of `answer` waits for the end alone.
+      guard isInPieces || state.end != nil else { return [] }
       defer { state.waiting = [] }
       return state.waiting
     }
     for waiter in waiting { waiter.resume() }
   }
 
-  /// What `read` finds in the state as soon as that is something.
+  /// Returns what `read` finds in the state as soon as that is something.
   private func wait<Value: Sendable>(
     for read: (inout State) throws(ExchangeFailure) -> Value?
   ) async throws(ExchangeFailure) -> Value {
@@ -141,24 +197,19 @@ final class HTTPExchange: APIExchange {
   // MARK: - The request
 
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool {
-    let writer = try await wait { state throws(ExchangeFailure) -> HTTPClient.Body.StreamWriter?? in
-      if state.isRefused { return .some(nil) }
+    let isWanted = try await wait { state throws(ExchangeFailure) -> Bool? in
+      if state.isRefused { return false }
       if let end = state.end {
         try end.get()
-        return .some(nil)
+        return false
       }
-      guard let writer = state.writer else { return nil }
+      guard state.hasBegun else { return nil }
       state.unsent += piece.count
-      return writer
+      if isLast { state.isUpload = false }
+      return true
     }
-    guard let writer else { return false }
-    if !piece.isEmpty { _ = writer.write(.byteBuffer(ByteBuffer(bytes: piece))) }
-    if isLast {
-      state.withLock { state in
-        defer { state.bodyEnd = nil }
-        return state.bodyEnd
-      }?.succeed()
-    }
+    guard isWanted else { return false }
+    onConnection { $0.write(ByteBuffer(bytes: piece), isLast: isLast, of: self) }
     return try await wait { state throws(ExchangeFailure) -> Bool? in
       if state.unsent == 0 { return true }
       if state.isRefused { return false }
@@ -168,7 +219,26 @@ final class HTTPExchange: APIExchange {
     }
   }
 
+  private func onConnection(_ action: @escaping @Sendable (HTTPConnection) -> Void) {
+    guard case .sent(let connection) = state.withLock(\.phase) else { return }
+    connection.channel.eventLoop.execute { action(connection.handler.value) }
+  }
+
   // MARK: - The response
+
+  /// Returns the response as one. A caller that is cancelled is answered at once.
+  func answer() async throws(ExchangeFailure) -> HTTPResponse {
+    await withTaskCancellationHandler {
+      _ = try? await wait { state in state.end.map { _ in true } }
+    } onCancel: {
+      cancel("cancelled")
+    }
+    return try await wait { state throws(ExchangeFailure) -> HTTPResponse? in
+      try state.end?.get()
+      state.response?.body = Array(state.unread.readableBytesView)
+      return state.response
+    }
+  }
 
   func response() async throws(ExchangeFailure) -> APIResponse {
     try await wait { state throws(ExchangeFailure) -> APIResponse? in
@@ -176,77 +246,110 @@ final class HTTPExchange: APIExchange {
         try state.end?.get()
         return nil
       }
-      let tellsType = response.headers.contains { $0.name.lowercased() == "content-type" }
-      guard tellsType || state.unread.readableBytes > 0 || state.end != nil else { return nil }
+      guard response.header("Content-Type") != nil || state.unread.readableBytes > 0 || state.end != nil else {
+        return nil
+      }
       response.body = Array(state.unread.readableBytesView.prefix(256))
-      return response
+      return APIResponse(response)
     }
   }
 
   func read() async throws(ExchangeFailure) -> [UInt8]? {
-    let (piece, demand) = try await wait {
-      state throws(ExchangeFailure) -> ([UInt8]?, EventLoopPromise<Void>?)? in
+    let (piece, wasFull) = try await wait { state throws(ExchangeFailure) -> ([UInt8]?, Bool)? in
       if let bytes = state.unread.readBytes(length: min(state.unread.readableBytes, APIRequest.pieceLimit)),
         !bytes.isEmpty
       {
         state.unread.discardReadBytes()
-        defer { state.demand = nil }
-        return (bytes, state.demand)
+        defer { state.isFull = false }
+        return (bytes, state.isFull)
       }
       // The server may have closed the connection then, before it had the rest of the body.
-      if state.isRefused, state.isEmpty { return (nil, nil) }
+      if state.isRefused, state.isEmpty { return (nil, false) }
       guard let end = state.end else { return nil }
       try end.get()
-      return (nil, nil)
+      return (nil, false)
     }
-    demand?.succeed()
+    if wasFull { onConnection { $0.readOn() } }
     return piece
   }
 }
 
-// MARK: - On the event loop of the request
+// MARK: - From the pool and the connection
 
-extension HTTPExchange: HTTPClientResponseDelegate {
-  func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
-    let now = clock.now()
-    change { state in
-      state.unsent -= part.readableBytes
-      state.lastMoved = now
+extension HTTPExchange {
+  /// Notes the connection that is being made for the request. Returns false if the request is over.
+  func waits(for channel: any Channel) -> Bool {
+    state.withLock { state in
+      guard case .waiting = state.phase else { return false }
+      state.phase = .waiting(channel)
+      return true
     }
   }
 
-  func didReceiveHead(task: HTTPClient.Task<Void>, _ head: HTTPResponseHead) -> EventLoopFuture<Void> {
-    let response = HTTPResponse(
-      status: Int(head.status.code),
-      headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.streamSafe) },
-      receivedAt: clock.now())
+  /// Returns what has to leave now, or nil if the request is over.
+  func leaves(on connection: HTTPConnection.Reference) -> Message? {
+    state.withLock { state in
+      guard case .waiting = state.phase else { return nil }
+      state.phase = .sent(connection)
+      return state.message.take()
+    }
+  }
+
+  /// The head has left: a body that goes in pieces may follow.
+  func began() { change { $0.hasBegun = true } }
+
+  /// The network has taken so many more bytes of the body.
+  func sent(_ count: Int) {
+    let now: Timestamp? =
+      switch reading {
+      case .whole: nil
+      case .beginning: clock.steadyNow()
+      case .pieces: clock.now()
+      }
     change { state in
-      state.response = APIResponse(
-        status: response.status, headers: response.headers, retryAfter: response.retryAfter, skew: response.skew)
+      state.unsent -= count
+      if let now { state.lastMoved = now }
+    }
+  }
+
+  func received(_ head: HTTPResponseHead) {
+    change { state in
+      // Whoever looks at the clock later finds the head.
+      let response = HTTPResponse(
+        status: Int(head.status.code),
+        headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.streamSafe) },
+        receivedAt: clock.now())
+      state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
-      // By such a status the client sends no more of the body; and of such an answer it does not tell the end.
-      state.isRefused = state.bodyEnd != nil && (response.status >= 300 || state.isEmpty)
-      state.lastMoved = response.receivedAt
+      // With such a status no more of the body is sent.
+      state.isRefused = state.isUpload && (response.status >= 300 || state.isEmpty)
+      if isInPieces { state.lastMoved = response.receivedAt }
     }
-    return task.eventLoop.makeSucceededVoidFuture()
+    if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no answer within \(time)") } }
   }
 
-  func didReceiveBodyPart(task: HTTPClient.Task<Void>, _ part: ByteBuffer) -> EventLoopFuture<Void> {
-    let now = clock.now()
-    let promise = task.eventLoop.makePromise(of: Void.self)
-    var mayGoOn = true
-    change { state in
-      guard state.end == nil else { return }
-      state.unread.writeImmutableBuffer(part)
-      state.lastMoved = now
-      mayGoOn = state.unread.readableBytes < APIRequest.pieceLimit
-      if !mayGoOn { state.demand = promise }
+  /// Returns false if no more is to be read before `HTTPConnection.readOn()`.
+  func received(_ piece: ByteBuffer) -> Bool {
+    switch reading {
+    case .whole(let limit), .beginning(let limit, _):
+      let isTooLong = state.withLock { state in
+        guard state.end == nil else { return true }
+        let room = min(limit - state.unread.readableBytes, piece.readableBytes)
+        state.unread.writeBytes(piece.readableBytesView.prefix(room))
+        return room < piece.readableBytes
+      }
+      if isTooLong { end(TooLong()) }
+      return !isTooLong
+    case .pieces:
+      let now = clock.now()
+      var mayGoOn = true
+      change { state in
+        state.unread.writeImmutableBuffer(piece)
+        state.lastMoved = now
+        mayGoOn = state.unread.readableBytes < APIRequest.pieceLimit
+        state.isFull = !mayGoOn
+      }
+      return mayGoOn
     }
-    if mayGoOn { promise.succeed() }
-    return promise.futureResult
-  }
-
-  func didFinishRequest(task: HTTPClient.Task<Void>) {
-    end(.success(()))
   }
 }

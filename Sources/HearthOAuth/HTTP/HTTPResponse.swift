@@ -27,7 +27,7 @@ struct HTTPResponse: Hashable, Sendable {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The server's clock (RFC 9110, section 6.6.1). Nil in an answer of a cache, which is as old as its `Age` says, or older
+  /// The server's clock (RFC 9110, section 6.6.1), unless the answer is a cache's, which is as old as its `Age` says, or older
   /// (RFC 9111, section 5.1).
   var date: Timestamp? {
     header("Age") != nil ? nil : header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
@@ -54,5 +54,13 @@ struct HTTPResponse: Hashable, Sendable {
   var isPage: Bool {
     if header("Content-Type").map({ $0.lowercased().contains("html") }) == true { return true }
     return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
+  }
+}
+
+extension APIResponse {
+  init(_ response: HTTPResponse) {
+    self.init(
+      status: response.status, headers: response.headers, body: response.body, isTruncated: response.isTruncated,
+      retryAfter: response.retryAfter, skew: response.skew)
   }
 }

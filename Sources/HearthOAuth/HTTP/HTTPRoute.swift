@@ -13,29 +13,21 @@ package struct HTTPRoute: Hashable, Sendable {
   /// Certificates in PEM, trusted in place of the system's.
   package var authorities: ClientFile?
   package var identity: Identity?
-  /// One of these keys must be in the chain; none: every chain that is trusted is accepted.
+  /// One of these keys must be in a server's chain, unless there are none.
   package var pins: Set<CertificatePin> = []
   package var proxy = ProxyChoice.direct
 
   /// Reads the certificates and keys as they are in `files` now.
   func plan(for url: HTTPURL, files: any FileSystem) async throws(RefreshFailure) -> ConnectionPlan {
-    var plan = ConnectionPlan()
+    var plan = ConnectionPlan(to: url.origin)
     plan.proxy = try proxy.proxy(for: url.origin)
-    guard url.origin.scheme == "https" else { return plan }
-    var tls = ServerTLS.minimum
+    guard var tls = plan.tls else { return plan }
     if let authorities { tls.trustRoots = .certificates(try await authorities.certificates(from: files)) }
     if let identity { try await identity.configure(&tls, from: files) }
     plan.tls = tls
     plan.pins = pins
     return plan
   }
-}
-
-/// What the connection of a request has to be like.
-struct ConnectionPlan: Sendable {
-  var tls = ServerTLS.minimum
-  var pins: Set<CertificatePin> = []
-  var proxy: Proxy?
 }
 
 extension HTTPRoute.Identity {

@@ -35,7 +35,6 @@ final class OverheadGuard: ChannelInboundHandler {
     guard overhead <= Self.limit else { return }
     overhead += unwrapInboundIn(data).readableBytes
     context.fireChannelRead(data)
-    // On this the client fails the request and closes the connection.
     if overhead > Self.limit { context.fireErrorCaught(TooMuch()) }
   }
 }

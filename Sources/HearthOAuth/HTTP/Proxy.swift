@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import FoundationEssentials
 import HearthCore
 
 /// A proxy: HTTP with CONNECT (RFC 9110, section 9.3.6), or SOCKS 5 without authentication (RFC 1928), which resolves
@@ -38,7 +38,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     let end = authority.lastIndex(of: "@")
     let place = end.map { authority[authority.index(after: $0)...] } ?? authority
     guard let origin = try? HTTPURL("https://" + place + "/").origin, !place.contains("@") else { throw .place }
-    host = origin.host.hasPrefix("[") ? String(origin.host.dropFirst().dropLast()) : origin.host
+    host = origin.address
     let digits = place.drop { $0 != "]" && $0 != ":" }.reversed().prefix { $0 != ":" && $0 != "]" }
     port = digits.isEmpty || !place.hasSuffix(":" + String(digits.reversed())) ? (isSOCKS ? 1080 : 80) : origin.port
     switch (isSOCKS, end) {
@@ -62,15 +62,8 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   /// The proxy is on this machine, so that nobody can listen to unencrypted requests.
   var isLoopback: Bool { host == "::1" || (try? HTTPURL("http://\(description)/")) != nil }
 
-  var setting: HTTPClient.Configuration.Proxy {
-    switch kind {
-    case .socks5: return .socksServer(host: host, port: port)
-    case .http(nil): return .server(host: host, port: port)
-    case .http(let credentials?):
-      let parts = credentials.reveal().split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      return .server(
-        host: host, port: port,
-        authorization: .basic(username: String(parts[0]), password: String(parts.dropFirst().first ?? "")))
-    }
+  /// The value of `Proxy-Authorization` (RFC 7617, section 2).
+  static func basic(_ credentials: Secret) -> String {
+    "Basic " + Data(credentials.reveal().utf8).base64EncodedString()
   }
 }

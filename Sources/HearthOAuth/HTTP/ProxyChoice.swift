@@ -7,7 +7,8 @@ package enum ProxyChoice: Hashable, Sendable {
   /// The proxy that the environment names, as curl reads it.
   case environment(ProxyEnvironment)
 
-  /// Nil: no proxy. Plain HTTP is for this machine, and uses a proxy only where that is on this machine too.
+  /// The proxy for requests to `origin`, if there is one. Plain HTTP is for this machine, and uses a proxy only if that is
+  /// on this machine too.
   func proxy(for origin: Origin) throws(RefreshFailure) -> Proxy? {
     let proxy: Proxy?
     switch self {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import NIOSSL
 
-/// The authorities that are trusted where an account names none: the system's, or in their place those that the
+/// The authorities that are trusted if an account names none: the system's, or in their place those that the
 /// environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name (SSL_CTX_set_default_verify_paths(3)).
 package struct SystemAuthorities: Hashable, Sendable {
   private let file: String?
@@ -30,7 +30,8 @@ package struct SystemAuthorities: Hashable, Sendable {
     // Every file that holds certificates counts, whatever its name: OpenSSL asks for names that are hashes, and many
     // such folders were never given any.
     for folder in folders {
-      for name in Self.names(in: folder) {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      for name in names.filter({ !$0.hasPrefix(".") }).sorted() {
         certificates += (try? NIOSSLCertificate.fromPEMFile(folder + "/" + name)) ?? []
       }
     }
@@ -40,9 +41,5 @@ package struct SystemAuthorities: Hashable, Sendable {
           "SSL_CERT_DIR names \(folders.joined(separator: ":")), in which no certificate (in PEM) can be read")
     }
     return .certificates(certificates)
-  }
-
-  private static func names(in folder: String) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
   }
 }

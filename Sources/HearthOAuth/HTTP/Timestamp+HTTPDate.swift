@@ -1,7 +1,7 @@
 import HearthCore
 
 extension Timestamp {
-  /// Reads an HTTP date in any of its three forms; nil where the text is not one (RFC 9110, section 5.6.7).
+  /// Reads an HTTP date in any of its three forms (RFC 9110, section 5.6.7). Fails if the text is not one.
   ///
   /// A year of two digits is at most 50 years after `now`.
   init?(httpDate text: String, near now: Timestamp) {

@@ -30,7 +30,7 @@ struct WeakCertificate: Error, CustomStringConvertible {
 
   static let minimumRSABits = 2048
 
-  /// Throws where a certificate of the chain is too weak. `chain`: from the root to the server's own.
+  /// Throws if a certificate of the chain, which is from the root to the server's own, is too weak.
   static func check(_ chain: [NIOSSLCertificate]) throws(WeakCertificate) {
     for (place, certificate) in chain.enumerated() {
       // Nobody relies on the signature of a root: it is trusted because the system says so.

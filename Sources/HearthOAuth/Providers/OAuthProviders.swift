@@ -9,7 +9,7 @@ extension ProviderPreset {
         token: "https://api.amazon.com/auth/o2/token", authorization: "https://www.amazon.com/ap/oa",
         device: "https://api.amazon.com/auth/o2/create/codepair", userInfo: "https://api.amazon.com/user/profile"),
       rotation: .never, clientAuthentication: .post, redirect: .localhost, deviceDialect: .draft,
-      userInfoSubjectField: "user_id"),
+      userInfoSubjectField: "user_id", apiOrigins: ["https://api.amazon.com"]),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
     // The client's secret is a JWT of its own, signed with ES256, for https://appleid.apple.com and at most six months.
     // The endpoints are named because Apple publishes them at the addresses of more than one issuer. A browser is sent
@@ -33,21 +33,21 @@ extension ProviderPreset {
       responseRules: [
         ResponseRule(codes: ["unauthorized_client"], phrase: "refresh_token is invalid", means: .final),
         ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
-      ], userInfoSubjectField: "account_id"),
+      ], userInfoSubjectField: "account_id", apiOrigins: ["https://api.atlassian.com"]),
     // https://discord.com/developers/docs/topics/oauth2
     Self(
       name: "discord",
       place: .endpoints(
         token: "https://discord.com/api/oauth2/token", authorization: "https://discord.com/oauth2/authorize",
         revocation: "https://discord.com/api/oauth2/token/revoke", userInfo: "https://discord.com/api/v10/users/@me"),
-      rotation: .always, userInfoSubjectField: "id"),
+      rotation: .always, userInfoSubjectField: "id", apiOrigins: ["https://discord.com"]),
     // https://www.dropbox.com/developers/documentation/http/documentation#oauth2-token
     Self(
       name: "dropbox",
       place: .endpoints(
         token: "https://api.dropboxapi.com/oauth2/token", authorization: "https://www.dropbox.com/oauth2/authorize"),
       rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"],
-      redirect: .localhost),
+      redirect: .localhost, apiOrigins: ["https://api.dropboxapi.com", "https://content.dropboxapi.com"]),
     // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
     // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not run out and have no refresh token.
     // Errors have the status 200.
@@ -57,7 +57,8 @@ extension ProviderPreset {
         token: "https://github.com/login/oauth/access_token",
         authorization: "https://github.com/login/oauth/authorize", device: "https://github.com/login/device/code",
         userInfo: "https://api.github.com/user"),
-      rotation: .always, clientAuthentication: .post, userInfoSubjectField: "id"),
+      rotation: .always, clientAuthentication: .post, userInfoSubjectField: "id",
+      apiOrigins: ["https://api.github.com", "https://github.com"]),
     // https://developers.hubspot.com/docs/api-reference/auth-oauth-v3/guide
     Self(
       name: "hubspot",
@@ -68,7 +69,7 @@ extension ProviderPreset {
       responseRules: [
         ResponseRule(codes: ["BAD_REFRESH_TOKEN"], means: .final),
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
-      ]),
+      ], apiOrigins: ["https://api.hubapi.com"]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
     // A client with a secret that sends a code_verifier is refused as invalid_client
     // (https://github.com/nextauthjs/next-auth/issues/8831).
@@ -78,7 +79,8 @@ extension ProviderPreset {
         token: "https://www.linkedin.com/oauth/v2/accessToken",
         authorization: "https://www.linkedin.com/oauth/v2/authorization",
         revocation: "https://www.linkedin.com/oauth/v2/revoke", userInfo: "https://api.linkedin.com/v2/userinfo"),
-      rotation: .never, clientAuthentication: .post, redirect: .localhost, usesCodeChallenge: false),
+      rotation: .never, clientAuthentication: .post, redirect: .localhost, usesCodeChallenge: false,
+      apiOrigins: ["https://api.linkedin.com"]),
     // https://docs.slack.dev/authentication/using-token-rotation and …/reference/methods/oauth.v2.access
     // Errors have the status 200 and "ok": false. A token of the type "bot" or "user" is sent as Bearer.
     Self(
@@ -95,7 +97,7 @@ extension ProviderPreset {
           codes: [
             "ratelimited", "rate_limited", "internal_error", "fatal_error", "service_unavailable", "request_timeout",
           ], means: .unavailable),
-      ]),
+      ], apiOrigins: ["https://slack.com"]),
     // https://developer.spotify.com/documentation/web-api/tutorials/refreshing-tokens
     // Clients with a secret keep their refresh token; those with PKCE get a new one each time.
     Self(
@@ -103,7 +105,7 @@ extension ProviderPreset {
       place: .endpoints(
         token: "https://accounts.spotify.com/api/token", authorization: "https://accounts.spotify.com/authorize",
         userInfo: "https://api.spotify.com/v1/me"),
-      rotation: .asConfigured, userInfoSubjectField: "id"),
+      rotation: .asConfigured, userInfoSubjectField: "id", apiOrigins: ["https://api.spotify.com"]),
     // https://developers.strava.com/docs/authentication/
     // Errors are a list of resource, field and code. While an access token has more than an hour left, a refresh brings
     // the same one again.
@@ -118,7 +120,7 @@ extension ProviderPreset {
         ResponseRule(phrase: "RefreshToken code invalid", means: .final),
         ResponseRule(phrase: "Application client_id invalid", means: .misconfigured),
         ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
-      ], userInfoSubjectField: "id"),
+      ], userInfoSubjectField: "id", apiOrigins: ["https://www.strava.com"]),
     // https://dev.twitch.tv/docs/authentication/refresh-tokens/ and …/getting-tokens-oauth/
     // Errors have a status and a message, and no code. The refresh token of a public client ends with its use, those of
     // others do not. A request for a device code names "scopes".
@@ -134,7 +136,7 @@ extension ProviderPreset {
         ResponseRule(phrase: "Invalid grant", means: .final),
         ResponseRule(phrase: "invalid client", means: .misconfigured),
         ResponseRule(phrase: "missing client", means: .misconfigured),
-      ]),
+      ], apiOrigins: ["https://api.twitch.tv"]),
     // https://developers.zoom.us/docs/integrations/oauth/
     Self(
       name: "zoom",
@@ -144,6 +146,6 @@ extension ProviderPreset {
         userInfo: "https://api.zoom.us/v2/users/me"),
       rotation: .always, clientAuthentication: .basic,
       responseRules: [ResponseRule(codes: ["invalid_request"], phrase: "Invalid Token", means: .final)],
-      userInfoSubjectField: "id"),
+      userInfoSubjectField: "id", apiOrigins: ["https://api.zoom.us"]),
   ]
 }

@@ -22,7 +22,7 @@ extension ProviderPreset {
       rotation: .asConfigured, revokesOneGrant: true, redirect: .localhost),
     // https://docs.gitlab.com/api/oauth2/
     // The account names the issuer of an instance of its own.
-    Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always),
+    Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always, apiOrigins: ["https://gitlab.com"]),
     // https://developers.google.com/identity/protocols/oauth2/web-server#offline
     // A refresh that names scopes which Google does not know, such as offline_access, is rejected as invalid_scope.
     Self(
@@ -31,7 +31,7 @@ extension ProviderPreset {
       responseRules: [
         ResponseRule(
           codes: ["admin_policy_enforced", "org_internal", "deleted_client", "disabled_client"], means: .misconfigured)
-      ]),
+      ], apiOrigins: ["https://www.googleapis.com", "https://gmail.googleapis.com", "https://people.googleapis.com"]),
     // https://indigo-iam.github.io/v/current/docs/
     // The token endpoint is MITREid Connect's, which says with 401 and invalid_token that a refresh token has run out or is
     // unknown, and repeats it.
@@ -59,7 +59,7 @@ extension ProviderPreset {
         // Conditional access rejects the device or the network, and not the token, which works again in the office.
         ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
         ResponseRule(phrase: "AADSTS53003", means: .unclear),
-      ]),
+      ], apiOrigins: ["https://graph.microsoft.com"]),
     // https://developer.okta.com/docs/guides/refresh-tokens/main/ and …/revoke-tokens/main/: a refresh token ends with its
     // access token.
     Self(

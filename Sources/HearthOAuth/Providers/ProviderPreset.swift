@@ -6,13 +6,13 @@ package import HearthCore
 /// `OAuthProviders.swift`.
 package struct ProviderPreset: Sendable {
   package enum Place: Sendable {
-    /// `oidc`: the endpoints are discovered at this issuer.
+    /// The endpoints are discovered at this issuer (`oidc`).
     case issuer(String)
-    /// `oidc`: each customer has an issuer, which the account names; this one is an example.
+    /// Each customer has an issuer, which the account names (`oidc`).
     case ownIssuer(example: String)
-    /// `oauth2`: these endpoints.
+    /// The endpoints are these (`oauth2`).
     case endpoints(ProviderEndpoints)
-    /// `firebase`: Google's own token endpoint, or the emulator that the account names.
+    /// The token endpoint is Google's own, or the emulator's that the account names (`firebase`).
     case firebase
   }
 
@@ -31,7 +31,7 @@ package struct ProviderPreset: Sendable {
   package let name: String
   package let place: Place
   package let rotation: Rotation
-  /// How clients authenticate; `auto`: as discovery offers it, otherwise `basic`.
+  /// How clients authenticate.
   package var clientAuthentication = ClientAuthentication.Method.auto
   /// A refresh names the scopes that were granted, and the `offlineScopes`. One that names none asks for those of the grant
   /// (RFC 6749, section 6): few providers need them named again, and some reject names that are for signing in only.
@@ -43,21 +43,22 @@ package struct ProviderPreset: Sendable {
   /// Further fields of the authorization request, without which there is no refresh token.
   package var authorizationParameters: [String: String] = [:]
   /// Where the provider sends a browser back that signs in: an address of this machine, as the provider takes it for
-  /// registration; nil where it takes none.
+  /// registration, or nil if it takes none.
   package var redirect: RedirectAddress? = RedirectAddress()
   /// The provider knows PKCE, or ignores it (RFC 7636).
   package var usesCodeChallenge = true
   package var deviceDialect = DeviceDialect.standard
-  /// How long an access token lives where the response does not tell it.
+  /// How long an access token lives if the response does not tell it.
   package var defaultLifetime: Duration?
   /// Error codes of its own that end a session.
   package var finalErrors: Set<String> = []
-  /// What its errors mean where they differ from those of others.
+  /// What its errors mean if they differ from those of others.
   package var responseRules: [ResponseRule] = []
   /// The field of the UserInfo response that names the user.
   package var userInfoSubjectField = "sub"
+  /// Where its APIs answer, for a new account that names none itself. Others of the provider's APIs may answer elsewhere.
+  package var apiOrigins: [String] = []
 
-  /// It is nil where no preset has this name.
   package static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
   package static let all = (openIDProviders + oauthProviders + [firebase]).sorted { $0.name < $1.name }
@@ -90,7 +91,7 @@ extension ProviderPreset {
     ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
   ]
 
-  /// Reads the key `provider`; nil where it is missing.
+  /// Reads the key `provider`. Returns nil if it is missing.
   init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard let name = try table.string(.provider) else { return nil }
     guard let preset = Self.named(name) else { throw table.unknown(name, for: .provider, allowed: Self.names) }
@@ -109,12 +110,12 @@ extension ProviderPreset {
   /// Whether an account of another type may have the preset, since its provider is asked in the same way.
   func suits(_ type: AccountType) -> Bool { type == accountType || type.isOAuth && accountType.isOAuth }
 
-  /// The issuer, where all customers have the same one.
+  /// The issuer that all customers have, if it is the same.
   package var issuer: String? {
     if case .issuer(let text) = place { text } else { nil }
   }
 
-  /// An issuer as customers of this provider have one; nil where all have the same, or none.
+  /// An issuer such as each customer has of his own, if that is so.
   package var issuerExample: String? {
     if case .ownIssuer(let example) = place { example } else { nil }
   }

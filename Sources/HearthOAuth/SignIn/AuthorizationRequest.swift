@@ -8,26 +8,39 @@ struct AuthorizationRequest {
   /// 256 random bits each, as RFC 7636, section 4.1 recommends for the verifier.
   let state = Secret(Base64URL.random(bytes: 32))
   let codeVerifier = Secret(Base64URL.random(bytes: 32))
-  /// It is nil where no ID token is asked for.
+  /// The nonce, if an ID token is asked for.
   let nonce: Secret?
   /// Without `client_id`, which the authentication of a pushed request may bring itself.
   let fields: [(String, String)]
+  /// The fields without the scope that nobody has configured, if there is such a scope.
+  let fallback: [(String, String)]?
 
-  /// `parameters`: further fields, from the configuration.
+  /// `offlineScope` is asked for besides, with the consent that it needs (OpenID Connect Core, section 11). `parameters`
+  /// are further fields from the configuration.
   init(
-    redirectURI: String, scopes: [String], hasCodeChallenge: Bool, parameters: [String: String]
+    redirectURI: String, scopes: [String], offlineScope: String? = nil, hasCodeChallenge: Bool,
+    parameters: [String: String]
   ) {
     self.redirectURI = redirectURI
     nonce = scopes.contains("openid") ? Secret(Base64URL.random(bytes: 32)) : nil
-    var fields = [("response_type", "code"), ("redirect_uri", redirectURI)]
-    if !scopes.isEmpty { fields.append(("scope", scopes.joined(separator: " "))) }
-    fields.append(("state", state.reveal()))
-    if let nonce { fields.append(("nonce", nonce.reveal())) }
+    var rest = [("state", state.reveal())]
+    if let nonce { rest.append(("nonce", nonce.reveal())) }
     if hasCodeChallenge {
       let challenge = Base64URL.encode(Array(SHA256.hash(data: Array(codeVerifier.reveal().utf8))))
-      fields += [("code_challenge", challenge), ("code_challenge_method", "S256")]
+      rest += [("code_challenge", challenge), ("code_challenge_method", "S256")]
     }
-    self.fields = fields + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    func fields(_ scopes: [String], _ parameters: [String: String]) -> [(String, String)] {
+      [("response_type", "code"), ("redirect_uri", redirectURI)]
+        + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]) + rest
+        + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+    if let offlineScope {
+      self.fields = fields(scopes + [offlineScope], parameters.merging(["prompt": "consent"]) { own, _ in own })
+      fallback = fields(scopes, parameters)
+    } else {
+      self.fields = fields(scopes, parameters)
+      fallback = nil
+    }
   }
 
   /// What a provider that repeats its input must not bring into a message.

@@ -55,7 +55,7 @@ struct IDTokenFault: Error, Hashable {
   static let authenticatedTooLongAgo = Self("says that you were asked who you are longer ago than max_age (auth_time)")
   static let otherAccessToken = Self("belongs to another access token (at_hash)")
 
-  /// The name is shown only where it looks like one.
+  /// The name is shown only if it looks like one.
   static func algorithm(_ name: String) -> Self {
     let isName = name.utf8.count <= 8 && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
     return Self("is signed in a way that Hearth does not accept (alg\(isName ? " " + name : ""))")

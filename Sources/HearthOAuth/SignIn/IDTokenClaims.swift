@@ -7,16 +7,16 @@ struct IDTokenClaims {
   /// How far two clocks may be apart.
   static let leeway = 60.0
 
-  /// It is nil where the provider's name is not known.
+  /// The provider's name, if it is known.
   let issuer: IssuerName?
   let client: String
-  /// It is nil where none was sent.
+  /// The nonce of the request, if one was sent.
   let nonce: Secret?
   /// A provider of OpenID Connect repeats the nonce; one whose endpoints are configured may be none, and LinkedIn's ID
   /// tokens have no nonce.
   let isNonceRequired: Bool
   let accessToken: Secret
-  /// How long ago the person may have been asked who they are, in seconds (`max_age`); nil where that was not asked for.
+  /// How long ago the person may have been asked who they are, in seconds, if that was asked for (`max_age`).
   var maximumAge: Double?
   /// By the provider's clock.
   let now: Timestamp

@@ -5,26 +5,26 @@ import HearthCore
 struct IDTokenValidator: Sendable {
   /// What is expected of the ID token of one sign-in.
   struct Expectation {
-    /// It is nil where none was sent.
+    /// The nonce of the request, if one was sent.
     let nonce: Secret?
     /// The provider has to send one (OpenID Connect Core, section 3.1.3.3).
     let isRequired: Bool
-    /// `max_age` of the authorization request, in seconds (OpenID Connect Core, section 3.1.2.1); nil without one.
+    /// `max_age` of the authorization request, in seconds, if it has one (OpenID Connect Core, section 3.1.2.1).
     var maximumAge: Double?
   }
 
   let exchange: TokenExchange
   let client: OAuthClient
-  /// It is nil where the account names its provider's endpoints.
+  /// The issuer, unless the account names its provider's endpoints.
   let issuer: IssuerName?
   let keys: PublicKeySet
 
-  /// Requests the keys, where they are not known yet.
+  /// Requests the keys, unless they are known.
   func prepare(for endpoints: ProviderEndpoints) async throws(RefreshFailure) {
     if let url = endpoints.keys { _ = try await keys.keys(at: url) }
   }
 
-  /// The user whom the ID token names; nil where there is none, and none is required.
+  /// The user whom the ID token names, or nil if there is no ID token and none is required.
   func subject(
     of response: TokenResponse, expecting expected: Expectation, at endpoints: ProviderEndpoints
   ) async throws(SignInFailure) -> Subject? {
@@ -48,7 +48,7 @@ struct IDTokenValidator: Sendable {
   }
 
   /// A token that came over TLS from the token endpoint itself need not be signed by a known key (rule 6); so that is not
-  /// asked where the provider publishes none. One that says itself that it is not signed is never accepted.
+  /// asked if the provider publishes none. One that says itself that it is not signed is never accepted.
   private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
     switch token.algorithm {
     case let name where name.lowercased() == "none": throw .unsigned
@@ -101,7 +101,7 @@ struct IDTokenValidator: Sendable {
 }
 
 extension IDToken {
-  /// The keys that may have signed it: the one that it names, or, where it names none, each one of its algorithm (OpenID
+  /// The keys that may have signed it: the one that it names, or, if it names none, each one of its algorithm (OpenID
   /// Connect Core, section 10.1). A key without a name may be meant by any: providers with a single key often publish it so.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
     // No provider has so many at once, and to try each one takes its time.

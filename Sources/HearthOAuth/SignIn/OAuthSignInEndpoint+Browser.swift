@@ -10,11 +10,14 @@ extension OAuthSignInEndpoint {
     let endpoints = try await endpoints()
     guard let page = endpoints.authorization else { throw missing("authorization_endpoint", for: "browser") }
     let request = AuthorizationRequest(
-      redirectURI: redirectURI, scopes: scopes, hasCodeChallenge: settings.usesCodeChallenge,
-      parameters: authorizationParameters)
-    let fields = try await pushed(request, to: endpoints) ?? request.fields
+      redirectURI: redirectURI, scopes: scopes, offlineScope: offlineScope(at: endpoints),
+      hasCodeChallenge: settings.usesCodeChallenge, parameters: authorizationParameters)
+    func url(_ fields: [(String, String)]) -> String {
+      AuthorizationRequest.url(page, with: [("client_id", tokens.client.id)] + fields)
+    }
+    let pushed = try await pushed(request, to: endpoints)
     return BrowserSignIn(
-      authorizationURL: AuthorizationRequest.url(page, with: [("client_id", tokens.client.id)] + fields),
+      authorizationURL: url(pushed ?? request.fields), fallbackURL: pushed == nil ? request.fallback.map(url) : nil,
       redirectURI: redirectURI, state: request.state, nonce: request.nonce, codeVerifier: request.codeVerifier,
       issuer: endpoints.issuerCheck)
   }
@@ -45,16 +48,17 @@ extension OAuthSignInEndpoint {
 
   // MARK: - Pushed requests
 
-  /// Pushes the request where the provider offers it, and returns the fields that stand for it (RFC 9126, section 4). Nil
-  /// where it is not offered, or not to this client.
+  /// Pushes the request if the provider offers it, and returns the fields that stand for it (RFC 9126, section 4). Returns
+  /// It is nil if it is not offered, or not to this client.
   private func pushed(
-    _ request: AuthorizationRequest, to endpoints: ProviderEndpoints
+    _ request: AuthorizationRequest, to endpoints: ProviderEndpoints, isFallback: Bool = false
   ) async throws(SignInFailure) -> [(String, String)]? {
     guard let url = endpoints.pushedRequest else {
       guard endpoints.requiresPushedRequest else { return nil }
       throw missing("pushed_authorization_request_endpoint", for: "browser")
     }
-    let (response, reader) = try await ask(request.fields, at: url, of: endpoints, secrets: request.secrets)
+    let fields = isFallback ? request.fallback ?? request.fields : request.fields
+    let (response, reader) = try await ask(fields, at: url, of: endpoints, secrets: request.secrets)
     do throws(TokenRejection) {
       let (object, rejection) = try await response.read { (response) throws(TokenRejection) in
         try reader.object(in: response)
@@ -62,6 +66,9 @@ extension OAuthSignInEndpoint {
       if let reference = object["request_uri"]?.text { return [("request_uri", reference)] }
       throw rejection.hasError ? rejection : rejection.containing("no request_uri")
     } catch {
+      if error.isAboutScope, !isFallback, request.fallback != nil {
+        return try await pushed(request, to: endpoints, isFallback: true)
+      }
       if !endpoints.requiresPushedRequest, error.isAboutPushing(by: tokens.client) { return nil }
       throw error.signInFailure(of: url.origin, at: .pushedRequest)
     }

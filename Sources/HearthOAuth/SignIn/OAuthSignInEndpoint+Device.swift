@@ -5,13 +5,22 @@ extension OAuthSignInEndpoint {
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     let endpoints = try await endpoints()
     guard let url = endpoints.deviceAuthorization else { throw missing("device_authorization_endpoint", for: "device") }
-    let (response, reader) = try await ask(deviceRequest, at: url, of: endpoints, secrets: [])
-    return try await response.read { (response) throws(SignInFailure) in
-      do throws(TokenRejection) {
+    let offlineScope = offlineScope(at: endpoints)
+    var begun = try await askForCode(scopes + [offlineScope].compactMap(\.self), at: url, of: endpoints)
+    if offlineScope != nil, case .failure(let rejection) = begun, rejection.isAboutScope {
+      begun = try await askForCode(scopes, at: url, of: endpoints)
+    }
+    return try begun.mapError { $0.signInFailure(of: url.origin, at: .deviceCode) }.get()
+  }
+
+  private func askForCode(
+    _ scopes: [String], at url: HTTPURL, of endpoints: ProviderEndpoints
+  ) async throws(SignInFailure) -> Result<DeviceSignIn, TokenRejection> {
+    let (response, reader) = try await ask(deviceRequest(scopes), at: url, of: endpoints, secrets: [])
+    return await response.read { response in
+      Result { () throws(TokenRejection) in
         let (object, rejection) = try reader.object(in: response)
         return try DeviceSignIn(reading: object, else: rejection)
-      } catch {
-        throw error.signInFailure(of: url.origin, at: .deviceCode)
       }
     }
   }
@@ -38,7 +47,7 @@ extension OAuthSignInEndpoint {
 }
 
 extension OAuthSignInEndpoint {
-  private var deviceRequest: [(String, String)] {
+  private func deviceRequest(_ scopes: [String]) -> [(String, String)] {
     switch settings.deviceDialect {
     case .standard: scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]
     case .pluralScopes: [("scopes", scopes.joined(separator: " "))]
@@ -50,7 +59,7 @@ extension OAuthSignInEndpoint {
     let (type, code) = ("urn:ietf:params:oauth:grant-type:device_code", ("device_code", signIn.deviceCode.reveal()))
     return switch settings.deviceDialect {
     case .standard: [("grant_type", type), code]
-    case .pluralScopes: [("grant_type", type), code] + deviceRequest
+    case .pluralScopes: [("grant_type", type), code] + deviceRequest(scopes)
     case .draft: [("grant_type", "device_code"), code, ("user_code", signIn.userCode)]
     }
   }
@@ -84,7 +93,7 @@ extension DeviceSignIn {
       interval: max(interval, .seconds(1)))
   }
 
-  /// A page that a browser may open, perhaps at some place in it; nil where the text is none.
+  /// A page that a browser may open, perhaps at some place in it. Returns nil if the text is no such page.
   private static func page(_ text: String) -> String? {
     let base = text.prefix { $0 != "#" }
     guard let url = try? HTTPURL(String(base)), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }

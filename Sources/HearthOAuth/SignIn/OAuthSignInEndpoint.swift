@@ -26,11 +26,31 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     return configured + settings.offlineScopes.filter { !configured.contains($0) }
   }
 
-  var isDiscovered: Bool {
-    switch tokens.source {
-    case .discovered: true
-    case .named: false
+  /// Without this scope many OpenID providers give no refresh token (OpenID Connect Core, section 11). It is asked for if
+  /// the provider offers it, unless the account's scopes or its preset say how a session is kept.
+  func offlineScope(at endpoints: ProviderEndpoints) -> String? {
+    let isOpen = tokens.client.scopes.isEmpty && isDiscovered && settings.offlineScopes.isEmpty
+    return isOpen && endpoints.scopes?.contains("offline_access") == true ? "offline_access" : nil
+  }
+
+  /// Ends the session at the provider itself (OpenID Connect RP-Initiated Logout 1.0).
+  func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
+    let endpoints = try await endpoints()
+    guard let page = endpoints.endSession else {
+      throw .notSupported(
+        message: "The provider names no page that ends the session there (end_session_endpoint): sign out there in the "
+          + "browser.")
     }
+    var fields = [("client_id", tokens.client.id)]
+    // As any token, it goes to no other origin than those that were named at sign-in.
+    if let signedOut, let idToken = signedOut.grant.idToken, signedOut.mayReach(page.origin) {
+      fields.insert(("id_token_hint", idToken.secret.reveal()), at: 0)
+    }
+    return AuthorizationRequest.url(page, with: fields)
+  }
+
+  var isDiscovered: Bool {
+    if case .discovered = tokens.source { true } else { false }
   }
 
   func endpoints() async throws(SignInFailure) -> ProviderEndpoints {
@@ -41,7 +61,8 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// Why there is no such flow: `name` is missing from the configuration, or from what the issuer says of itself.
+  /// Says that there is no such flow, because `name` is missing from the configuration or from what the issuer says of
+  /// itself.
   func missing(_ name: String, for flow: String) -> SignInFailure {
     switch tokens.source {
     case .named:
@@ -72,14 +93,22 @@ struct OAuthSignInEndpoint: SignInEndpoint {
   ) async throws(SignInFailure) -> TokenResponse {
     var response = response
     response.origins = answer.endpoints.origins
-    if let error = response.error { throw .unusable(response, message: error.message) }
     do throws(SignInFailure) {
+      if let error = response.error { throw .failed(message: error.message) }
       if let subject = try await idTokens.subject(of: response, expecting: expected, at: answer.endpoints) {
         response.subject = subject
       }
     } catch {
+      // Whose the grant is was said by a token that is not believed: it may be anybody's.
+      response.subject = nil
       throw .unusable(response, message: error.message)
     }
     return response
   }
+}
+
+extension TokenRejection {
+  /// The provider refuses a scope that was asked for (RFC 6749, section 4.1.2.1; RFC 8628, section 3.2; RFC 9126, section
+  /// 2.3).
+  var isAboutScope: Bool { error.codes.contains("invalid_scope") }
 }

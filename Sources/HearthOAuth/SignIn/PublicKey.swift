@@ -6,7 +6,7 @@ struct PublicKey: Hashable {
   let id: String?
   private let fields: JSONValue
 
-  /// Nil for what is no key for signatures.
+  /// Fails for what is no key for signatures.
   init?(_ value: JSONValue) {
     guard value.object != nil, value["use"]?.text ?? "sig" == "sig" else { return nil }
     (id, fields) = (value["kid"]?.text, value)

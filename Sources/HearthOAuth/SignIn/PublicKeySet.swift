@@ -33,27 +33,24 @@ final class PublicKeySet: Sendable {
   /// Asks again, for a key that is not known: providers change their keys.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let response = try await exchange.send(HTTPSender.Request(url: url, headers: [.acceptJSON]))
+    func message(_ found: String) -> String {
+      "The keys of the provider cannot be had: \(found) from \(url.description.withoutSecrets)."
+    }
     guard response.status == 200 else {
-      let message =
-        "The keys of the provider cannot be had: HTTP \(response.status) from \(url.description.withoutSecrets)."
+      let message = message("HTTP \(response.status)")
       guard (400..<500).contains(response.status), ![408, 425, 429].contains(response.status) else {
         throw .unavailable(message: message, retryAfter: response.retryAfter)
       }
       throw .misconfigured(message: message)
     }
-    guard !response.isTruncated else {
-      throw .misconfigured(
-        message: "The keys of the provider cannot be had: more than 1 MiB from \(url.description.withoutSecrets).")
-    }
+    guard !response.isTruncated else { throw .misconfigured(message: message("more than 1 MiB")) }
     let keys = await response.read { response -> [PublicKey]? in
       guard case .array(let values)? = JSONValue(parsing: response.body)?["keys"] else { return nil }
       return values.compactMap { PublicKey($0) }
     }
     guard let keys else {
-      let found = response.isPage ? "a web page" : "no key set"
       throw .unavailable(
-        message: "The keys of the provider cannot be had: \(found) from \(url.description.withoutSecrets).",
-        retryAfter: response.retryAfter)
+        message: message(response.isPage ? "a web page" : "no key set"), retryAfter: response.retryAfter)
     }
     known.withLock { $0 = Known(url: url, keys: keys, at: exchange.sender.clock.now()) }
     return keys

@@ -2,7 +2,7 @@ package import HearthCore
 
 /// How an account signs in, besides what its endpoints and its client say.
 package struct SignInSettings: Hashable, Sendable {
-  /// Where the browser is sent back; nil where the provider registers no loopback address.
+  /// Where the browser is sent back, or nil if the provider registers no loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
   /// Scopes without which there is no refresh token, asked for besides the configured ones.
   package var offlineScopes: [String] = []

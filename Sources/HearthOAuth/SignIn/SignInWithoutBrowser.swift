@@ -1,8 +1,8 @@
 import HearthCore
 
-/// Signs in where no person goes to a page of the provider.
+/// Signs in without a page of the provider that a person would go to.
 protocol SignInWithoutBrowser: SignInEndpoint {
-  /// Which flow the account has instead, in a sentence.
+  /// A sentence that says which flow the account has instead.
   var otherFlow: String { get }
 }
 
@@ -25,18 +25,5 @@ extension SignInWithoutBrowser {
 
   package func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
     throw .notSupported(message: "An account of this type has no session in the browser that could be ended.")
-  }
-}
-
-/// A client's own grant, for which nobody signs in (RFC 6749, section 4.4).
-struct ClientCredentialsSignInEndpoint: SignInWithoutBrowser {
-  var otherFlow: String {
-    "An account of type client-credentials needs nobody to sign in: it asks for its token by itself."
-  }
-
-  var takesPassword: Bool { false }
-
-  func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
-    throw .notSupported(message: otherFlow)
   }
 }

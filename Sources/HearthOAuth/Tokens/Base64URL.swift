@@ -6,7 +6,7 @@ enum Base64URL {
     String(Data(bytes).base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 
-  /// It is nil where the text is not base64url.
+  /// Returns nil if the text is not base64url.
   static func decode(_ text: Substring) -> [UInt8]? {
     var standard = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
     standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)

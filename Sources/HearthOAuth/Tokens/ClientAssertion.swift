@@ -10,7 +10,7 @@ struct ClientAssertion {
   let subject: String
   let audience: String
 
-  /// `offered`: the algorithms that the provider accepts, where it names them.
+  /// `offered` are the algorithms that the provider accepts, if it names them.
   func signed(
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {
@@ -30,7 +30,7 @@ struct ClientAssertion {
       "iss": .string(issuer), "sub": .string(subject), "aud": .string(audience), "iat": .integer(issuedAt),
       "exp": .integer(issuedAt + Self.lifetime), "jti": .string(Base64URL.random(bytes: 16)),
     ]
-    let input = [header, claims].map { Base64URL.encode(JSONValue.object($0).serialized ?? []) }.joined(separator: ".")
+    let input = [header, claims].map { Base64URL.encode(JSONValue.object($0).serialized) }.joined(separator: ".")
     do {
       return Secret(input + "." + Base64URL.encode(try signer.sign(Array(input.utf8), algorithm: algorithm)))
     } catch {

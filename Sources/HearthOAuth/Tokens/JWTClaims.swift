@@ -4,18 +4,16 @@ import HearthCore
 /// section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
   let issuer: String?
-  /// It is nil where it is longer than a user's name may be.
+  /// The subject, unless it is longer than a user's name may be.
   private let subject: String?
   /// `aud`, which may be one or many.
   let audiences: [String]
-  /// `azp`: the client that the token was issued to.
+  /// The client that the token was issued to (`azp`).
   private let authorizedParty: String?
-  /// In seconds since 1970.
-  let expiresAt: Double?
-  /// The same.
-  let issuedAt: Double?
+  /// Both are in seconds since 1970.
+  let expiresAt, issuedAt: Double?
 
-  /// It is nil where the token is no JWT that can be read (RFC 7519, section 3).
+  /// Fails if the token is no JWT that can be read (RFC 7519, section 3).
   init?(_ token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = JSONValue(parsing: payload),
@@ -39,7 +37,7 @@ struct JWTClaims: Hashable, Sendable {
       || authorizedParty.map(clients.contains) ?? false
   }
 
-  /// The subject, with the default issuer where the token names none; nil where it names no subject.
+  /// The subject that the token names, if it does, with the default issuer if it names no issuer.
   func subject(default assumed: DefaultIssuer) -> Subject? {
     subject.map { id in issuer.map { Subject(issuer: $0, id: id) } ?? assumed.subject(id) }
   }

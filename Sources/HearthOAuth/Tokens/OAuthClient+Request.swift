@@ -52,7 +52,7 @@ extension OAuthClient {
     (.form(fields + [("client_id", id), ("client_secret", secret.reveal())], to: url), [secret])
   }
 
-  /// The client's secret, where it has one that it shares with the provider.
+  /// The secret that the client shares with the provider, if there is one.
   var sharedSecret: ClientFile? {
     switch authentication {
     case .automatic(let secret): secret

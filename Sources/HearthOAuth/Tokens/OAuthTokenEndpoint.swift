@@ -17,8 +17,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   }
 
   /// The scopes that were granted, since one that was not is refused (RFC 6749, section 6). They are named at all because
-  /// some providers otherwise grant others. Nothing where nobody knows them, or they are not written as the RFC has it: that
-  /// means the same.
+  /// some providers otherwise grant others. There is no field if nobody knows them, or they are not written as
+  /// the RFC has it: that means the same.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
     // Who wants scopes named is asked for what a sign-in asks for, where a grant came from elsewhere.
@@ -94,7 +94,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       }
     } catch {
       // A token that was revoked before the failure stays revoked. Where the configuration lets nothing be sent, it may be
-      // mended.
+      // fixed.
       let retryAfter: Duration? = if case .unavailable(_, let time) = error { time } else { nil }
       return first ?? .unavailable(retryAfter: retryAfter)
     }

@@ -8,7 +8,7 @@ enum PEM {
     /// The part with its first and last line.
     let text: String
 
-    /// What stands between these lines, decoded; nil where it is not Base64.
+    /// What stands between these lines, decoded, or nil if that is not Base64.
     var bytes: Data? { Data(base64Encoded: text.split(separator: "\n").dropFirst().dropLast().joined()) }
   }
 

@@ -1,4 +1,4 @@
-/// What an error of one provider means where it does not mean what it means of others.
+/// What an error of one provider means, if it means something else of other providers.
 ///
 /// `final` and `accountDisabled` count only in a response whose status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {
@@ -15,9 +15,9 @@ package struct ResponseRule: Hashable, Sendable {
     case unclear
   }
 
-  /// The error codes that the rule is for; none: for every response.
+  /// The error codes that the rule is for. It is for every response if there are none.
   let codes: Set<String>
-  /// A part of one of the descriptions, whatever the case of its letters; nil: for every description.
+  /// A part that one of the descriptions needs, whatever the case of its letters, or nil for every description.
   let phrase: String?
   let meaning: Meaning
 

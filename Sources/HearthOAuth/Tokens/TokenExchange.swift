@@ -12,13 +12,13 @@ struct TokenExchange: Sendable {
   let binding: TokenBinding
   /// The issuer of a subject that the provider names without one.
   let issuer: DefaultIssuer
-  /// For whom an ID token must be to name the subject; empty: for anybody.
+  /// For whom an ID token must be to name the subject. It may be for anybody if this is empty.
   let audiences: Set<String>
   let route: HTTPRoute
   /// Further fields of every request to the token endpoint.
   let parameters: [(String, String)]
 
-  /// Refuses to send a grant to another origin than its own. `origin`: of the token endpoint, where it is known.
+  /// Refuses to send a grant to another origin than its own. `origin` is that of the token endpoint, if it is known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
     if let origin { binding.resolve(to: origin) }
@@ -76,7 +76,7 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// Sends a request for a grant and reads the response. `secrets`: all that are sent, besides the tokens of the
+  /// Sends a request for a grant and reads the response. `secrets` are all that are sent besides the tokens of the
   /// credential.
   func grant(
     by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, for credential: Credential,
@@ -84,6 +84,25 @@ struct TokenExchange: Sendable {
   ) async throws(RefreshFailure) -> TokenResponse {
     let reader = reader(dialect, origin: request.url.origin, for: credential, secrets: secrets)
     return try await send(request).read { (response) throws(RefreshFailure) in try reader.read(response) }
+  }
+
+  /// Asks for the grant of a person who has given a password. The grant is bound to `origin`, where it is going to be
+  /// refreshed.
+  func signIn(
+    by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, secrets: [Secret],
+    refreshedAt origin: Origin
+  ) async throws(SignInFailure) -> TokenResponse {
+    let response: HTTPResponse
+    do {
+      response = try await send(request)
+    } catch {
+      throw SignInFailure(error)
+    }
+    let reader = reader(dialect, origin: request.url.origin, for: nil, secrets: secrets)
+    var granted = try await reader.grant(in: response) { $0.signInFailure(of: request.url.origin, at: .password) }
+    if let error = granted.error { throw .failed(message: error.message) }
+    granted.origin = origin
+    return granted
   }
 
   func reader(
@@ -106,10 +125,17 @@ extension APIRequest.Header {
 extension HTTPSender.Request {
   /// A form in the body (RFC 6749, section 4).
   static func form(_ fields: [(String, String)], to url: HTTPURL, authorization: String? = nil) -> Self {
-    var headers = [
-      .acceptJSON, APIRequest.Header(name: "Content-Type", value: "application/x-www-form-urlencoded"),
-    ]
-    if let authorization { headers.append(APIRequest.Header(name: "Authorization", value: authorization)) }
-    return Self(method: "POST", url: url, headers: headers, body: FormBody.encode(fields))
+    var request = post(FormBody.encode(fields), "application/x-www-form-urlencoded", to: url)
+    if let authorization { request.headers.append(APIRequest.Header(name: "Authorization", value: authorization)) }
+    return request
+  }
+
+  static func json(_ fields: [String: JSONValue], to url: HTTPURL) -> Self {
+    post(JSONValue.object(fields).serialized, "application/json", to: url)
+  }
+
+  private static func post(_ body: [UInt8], _ type: String, to url: HTTPURL) -> Self {
+    let headers: [APIRequest.Header] = [.acceptJSON, APIRequest.Header(name: "Content-Type", value: type)]
+    return Self(method: "POST", url: url, headers: headers, body: body)
   }
 }

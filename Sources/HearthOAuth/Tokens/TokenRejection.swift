@@ -11,10 +11,10 @@ struct TokenRejection: Error {
   let rules: [ResponseRule]
   /// The response is for a `json` account, whose 401 and 403 with a JSON object are final.
   let isBackend: Bool
-  /// What a response with the status 2xx contains in place of what was asked for, and of an error; nil otherwise.
+  /// What a response with the status 2xx contains in place of what was asked for and of an error, if it does.
   private(set) var content: String?
 
-  /// The same, of a response that contains this.
+  /// This rejection of a response that contains `content`.
   func containing(_ content: String) -> TokenRejection {
     var rejection = self
     rejection.content = content
@@ -44,7 +44,10 @@ struct TokenRejection: Error {
         return .misconfigured(
           message: "\(origin) refuses the configuration: \(summary). Check client, secret and scopes.")
       case .unavailable: return unavailable(origin)
-      case .final, .accountDisabled, .unclear, nil: return unclear(origin)
+      case .final, .accountDisabled, .unclear, nil:
+        return .unclear(
+          message: "\(origin) refuses to refresh, for a reason that is not final: \(summary).",
+          retryAfter: response.retryAfter)
       }
     }
   }
@@ -105,12 +108,6 @@ struct TokenRejection: Error {
   }
 
   // MARK: - Messages
-
-  private func unclear(_ origin: Origin) -> RefreshFailure {
-    .unclear(
-      message: "\(origin) refuses to refresh, for a reason that is not final: \(summary).",
-      retryAfter: response.retryAfter)
-  }
 
   private func unavailable(_ origin: Origin) -> RefreshFailure {
     .unavailable(message: "\(origin) cannot refresh now: \(summary).", retryAfter: response.retryAfter)

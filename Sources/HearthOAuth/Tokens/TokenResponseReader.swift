@@ -6,7 +6,7 @@ struct TokenResponseReader: Sendable {
   enum Dialect: Sendable {
     /// RFC 6749, sections 5.1 and 5.2, and Google's error objects.
     case oauth
-    /// The same, but that an ID token may stand alone.
+    /// As in OAuth, but an ID token may stand alone.
     case firebase
     /// Google's Identity Toolkit, by which Firebase's users sign in: `idToken`, `refreshToken`, `expiresIn`.
     case identityToolkit
@@ -18,7 +18,7 @@ struct TokenResponseReader: Sendable {
   /// The origin of the token endpoint.
   var origin: Origin
   var issuer: DefaultIssuer
-  /// For whom an ID token must be to name the subject; empty: for anybody.
+  /// For whom an ID token must be to name the subject. It may be for anybody if this is empty.
   var audiences: Set<String> = []
   var defaultLifetime: Duration?
   /// Error codes that end a session, besides the known ones.
@@ -132,7 +132,7 @@ struct TokenResponseReader: Sendable {
 
   // MARK: - Values
 
-  /// Why a token of this type cannot be used; nil where it can. The type is a string (RFC 6749, section 5.1), and what is
+  /// Why a token of this type cannot be used, or nil if it can. The type is a string (RFC 6749, section 5.1), and what is
   /// none is a malformed response, which may be better the next time; a backend's own call may mean anything by it.
   private func fault(of type: JSONValue, _ rejection: TokenRejection) -> RefreshFailure? {
     // Some providers write it empty, and serializers write null for what is missing.
@@ -162,13 +162,14 @@ struct TokenResponseReader: Sendable {
   /// nothing.
   private static let bearerTypes: Set = ["bearer", "bearertoken", "bot", "user", "jwt", ""]
 
-  /// Seconds, as a number or a string, up to a century; nil where the value is no lifetime. `orNone`: zero is one, too.
+  /// Reads seconds, as a number or a string, up to a century. Returns nil if the value is no lifetime. Zero is one if
+  /// `orNone` says so.
   static func lifetime(_ value: JSONValue?, orNone: Bool = false) -> Duration? {
     guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 || orNone && seconds == 0 else { return nil }
     return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))
   }
 
-  /// The `exp` of a JWT less the time on the server's clock, or else on this machine's; nil where it has passed. It does not
+  /// The `exp` of a JWT less the time on the server's clock, or else on this machine's, or nil if it has passed. It does not
   /// count from `iat`, since the token may come from a cache, but is no longer than from there: a clock may be wrong.
   static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
     guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }

@@ -23,12 +23,35 @@ extension GetSession: PlainMethod {
 
 extension GetToken: InstantMethod {
   func resultAtOnce(from service: ControlService) -> GivenToken? {
-    url == nil ? service.readyToken(of: account, minValidity: minValidity) : nil
+    guard url == nil, scope == nil, audience == nil else { return nil }
+    return service.readyToken(of: account, minValidity: minValidity)
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
     if let url { try await service.requireOrigin(of: url, for: account) }
+    if scope != nil || audience != nil { try check(await service.entry(account).offer) }
     return try await service.token(of: account, minValidity: minValidity)
+  }
+}
+
+extension GetToken {
+  /// Whose token a program is given must not depend on what it does not look at: what it asks for is not passed over.
+  private func check(_ offer: TokenOffer) throws(RPCError) {
+    if let scope, !offer.hasScopes(scope) {
+      let scopes = offer.scopes.isEmpty ? "those that the provider gives" : "\"\(offer.scopes.joined(separator: " "))\""
+      throw .otherToken(
+        "invalid_scope", account,
+        message:
+          "The tokens of \(account) have other scopes, \(scopes): ask without scopes, or add an account with these "
+          + "to the configuration.")
+    }
+    if let audience, audience != offer.audience {
+      let theirs = offer.audience.map { "\"\($0)\"" } ?? "the one that the provider gives"
+      throw .otherToken(
+        "invalid_target", account,
+        message: "The tokens of \(account) have another audience, \(theirs): ask without one, or add an account whose "
+          + "token_parameters name this one.")
+    }
   }
 }
 
@@ -61,7 +84,7 @@ extension RefreshSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     let answer = try await service.ask(account, .refresh).answer
     if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
-    await service.sinks.settle(account)
+    await service.sinks.waitUntilIdle(account)
     return answer.status
   }
 }
@@ -71,7 +94,7 @@ extension RehydrateSessions: PlainMethod {
     let entries = try await service.entries(account)
     await withDiscardingTaskGroup { group in
       for entry in entries {
-        group.addTask { await service.sessions.reach(entry.service.account) { await $0.rehydrate() } }
+        group.addTask { await service.sessions.forEachCurrent(entry.service.account) { await $0.rehydrate() } }
       }
     }
     return try await service.statuses(account)
@@ -90,13 +113,13 @@ extension UnlockSessions: PlainMethod {
     for entry in try await service.entries(account) {
       let name = entry.service.account
       do throws(UnlockFailure) {
-        try await service.sessions.reach(name) { session throws(UnlockFailure) in
+        try await service.sessions.forEachCurrent(name) { session throws(UnlockFailure) in
           try await session.unlock(.user, passphrase: passphrase)
         }
       } catch {
         // Asked of all accounts, the passphrase is for those that have one.
         if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
-        await service.sessions.reach(name) { try? await $0.unlock(.user, passphrase: nil) }
+        await service.sessions.forEachCurrent(name) { try? await $0.unlock(.user, passphrase: nil) }
       }
       if account != nil, passphrase == nil, await Self.lacksPassphrase(entry) {
         throw .passphraseNeeded(
@@ -104,12 +127,12 @@ extension UnlockSessions: PlainMethod {
           message: "The passphrase of \(name) is needed: run \"hearthctl unlock \(name)\" on a terminal, "
             + "or with --passphrase-stdin.")
       }
-      await service.sinks.settle(name)
+      await service.sinks.waitUntilIdle(name)
     }
     return try await service.statuses(account)
   }
 
-  /// Also before anything is sealed: the passphrase is set before the first sign-in.
+  /// Returns true also before anything is sealed, since the passphrase is set before the first sign-in.
   private static func lacksPassphrase(_ entry: SessionDirectory.Entry) async -> Bool {
     if await entry.service.needsPassphrase() { return true }
     guard case .locked(.accessFailure(let failure)) = await entry.service.snapshot().state else { return false }
@@ -117,13 +140,60 @@ extension UnlockSessions: PlainMethod {
   }
 }
 
+extension SignOut: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SignedOut {
+    try await service.check(account)
+    // Before the session forgets whose the items are.
+    let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
+    try await service.discardOutbox(of: account, under: discarded)
+    await service.signIns.end(allOf: account, .signedOut)
+    // The page of the provider is told what was signed out, as the revocation is.
+    let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
+    // Until now other programs could enqueue more for the user; what comes from here on is the next one's.
+    let discard = await Swift.Result { () async throws(RPCError) in
+      try await service.discardOutbox(of: account, under: discarded)
+    }
+    if case .signedOut = answer.response { await service.outbox.left(account) }
+    // Nothing that was kept of the user is left when they are told that they are signed out.
+    await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
+    var credentials: [Credential] = []
+    switch answer.response {
+    case .signedOut(let signedOut): credentials = signedOut
+    case .rejected(let rejection): throw RPCError(rejection, answer.status)
+    case .token, .done: break
+    }
+    await service.sinks.waitUntilIdle(account)
+    let revocation = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
+    let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
+    // The revocation comes first: a store that fails must not prevent it.
+    try discard.get()
+    return SignedOut(answer.status, revocation: revocation, endSession: page)
+  }
+}
+
+extension SessionDirectory.Entry {
+  /// How long the provider is waited for that is to name its page.
+  private static let timeout: Duration = .seconds(5)
+
+  fileprivate func endSession(of credential: Credential?, _ clock: any Clock) async -> SignedOut.EndSession {
+    let result = await clock.within(Self.timeout) {
+      await Result { () async throws(SignInFailure) in try await signIn.endSession(of: credential) }
+    }
+    return switch result {
+    case .success(let url): .url(url)
+    case .failure(let failure): .missing(failure.message)
+    case nil: .missing("The provider did not answer, so its page is not known: sign out there in the browser.")
+    }
+  }
+}
+
 extension ControlService {
-  /// The token that satisfies the call; nil where the session has to be asked.
+  /// Returns the token that satisfies the call, or nil if the session has to be asked.
   func readyToken(of account: AccountName, minValidity: Duration?) -> GivenToken? {
     sessions.readyToken(of: account, minValidity).map { GivenToken(account, $0.bearer, issuer: $0.issuer) }
   }
 
-  /// Nil: as long as is usual.
+  /// If `minValidity` is nil, the token lasts as long as is usual.
   func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
     let answer = try await ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {
@@ -143,7 +213,7 @@ extension ControlService {
           await sessions.lock(account)
           // An account without a session looks the same locked, so that nobody else tells of it.
           await signIns.sessionChanged(account)
-          await sinks.settle(account)
+          await sinks.waitUntilIdle(account)
         }
       }
     }

@@ -41,7 +41,7 @@ extension ImportGrant: PlainMethod {
       }
       throw RPCError(error, await entry.service.snapshot())
     }
-    await service.sinks.settle(account)
+    await service.sinks.waitUntilIdle(account)
     return await entry.service.snapshot()
   }
 }
@@ -74,7 +74,7 @@ extension BeginSignIn: PlainMethod {
 }
 
 extension BegunSignIn {
-  fileprivate init(_ attempt: BegunAttempt) {
+  fileprivate init(_ attempt: SignInHandle) {
     switch attempt.steps {
     case .browser(let signIn):
       self.init(id: attempt.id, authorizationURL: signIn.authorizationURL, expiresAt: attempt.progress.expiresAt)
@@ -95,7 +95,7 @@ extension AwaitSignIn: PlainMethod {
     else { throw .unknownSignIn(text) }
     switch outcome {
     case .success(let status):
-      await service.sinks.settle(account)
+      await service.sinks.waitUntilIdle(account)
       return status
     case .failure(let end): throw RPCError(end, try await service.entry(account).service.snapshot())
     }
@@ -114,7 +114,7 @@ extension CompleteSignIn: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Empty {
     guard let account = await service.signIns.account(of: id) else { throw .unknownSignIn(id) }
     switch await service.signIns.redirected(id, to: address.reveal()) {
-    case .code, .failed: return Empty()
+    case .code, .failed, .scopeRefused: return Empty()
     case .unclaimedError(let message):
       throw RPCError(
         .signInFailed, account: account,

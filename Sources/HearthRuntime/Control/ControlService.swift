@@ -13,18 +13,18 @@ package struct ControlService: ControlHandler {
   let hub: EventHub
   let metrics: Metrics
   let clock: any Clock
-  let info: @Sendable () -> DaemonInfo
+  let info: @Sendable () async -> DaemonInfo
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
-  /// Held while a page of items is read and made an answer.
+  /// It is held while a page of items is read and made an answer.
   let pages = AsyncMutex()
 
-  /// `info`: what the daemon says of itself now. `token`: names a token by its fingerprint. `reload`: reads the
+  /// `info` is what the daemon says of itself now. `token` names a token by its fingerprint. `reload` reads the
   /// configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
-    clock: any Clock, info: @escaping @Sendable () -> DaemonInfo,
+    clock: any Clock, info: @escaping @Sendable () async -> DaemonInfo,
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
@@ -44,8 +44,7 @@ package struct ControlService: ControlHandler {
 
   private static let methods: [String: any ServedMethod.Type] = {
     let all =
-      daemonMethods + eventMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
-      + streamMethods
+      daemonMethods + sessionMethods + signInMethods + outboxMethods + requestMethods
     return Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
   }()
 
@@ -122,7 +121,7 @@ package struct ControlService: ControlHandler {
     return entry
   }
 
-  /// 1005 where the account that is named does not exist.
+  /// Throws 1005 if the account that is named does not exist.
   func check(_ account: AccountName?) async throws(RPCError) {
     if let account { _ = try await entry(account) }
   }
@@ -137,12 +136,7 @@ package struct ControlService: ControlHandler {
 
   /// The account that is named, or all of them.
   func entries(_ account: AccountName?) async throws(RPCError) -> [SessionDirectory.Entry] {
-    if let account { return [try await entry(account)] }
-    var entries: [SessionDirectory.Entry] = []
-    for account in await sessions.accounts {
-      if let entry = await sessions[account] { entries.append(entry) }
-    }
-    return entries
+    if let account { [try await entry(account)] } else { await sessions.all }
   }
 
   func statuses(_ account: AccountName?) async throws(RPCError) -> Sessions {
@@ -159,4 +153,28 @@ package struct ReloadFailure: Error, Hashable, Sendable {
   package init(message: String) {
     self.message = message
   }
+}
+
+/// A method together with its handler: what the daemon does when it is called.
+protocol ServedMethod: ControlMethod {
+  func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse
+}
+
+/// A method that is answered with its result and nothing more.
+protocol PlainMethod: ServedMethod {
+  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> Result
+}
+
+extension PlainMethod {
+  func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse {
+    let result = try await result(from: service, for: peer)
+    // What is relative to the time is so from the end of the call on.
+    return .result(result.json(at: service.clock.now()))
+  }
+}
+
+/// A method whose usual answer is there without waiting for anybody.
+protocol InstantMethod: PlainMethod {
+  /// Returns at once, and nil if the method has to be carried out.
+  func resultAtOnce(from service: ControlService) -> Result?
 }

@@ -3,7 +3,7 @@ import HearthCore
 
 /// The contract's error for a request that has no answer.
 extension RPCError {
-  /// `status`: of the account's session, now.
+  /// `status` is that of the account's session now.
   init(_ failure: RequestFailure, _ status: SessionStatus) {
     let account = status.account
     switch failure {
@@ -39,7 +39,7 @@ extension RPCError {
         + "their token.")
   }
 
-  /// Why the answer to a request that was sent under the token of `subject` may not be given any more; nil where it may.
+  /// Returns why the answer to a request under the token of `subject` may not be given any more, or nil if it may.
   static func withholding(from status: SessionStatus, answerFor subject: Subject?) -> RPCError? {
     switch status.state {
     case .locked, .hydrating, .unauthenticated: return .state(status.state, status)
@@ -49,5 +49,38 @@ extension RPCError {
       return nil
     }
     return .otherUser(status.account)
+  }
+}
+
+/// The contract's error for what the outbox refuses.
+extension RPCError {
+  /// `account` and `item` are what the call was about. `place` names one item among several.
+  init(_ error: OutboxError, account: AccountName?, item: String = "", place: String? = nil) {
+    let prefix = place.map { $0 + ": " } ?? ""
+    switch error {
+    case .item(_, let reason): self.init(reason, account: account, item: item, place: place)
+    case .invalidRequest(let why): self = .invalidParams("The parameter \(place.map { $0 + "." } ?? "")\(why).")
+    case .unknownAccount(let account): self = .unknownAccount(account.description)
+    case .originNotAllowed(let origin): self = .originNotAllowed(origin, account, prefix: prefix)
+    case .full: self.init(.outboxFull, account: account, message: "The outbox is full; nothing was accepted.")
+    case .unknownItem: self = .unknownItem(item)
+    case .invalidState(let refusal):
+      self.init(.invalidItemState, account: account, message: refusal.description)
+    case .keyConflict:
+      self.init(
+        .idempotencyConflict, account: account,
+        message: "\(prefix)The idempotency key stands for an item with another content.")
+    case .storageUnavailable(let message):
+      self.init(.storageUnavailable, account: account, message: "Nothing was accepted: \(message)")
+    case .shuttingDown: self = .shuttingDown
+    }
+  }
+
+  static func originNotAllowed(_ origin: Origin, _ account: AccountName?, prefix: String = "") -> RPCError {
+    let name = account?.description ?? ""
+    return RPCError(
+      .originNotAllowed, account: account,
+      message: "\(prefix)\(origin) is not in the api_origins of \(name), so its token does not go there. Add it with "
+        + "\"hearthctl account set \(name) --add api_origins \(origin)\".")
   }
 }

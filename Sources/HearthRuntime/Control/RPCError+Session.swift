@@ -3,7 +3,7 @@ package import HearthCore
 
 /// The contract's error for what a session cannot do.
 extension RPCError {
-  /// For a provider that did not say when to ask again, in seconds.
+  /// The seconds to wait for a provider that did not say when to ask again.
   private static let usualRetry = 5
 
   package init(_ rejection: SessionRejection, _ status: SessionStatus) {
@@ -11,13 +11,20 @@ extension RPCError {
     switch rejection {
     case .state(let state): self = .state(state, status)
     case .refreshUnavailable(let message, let retryAfter):
-      self.init(
-        .refreshUnavailable, account: account, message: message, action: status.action,
-        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
+      self = .unavailable(account, message, action: status.action, retryAfter)
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
     case .needsSignIn: self = .state(.unauthenticated(signedOut: false), status)
     }
+  }
+
+  /// `retryAfter` is nil if the provider did not say when to ask again.
+  private static func unavailable(
+    _ account: AccountName, _ message: String, action: SessionState.Action? = nil, _ retryAfter: Duration? = nil
+  ) -> RPCError {
+    RPCError(
+      .refreshUnavailable, account: account, message: message, action: action,
+      retryAfterSeconds: retryAfter?.roundedUpSeconds ?? usualRetry)
   }
 
   private static func superseded(_ account: AccountName) -> RPCError {
@@ -26,7 +33,7 @@ extension RPCError {
       message: "Another sign-in, a sign-out or another program's grant came in between: this one was dropped.")
   }
 
-  /// For a state in which there is no token to be had.
+  /// The error for a state in which there is no token to be had.
   static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
     let account = status.account
     // The status's message may say more than the state's, such as where the credential was.
@@ -79,10 +86,7 @@ extension RPCError {
   private init(_ failure: SignInFailure, account: AccountName) {
     switch failure {
     case .notSupported(let message): self.init(.flowNotSupported, account: account, message: message)
-    case .unavailable(let message, let retryAfter):
-      self.init(
-        .refreshUnavailable, account: account, message: message,
-        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
+    case .unavailable(let message, let retryAfter): self = .unavailable(account, message, retryAfter)
     case .denied(let message): self.init(.signInDenied, account: account, message: message)
     case .expired(let message): self.init(.signInExpired, account: account, message: message)
     case .failed, .unusable, .pending: self.init(.signInFailed, account: account, message: failure.message)
@@ -92,21 +96,15 @@ extension RPCError {
   private static func adoption(_ failure: RefreshFailure, account: AccountName) -> RPCError {
     switch failure {
     case .unavailable(let message, let retryAfter), .unclear(let message, let retryAfter):
-      RPCError(
-        .refreshUnavailable, account: account, message: message,
-        retryAfterSeconds: retryAfter?.roundedUpSeconds ?? Self.usualRetry)
-    case .unanswered(let message), .unreachable(let message):
-      RPCError(.refreshUnavailable, account: account, message: message, retryAfterSeconds: usualRetry)
-    case .misconfigured(let message):
-      RPCError(
-        .refreshUnavailable, account: account, message: message, action: .fixConfiguration,
-        retryAfterSeconds: usualRetry)
+      unavailable(account, message, retryAfter)
+    case .unanswered(let message), .unreachable(let message): unavailable(account, message)
+    case .misconfigured(let message): unavailable(account, message, action: .fixConfiguration)
     case .rejected(_, let message):
       RPCError(.signInFailed, account: account, message: "The provider refused the grant: \(message)")
     }
   }
 
-  /// For a place where a new grant cannot be put, though the session is not locked by that.
+  /// The error for a place where a new grant cannot be put, though the session is not locked by that.
   private static func unwritable(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
     switch accessFailure.kind {
     case .passphraseRequired, .storageError: break
@@ -120,7 +118,7 @@ extension RPCError {
     return storage(accessFailure, status)
   }
 
-  /// For a place that cannot be read or written.
+  /// The error for a place that cannot be read or written.
   static func storage(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
     let account = status.account
     switch accessFailure.kind {
@@ -151,6 +149,6 @@ extension RPCError {
 }
 
 extension Duration {
-  /// One second at least.
-  fileprivate var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
+  /// The seconds, rounded up to one at least.
+  var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }

@@ -21,7 +21,7 @@ package final class EventHub: Sendable {
     let topics: Set<EventTopic>
     let account: AccountName?
     let sink: any NotificationSink
-    /// What was published between the snapshot and its response; nil once the response has been sent.
+    /// What was published between the snapshot and its response. It is nil once the response has been sent.
     var early: [NotificationLines]?
     var earlyCount = 0
     /// It lagged before its response was sent: after that it is sent `events.closed`, and nothing more.
@@ -131,7 +131,7 @@ package final class EventHub: Sendable {
     state.subscribers[id]?.earlyCount += lines.count
   }
 
-  /// It lags.
+  /// Closes a subscription that lags.
   private func close(_ id: String, _ state: inout State) {
     state.laggedCount += 1
     if state.subscribers[id]?.early == nil {
@@ -142,7 +142,7 @@ package final class EventHub: Sendable {
   }
 
   /// How things are now, for metrics.
-  struct Standing {
+  struct Snapshot {
     /// Sorted by account, like the outbox's counts.
     let sessions: [SessionStatus]
     let outbox: [(account: AccountName, stats: OutboxStats)]
@@ -151,17 +151,17 @@ package final class EventHub: Sendable {
     let lagged: Int
   }
 
-  var standing: Standing {
+  var snapshot: Snapshot {
     state.withLock { state in
-      Standing(
+      Snapshot(
         sessions: state.sessions.values.sorted { $0.account < $1.account },
         outbox: state.outbox.accounts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
         subscriptions: state.subscribers.values.count { !$0.isLagging }, lagged: state.laggedCount)
     }
   }
 
-  /// Begins a subscription: what it starts from, and what to do right after the response has been sent. Throws
-  /// `overloaded` where the connection holds too many.
+  /// Begins a subscription. Returns what it starts from, and what to do right after the response has been sent. Throws
+  /// `overloaded` if the connection holds too many.
   package func subscribe(
     topics: Set<EventTopic>, account: AccountName?, peer: any ControlPeer
   ) throws(RPCError) -> (subscription: Subscription, start: @Sendable () -> Void) {
@@ -192,7 +192,7 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// True where the connection had such a subscription.
+  /// Returns true if the connection had such a subscription.
   package func unsubscribe(_ id: String, of connection: ConnectionID) -> Bool {
     state.withLock { state in
       guard state.subscribers[id]?.connection == connection else { return false }
@@ -209,7 +209,7 @@ package final class EventHub: Sendable {
 }
 
 extension SessionStatus {
-  /// Clients see another session.
+  /// Returns true if clients see another session.
   fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
     (state, subject, action, isReadable, isWritePending)
       != (other.state, other.subject, other.action, other.isReadable, other.isWritePending)

@@ -12,7 +12,7 @@ package enum OutboxEvent: Hashable, Sendable {
   case paused(AccountName, reason: String)
   case resumed(AccountName, reason: String)
 
-  /// The event of an item that has reached its state; nil for states without an event.
+  /// The event of an item that has reached its state. Some states have none.
   init?(_ item: OutboxItem) {
     switch item.state {
     case .delivered: self = .delivered(item)
@@ -54,7 +54,7 @@ extension OutboxEvent {
 }
 
 extension OutboxItem {
-  /// `recordedAs`: its name in the journal; nil where only subscribers are sent it.
+  /// `recordedAs` is the event's name in the journal, or nil if it goes to subscribers alone.
   fileprivate func publication(_ name: EventName, recordedAs recordName: EventName? = nil) -> Publication {
     let reason = reason?.rawValue ?? ""
     let record = recordName.map { recordName in

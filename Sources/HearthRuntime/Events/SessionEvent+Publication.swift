@@ -3,10 +3,10 @@ import HearthCore
 import Logging
 
 extension SessionEvent {
-  /// `status`: the session's, after the event.
+  /// `status` is the session's status after the event.
   func publication(_ status: SessionStatus) -> Publication {
     let account = status.account
-    /// `params`: nil where subscribers are not sent it, or learn of it from `session.changed`.
+    /// `params` is nil if subscribers are not sent the event, or learn of it from `session.changed`.
     func publication(
       _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],
       params: (any WireValue)? = nil, sendsStatus: Bool = false
@@ -85,7 +85,7 @@ extension SessionEvent {
 }
 
 extension SessionStatus {
-  /// `session.changed` for subscribers, who are sent it where the status looks different or an event sends it.
+  /// Subscribers are sent `session.changed` if the status looks different, or an event asks for it.
   func changeNotification(after previous: SessionState) -> EventNotification {
     EventNotification(
       name: .sessionChanged, topic: .session, account: account,

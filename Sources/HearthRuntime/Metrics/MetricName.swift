@@ -21,86 +21,101 @@ enum MetricName: String, CaseIterable {
   case subscriptions = "hearth_subscriptions"
   case laggedSubscribers = "hearth_lagged_subscribers"
   case buildInfo = "hearth_build_info"
-  /// Not `process_start_time_seconds`: a collector that passes these on has one of its own.
+  /// It is not `process_start_time_seconds`, because a collector that passes these on has one of its own.
   case startTime = "hearth_start_time_seconds"
 
-  /// Whether it goes on after a restart where it was before: what people ask about after one, and what seldom happens.
-  /// The others begin at zero, as those who scrape expect it.
+  /// It goes on after a restart where it was before, as people ask about it after one and it seldom changes. The others
+  /// begin at zero, as those who scrape expect it.
   var isKept: Bool { self == .automaticSignOuts || self == .signedOut }
 
   var kind: MetricFamily.Kind {
-    switch self {
-    case .authenticated, .tokenRemaining, .outboxItems, .outboxBytes, .connections, .subscriptions, .buildInfo,
-      .startTime:
-      .gauge
-    case .refreshes, .unauthorized, .automaticSignOuts, .deliveredBytes, .attempts, .staleAnswers, .calls,
-      .laggedSubscribers:
-      .counter
-    case .signedOut, .deliveryLatency, .attemptDuration, .callDuration: .histogram
-    }
-  }
-
-  private var unit: String? { ["seconds", "bytes"].first { rawValue.hasSuffix("_" + $0) } }
-
-  private var help: String {
-    switch self {
-    case .authenticated: "1 while the account is signed in and its grant can be used, else 0."
-    case .tokenRemaining: "How long the access token lasts from now on; 0 once it has run out."
-    case .refreshes: "Refreshes by result: success, unavailable, rejected or misconfigured."
-    case .unauthorized: "Tokens in use that an API answered with 401, each counted once."
-    case .automaticSignOuts:
-      "Sessions that ended though nobody signed out, by reason, since the first start of the daemon."
-    case .signedOut:
-      "Time from the end of a session until the account was signed in again, by the reason of the end, since the first "
-        + "start of the daemon."
-    case .outboxItems: "Items in the outbox by state; those delivered and dead as long as they are kept."
-    case .outboxBytes: "Size of the bodies, headers and URLs that the outbox keeps."
-    case .deliveryLatency: "Time from the acceptance of an item until it was delivered, waits included."
-    case .deliveredBytes: "Size of the bodies, headers and URLs that were delivered."
-    case .attempts: "Requests that were sent for the outbox, by the class of the answer; none where no answer came."
-    case .attemptDuration: "Time that an API took to answer one request of the outbox, or not to answer it."
-    case .staleAnswers: "Earlier answers of an API that were given because it had none, or an error."
-    case .calls:
-      "Calls on the socket by method and result: success, or the kind of the error; what was no call has the method "
-        + "unknown."
-    case .callDuration: "Time from a call until its answer was ready, by method."
-    case .connections: "Connections to the socket."
-    case .subscriptions: "Subscriptions to events."
-    case .laggedSubscribers: "Subscriptions that were closed because their reader was too slow."
-    case .buildInfo: "Always 1; the label says which version this is."
-    case .startTime: "When the daemon started, in Unix time."
+    switch definition.shape {
+    case .gauge: .gauge
+    case .counter: .counter
+    case .histogram: .histogram
     }
   }
 
   /// The upper bounds of a histogram's buckets.
-  var bounds: [Duration] {
+  var bounds: [Duration] { if case .histogram(let bounds) = definition.shape { bounds } else { [] } }
+
+  private var unit: String? { ["seconds", "bytes"].first { rawValue.hasSuffix("_" + $0) } }
+
+  private enum Shape {
+    case gauge, counter
+    /// The value holds the upper bounds of its buckets.
+    case histogram([Duration])
+  }
+
+  private var definition: (shape: Shape, help: String) {
     switch self {
+    case .authenticated: (.gauge, "1 while the account is signed in and its grant can be used, else 0.")
+    case .tokenRemaining: (.gauge, "How long the access token lasts from now on; 0 once it has run out.")
+    case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
+    case .unauthorized: (.counter, "Tokens in use that an API answered with 401, each counted once.")
+    case .automaticSignOuts:
+      (
+        .counter,
+        "Sessions that ended though nobody signed out, by reason, since the first start of the daemon."
+      )
     case .signedOut:
-      [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]
+      (
+        .histogram(
+          [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]),
+        "Time from the end of a session until the account was signed in again, by the reason of the end, since the first "
+          + "start of the daemon."
+      )
+    case .outboxItems:
+      (.gauge, "Items in the outbox by state; those delivered and dead as long as they are kept.")
+    case .outboxBytes: (.gauge, "Size of the bodies, headers and URLs that the outbox keeps.")
     case .deliveryLatency:
-      [
-        .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30), .minutes(5),
-        .hours(1), .hours(6), .hours(24),
-      ]
+      (
+        .histogram([
+          .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
+          .minutes(5), .hours(1), .hours(6), .hours(24),
+        ]),
+        "Time from the acceptance of an item until it was delivered, waits included."
+      )
+    case .deliveredBytes: (.counter, "Size of the bodies, headers and URLs that were delivered.")
+    case .attempts:
+      (
+        .counter,
+        "Requests that were sent for the outbox, by the class of the answer; none where no answer came."
+      )
     case .attemptDuration:
-      [
-        .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500), .seconds(1),
-        .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
-      ]
+      (
+        .histogram([
+          .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500),
+          .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
+        ]),
+        "Time that an API took to answer one request of the outbox, or not to answer it."
+      )
+    case .staleAnswers:
+      (.counter, "Earlier answers of an API that were given because it had none, or an error.")
+    case .calls:
+      (
+        .counter,
+        "Calls on the socket by method and result: success, or the kind of the error; what was no call has the method "
+          + "unknown."
+      )
     case .callDuration:
-      [
-        .microseconds(100), .microseconds(500), .milliseconds(1), .milliseconds(5), .milliseconds(10),
-        .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
-      ]
-    case .authenticated, .tokenRemaining, .refreshes, .unauthorized, .automaticSignOuts, .outboxItems, .outboxBytes,
-      .deliveredBytes, .attempts, .staleAnswers, .calls, .connections, .subscriptions, .laggedSubscribers, .buildInfo,
-      .startTime:
-      []
+      (
+        .histogram([
+          .microseconds(100), .microseconds(500), .milliseconds(1), .milliseconds(5), .milliseconds(10),
+          .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
+        ]),
+        "Time from a call until its answer was ready, by method."
+      )
+    case .connections: (.gauge, "Connections to the socket.")
+    case .subscriptions: (.gauge, "Subscriptions to events.")
+    case .laggedSubscribers: (.counter, "Subscriptions that were closed because their reader was too slow.")
+    case .buildInfo: (.gauge, "Always 1; the label says which version this is.")
+    case .startTime: (.gauge, "When the daemon started, in Unix time.")
     }
   }
 
   func family(_ samples: [MetricSample]) -> MetricFamily {
-    MetricFamily(name: rawValue, type: kind, unit: unit, help: help, samples: samples)
+    MetricFamily(name: rawValue, type: kind, unit: unit, help: definition.help, samples: samples)
   }
 }
 

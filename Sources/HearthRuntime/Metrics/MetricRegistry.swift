@@ -1,13 +1,9 @@
-import CoreMetrics
 import HearthCore
 import Synchronization
 
-/// Holds the counts of Hearth's own metrics, and makes the handlers of swift-metrics' instruments.
-///
-/// Instruments are given it by hand and it is never bootstrapped: what libraries measure goes nowhere. An instrument of a
-/// name or kind that is none of Hearth's counts nothing.
-final class MetricRegistry: MetricsFactory, Sendable {
-  private let cells = Mutex<[MetricName: [[MetricLabel]: any MetricCell]]>([:])
+/// Holds what is counted.
+final class MetricRegistry: Sendable {
+  private let cells = Mutex<[MetricName: [[MetricLabel]: MetricCell]]>([:])
 
   /// Sorted by their labels, so that two reports of the same look the same.
   func samples(of name: MetricName) -> [MetricSample] {
@@ -19,91 +15,32 @@ final class MetricRegistry: MetricsFactory, Sendable {
 
   /// Adds what was counted before a restart. Histograms of other bounds than today's are left out.
   func add(_ samples: [MetricSample], to name: MetricName) {
-    for sample in samples { cell(name, sample.labels)?.add(sample.value) }
+    for sample in samples { cell(name, sample.labels).add(sample.value) }
   }
 
-  private func cell(_ name: MetricName, _ labels: [MetricLabel]) -> (any MetricCell)? {
+  /// The count of what has these labels. It begins at zero.
+  func cell(_ name: MetricName, _ labels: KeyValuePairs<String, String> = [:]) -> MetricCell {
+    cell(name, labels.map { MetricLabel($0, $1) })
+  }
+
+  private func cell(_ name: MetricName, _ labels: [MetricLabel]) -> MetricCell {
     cells.withLock { cells in
       if let cell = cells[name]?[labels] { return cell }
-      let cell: any MetricCell =
-        switch name.kind {
-        case .counter: CounterCell()
-        case .gauge: GaugeCell()
-        case .histogram: HistogramCell(name.bounds)
-        }
+      let cell = MetricCell(name)
       cells[name, default: [:]][labels] = cell
       return cell
     }
   }
-
-  private func handler<Handler>(_ label: String, _ dimensions: [(String, String)], _: Handler.Type) -> Handler? {
-    MetricName(rawValue: label).flatMap { cell($0, dimensions.map { MetricLabel($0, $1) }) } as? Handler
-  }
-
-  // MARK: - MetricsFactory
-
-  func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-    handler(label, dimensions, CounterCell.self) ?? NOOPMetricsHandler.instance
-  }
-
-  func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
-    handler(label, dimensions, GaugeCell.self) ?? NOOPMetricsHandler.instance
-  }
-
-  func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-    handler(label, dimensions, HistogramCell.self) ?? NOOPMetricsHandler.instance
-  }
-
-  func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
-    NOOPMetricsHandler.instance
-  }
-
-  // A metric stays until the daemon ends.
-  func destroyCounter(_: any CounterHandler) {}
-  func destroyMeter(_: any MeterHandler) {}
-  func destroyTimer(_: any TimerHandler) {}
-  func destroyRecorder(_: any RecorderHandler) {}
 }
 
 /// One sample's count.
-private protocol MetricCell: AnyObject, Sendable {
-  var value: MetricSample.Value { get }
-  func add(_ value: MetricSample.Value)
-}
-
-private final class CounterCell: MetricCell, CounterHandler {
-  private let count = Atomic<Int64>(0)
-
-  var value: MetricSample.Value { .number(Double(count.load(ordering: .relaxed))) }
-
-  func add(_ value: MetricSample.Value) {
-    if case .number(let number) = value, let count = Int64(exactly: number), count > 0 { increment(by: count) }
-  }
-
-  func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
-  func reset() { count.store(0, ordering: .relaxed) }
-}
-
-private final class GaugeCell: MetricCell, MeterHandler {
-  private let level = Mutex(0.0)
-
-  var value: MetricSample.Value { .number(level.withLock(\.self)) }
-
-  func add(_ value: MetricSample.Value) {
-    if case .number(let number) = value { increment(by: number) }
-  }
-
-  func set(_ value: Int64) { set(Double(value)) }
-  func set(_ value: Double) { level.withLock { $0 = value } }
-  func increment(by amount: Double) { level.withLock { $0 += amount } }
-  func decrement(by amount: Double) { level.withLock { $0 -= amount } }
-}
-
-private final class HistogramCell: MetricCell, TimerHandler {
-  private struct Counts {
-    /// The count of each bucket alone, and last of what lies above them all.
+final class MetricCell: Sendable {
+  private struct State {
+    /// The value of a counter or a gauge.
+    var number = 0
+    /// The count of each bucket of a histogram alone, and last of what lies above them all.
     var counts: [Int]
-    /// In nanoseconds, so that many small times add up exactly.
+    /// The sum of a histogram's times in nanoseconds, so that many small ones add up exactly.
     var sum: Int64 = 0
 
     mutating func add(_ nanoseconds: Int64) {
@@ -112,20 +49,32 @@ private final class HistogramCell: MetricCell, TimerHandler {
     }
   }
 
-  /// In nanoseconds.
-  private let bounds: [Int64]
-  /// As they are reported, in seconds.
-  private let shownBounds: [Double]
-  private let state: Mutex<Counts>
+  private let kind: MetricFamily.Kind
+  private let bounds: [Duration]
+  private let state: Mutex<State>
 
-  init(_ bounds: [Duration]) {
-    self.bounds = bounds.map(\.wholeNanoseconds)
-    shownBounds = self.bounds.map { Double($0) / 1e9 }
-    state = Mutex(Counts(counts: Array(repeating: 0, count: bounds.count + 1)))
+  init(_ name: MetricName) {
+    kind = name.kind
+    bounds = name.bounds
+    state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
+  }
+
+  /// Adds to a counter or a gauge.
+  func increment(by amount: Int = 1) { state.withLock { $0.number &+= amount } }
+
+  /// Adds a time to a histogram.
+  func record(_ duration: Duration) {
+    let duration = max(duration, .zero)
+    let place = bounds.firstIndex { duration <= $0 } ?? bounds.count
+    state.withLock { state in
+      state.counts[place] += 1
+      state.add(duration.wholeNanoseconds)
+    }
   }
 
   var value: MetricSample.Value {
     let state = state.withLock(\.self)
+    guard kind == .histogram else { return .number(Double(state.number)) }
     var count = 0
     let buckets = zip(shownBounds, state.counts).map { bound, alone in
       count += alone
@@ -135,24 +84,23 @@ private final class HistogramCell: MetricCell, TimerHandler {
     return .histogram(Histogram(buckets: buckets, count: count, sum: Double(state.sum) / 1e9))
   }
 
-  func add(_ value: MetricSample.Value) {
-    guard case .histogram(let before) = value, before.buckets.map(\.bound) == shownBounds else { return }
-    var below = 0
-    state.withLock { state in
-      for (place, count) in (before.buckets.map(\.count) + [before.count]).enumerated() {
-        state.counts[place] += max(count - below, 0)
-        below = max(count, below)
-      }
-      state.add(Int64(exactly: (before.sum * 1e9).rounded()) ?? 0)
-    }
-  }
+  /// The bounds as they are reported, in seconds.
+  private var shownBounds: [Double] { bounds.map { Double($0.wholeNanoseconds) / 1e9 } }
 
-  func recordNanoseconds(_ duration: Int64) {
-    let duration = max(duration, 0)
-    let place = bounds.firstIndex { duration <= $0 } ?? bounds.count
-    state.withLock { state in
-      state.counts[place] += 1
-      state.add(duration)
+  func add(_ value: MetricSample.Value) {
+    switch value {
+    case .number(let number):
+      if let count = Int(exactly: number), count > 0 { increment(by: count) }
+    case .histogram(let before):
+      guard kind == .histogram, before.buckets.map(\.bound) == shownBounds else { return }
+      var below = 0
+      state.withLock { state in
+        for (place, count) in (before.buckets.map(\.count) + [before.count]).enumerated() {
+          state.counts[place] += max(count - below, 0)
+          below = max(count, below)
+        }
+        state.add(Int64(exactly: (before.sum * 1e9).rounded()) ?? 0)
+      }
     }
   }
 }

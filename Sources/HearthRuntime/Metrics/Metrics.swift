@@ -1,4 +1,3 @@
-import CoreMetrics
 import HearthControl
 package import HearthCore
 package import Logging
@@ -8,17 +7,12 @@ import Synchronization
 /// by state) is read from the event hub when it is asked for.
 ///
 /// Labels have few values, and none of them names a subject, an address, a lane or a token.
-package final class Metrics: Sendable {
+package final class Metrics: RunningService {
   /// What was published last of a session.
   private struct Followed {
     var lastOutcome: RefreshHistory.Outcome?
-    /// Why its session ended, and when; nil while it has not.
+    /// Why and when its session ended, if it has.
     var end: (reason: String, at: Timestamp)?
-  }
-
-  private struct CallInstruments {
-    let successes: Counter
-    let duration: Timer
   }
 
   private let store: any MetricsStore
@@ -27,14 +21,13 @@ package final class Metrics: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let registry = MetricRegistry()
   private let sessions = Mutex<[AccountName: Followed]>([:])
-  /// The instruments of the methods that were called, so that a call need not look for its instruments among all.
-  private let calls = Mutex<[String: CallInstruments]>([:])
-  private let connections: Meter
+  /// The counts of the methods that were called, so that a call need not look for its own among all.
+  private let calls = Mutex<[String: (successes: MetricCell, duration: MetricCell)]>([:])
   /// Receives each change of what is kept over restarts.
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
 
-  /// `elapsed`: the time since a fixed point, on a clock that is never set.
+  /// `elapsed` tells the time since a fixed point, on a clock that is never set.
   package init(
     store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
   ) {
@@ -42,7 +35,8 @@ package final class Metrics: Sendable {
     self.clock = clock
     self.logger = logger
     self.elapsed = elapsed
-    connections = Meter(label: MetricName.connections.rawValue, factory: registry)
+    // It is reported before the first connection, too.
+    _ = registry.cell(.connections)
     (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -75,15 +69,6 @@ package final class Metrics: Sendable {
   /// What has changed before is still kept.
   package func stop() { changed.finish() }
 
-  private func counter(_ name: MetricName, _ labels: KeyValuePairs<String, String>) -> Counter {
-    Counter(label: name.rawValue, dimensions: labels.map { ($0, $1) }, factory: registry)
-  }
-
-  private func record(_ duration: Duration, _ name: MetricName, _ labels: KeyValuePairs<String, String>) {
-    Timer(label: name.rawValue, dimensions: labels.map { ($0, $1) }, factory: registry)
-      .recordNanoseconds(duration.wholeNanoseconds)
-  }
-
   // MARK: - Sessions
 
   /// Counts what happened to a session; `status` is its status after that.
@@ -97,26 +82,28 @@ package final class Metrics: Sendable {
     }
     if before == nil { beginCounting(account) }
     for event in events { count(event, status) }
-    if status.history.lastOutcome == .rejected, before?.lastOutcome != .rejected { refreshed(.rejected, account) }
+    if status.history.lastOutcome == .rejected, before?.lastOutcome != .rejected {
+      refreshes(.rejected, account).increment()
+    }
     if status.state == .authenticated, let end = before?.end {
-      record(status.since - end.at, .signedOut, ["account": account, "reason": end.reason])
+      registry.cell(.signedOut, ["account": account, "reason": end.reason]).record(status.since - end.at)
       changed.yield()
     }
   }
 
-  /// So that the first of each is seen as one more.
+  /// Begins each count at zero, so that the first of each is seen as one more.
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
-    for name in [MetricName.unauthorized, .staleAnswers] { _ = counter(name, ["account": account]) }
+    for name in [MetricName.unauthorized, .staleAnswers] { _ = registry.cell(name, ["account": account]) }
   }
 
   private func count(_ event: SessionEvent, _ status: SessionStatus) {
     let account = status.account.description
     switch event {
-    case .refreshed: refreshed(.success, account)
-    case .refreshFailed: refreshed(status.history.lastOutcome ?? .unavailable, account)
-    case .unauthorized: counter(.unauthorized, ["account": account]).increment()
+    case .refreshed: refreshes(.success, account).increment()
+    case .refreshFailed: refreshes(status.history.lastOutcome ?? .unavailable, account).increment()
+    case .unauthorized: registry.cell(.unauthorized, ["account": account]).increment()
     // From one end to another, nobody was signed out.
     case .changed(from: .reauthRequired, to: _), .changed(from: .unauthenticated(signedOut: true), to: _): break
     case .changed(_, to: .reauthRequired(let reason)):
@@ -128,16 +115,12 @@ package final class Metrics: Sendable {
     }
   }
 
-  private func refreshes(_ outcome: RefreshHistory.Outcome, _ account: String) -> Counter {
-    counter(.refreshes, ["account": account, "result": outcome.rawValue])
+  private func refreshes(_ outcome: RefreshHistory.Outcome, _ account: String) -> MetricCell {
+    registry.cell(.refreshes, ["account": account, "result": outcome.rawValue])
   }
 
-  private func refreshed(_ outcome: RefreshHistory.Outcome, _ account: String) {
-    refreshes(outcome, account).increment()
-  }
-
-  private func automaticSignOuts(_ reason: EndReason, _ account: String) -> Counter {
-    counter(.automaticSignOuts, ["account": account, "reason": reason.rawValue])
+  private func automaticSignOuts(_ reason: EndReason, _ account: String) -> MetricCell {
+    registry.cell(.automaticSignOuts, ["account": account, "reason": reason.rawValue])
   }
 
   // MARK: - Outbox
@@ -147,101 +130,124 @@ package final class Metrics: Sendable {
     for event in events {
       guard case .delivered(let item) = event else { continue }
       let account = item.account.description
-      record(clock.now() - item.createdAt, .deliveryLatency, ["account": account])
-      counter(.deliveredBytes, ["account": account]).increment(by: item.bytes)
+      registry.cell(.deliveryLatency, ["account": account]).record(clock.now() - item.createdAt)
+      registry.cell(.deliveredBytes, ["account": account]).increment(by: item.bytes)
     }
   }
 
   /// An API that counts the requests it is sent with a token; it is the outbox's.
   package func measuring(_ api: any APIEndpoint) -> any APIEndpoint { MeasuredAPIEndpoint(api: api, metrics: self) }
 
-  /// `status`: nil where no answer came.
+  /// `status` is nil if no answer came.
   func attempted(for account: AccountName, status: Int?, since begun: Duration) {
     let account = account.description
-    counter(.attempts, ["account": account, "answer": status.map { "\($0 / 100)xx" } ?? "none"]).increment()
-    record(elapsed() - begun, .attemptDuration, ["account": account])
+    registry.cell(.attempts, ["account": account, "answer": status.map { "\($0 / 100)xx" } ?? "none"]).increment()
+    registry.cell(.attemptDuration, ["account": account]).record(elapsed() - begun)
   }
 
   // MARK: - Requests
 
   /// A caller was given an earlier answer in place of an error.
   func staleAnswerGiven(to account: AccountName) {
-    counter(.staleAnswers, ["account": account.description]).increment()
+    registry.cell(.staleAnswers, ["account": account.description]).increment()
   }
 
   // MARK: - Calls
 
-  /// When something begins that is measured.
+  /// The time when something begins that is measured.
   func begin() -> Duration { elapsed() }
 
-  /// A call was answered. `error`: nil where it succeeded. `method`: one that is served, or `unknownMethod`.
+  /// A call was answered, with an error unless it succeeded. `method` is one that is served, or `unknownMethod`.
   func called(_ method: String, error: RPCError?, since begun: Duration) {
-    let instruments = calls.withLock { calls in
-      if let instruments = calls[method] { return instruments }
-      let instruments = CallInstruments(
-        successes: counter(.calls, ["method": method, "result": "success"]),
-        duration: Timer(
-          label: MetricName.callDuration.rawValue, dimensions: [("method", method)], factory: registry))
-      calls[method] = instruments
-      return instruments
+    let (successes, duration) = calls.withLock { calls in
+      if let cells = calls[method] { return cells }
+      let cells = (
+        successes: registry.cell(.calls, ["method": method, "result": "success"]),
+        duration: registry.cell(.callDuration, ["method": method])
+      )
+      calls[method] = cells
+      return cells
     }
     if let error {
       refused(method, error)
     } else {
-      instruments.successes.increment()
+      successes.increment()
     }
-    instruments.duration.recordNanoseconds((elapsed() - begun).wholeNanoseconds)
+    duration.record(elapsed() - begun)
   }
 
   /// A call was answered with an error, or could not even begin, which takes no time.
   func refused(_ method: String, _ error: RPCError) {
-    counter(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
+    registry.cell(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
   }
 
   /// The label of a method that does not exist, whose name is the caller's choice, and of what names none: lines that are
   /// no calls, connections that are one too many.
   static let unknownMethod = "unknown"
 
-  func connectionOpened() { connections.increment() }
-  func connectionClosed() { connections.decrement() }
+  func connectionOpened() { registry.cell(.connections).increment() }
+  func connectionClosed() { registry.cell(.connections).increment(by: -1) }
 
   // MARK: - Reports
 
-  /// All families, in their order. `standing`: how things are at `now`.
-  func families(_ standing: EventHub.Standing, _ info: DaemonInfo, at now: Timestamp) -> [MetricFamily] {
+  /// All families, in their order. `snapshot` is how things are at `now`.
+  func families(_ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp) -> [MetricFamily] {
     MetricName.allCases.map { name in
-      name.family(Self.levels(of: name, standing, info, at: now) ?? registry.samples(of: name))
+      name.family(Self.levels(of: name, snapshot, info, at: now) ?? registry.samples(of: name))
     }
   }
 
-  /// What is not counted but read; nil where it is counted.
+  /// Returns what is read when it is asked for, or nil if it is counted.
   private static func levels(
-    of name: MetricName, _ standing: EventHub.Standing, _ info: DaemonInfo, at now: Timestamp
+    of name: MetricName, _ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp
   ) -> [MetricSample]? {
     func one(_ number: some BinaryInteger, _ labels: [MetricLabel] = []) -> MetricSample {
       MetricSample(labels, .number(Double(number)))
     }
     switch name {
     case .authenticated:
-      return standing.sessions.map { one($0.state == .authenticated ? 1 : 0, [.account($0.account)]) }
+      return snapshot.sessions.map { one($0.state == .authenticated ? 1 : 0, [.account($0.account)]) }
     case .tokenRemaining:
-      return standing.sessions.compactMap { status in
+      return snapshot.sessions.compactMap { status in
         status.token?.remaining(at: now).map {
           MetricSample([.account(status.account)], .number(Double($0.wholeMilliseconds) / 1000))
         }
       }
     case .outboxItems:
-      return standing.outbox.flatMap { account, stats in
+      return snapshot.outbox.flatMap { account, stats in
         stats.states.map { one($1, [.account(account), MetricLabel("state", $0.rawValue)]) }
       }
-    case .outboxBytes: return standing.outbox.map { one($0.stats.bytes, [.account($0.account)]) }
-    case .subscriptions: return [one(standing.subscriptions)]
-    case .laggedSubscribers: return [one(standing.lagged)]
+    case .outboxBytes: return snapshot.outbox.map { one($0.stats.bytes, [.account($0.account)]) }
+    case .subscriptions: return [one(snapshot.subscriptions)]
+    case .laggedSubscribers: return [one(snapshot.lagged)]
     case .buildInfo: return [one(1, [MetricLabel("version", info.version)])]
     case .startTime: return [MetricSample([], .number(Double(info.startedAt.milliseconds) / 1000))]
     case .refreshes, .unauthorized, .automaticSignOuts, .signedOut, .deliveryLatency, .deliveredBytes, .attempts,
       .attemptDuration, .staleAnswers, .calls, .callDuration, .connections:
       return nil
+    }
+  }
+}
+
+/// Counts the requests that carry a token, and times them. Those without one only ask for the time.
+private struct MeasuredAPIEndpoint: APIEndpoint {
+  let api: any APIEndpoint
+  let metrics: Metrics
+
+  func exchange(
+    _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
+  ) async throws(ExchangeFailure) -> APIResponse {
+    guard bearer != nil else {
+      return try await api.exchange(request, of: account, bearer: bearer, timeout: timeout)
+    }
+    let begun = metrics.begin()
+    do throws(ExchangeFailure) {
+      let response = try await api.exchange(request, of: account, bearer: bearer, timeout: timeout)
+      metrics.attempted(for: account, status: response.status, since: begun)
+      return response
+    } catch {
+      metrics.attempted(for: account, status: nil, since: begun)
+      throw error
     }
   }
 }
@@ -253,7 +259,7 @@ extension MetricLabel {
 }
 
 extension SessionStatus {
-  /// It is nil where the session has not ended.
+  /// Why and when the session ended, if it has.
   fileprivate var end: (reason: String, at: Timestamp)? {
     switch state {
     case .reauthRequired(let reason): (reason.rawValue, since)

@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// Why a call on the outbox failed.
+/// Why a call on the outbox failed. The number is the contract's.
 package enum OutboxError: Error, Hashable, Sendable {
-  /// -32602: the text names the parameter and says what is wrong with it.
+  /// -32602. The text names the parameter and says what is wrong with it.
   case invalidRequest(String)
   /// 1005
   case unknownAccount(AccountName)

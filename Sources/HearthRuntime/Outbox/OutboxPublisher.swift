@@ -48,7 +48,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Items that were found to be in another state, without a change of the counts.
+  /// Publishes items that were found to be in another state, without a change of the counts.
   func found(_ items: [OutboxItem]) {
     let events = items.compactMap { OutboxEvent(.changed($0)) }
     record(events)
@@ -74,7 +74,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Why nothing can be written from now on; nil: nothing keeps the store from its work any more.
+  /// Nothing can be written from now on, as the sentence says. Nil means that the store does its work again.
   func troubled(by sentence: String?) {
     state.withLock { state in
       guard state.trouble != sentence else { return }
@@ -100,7 +100,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// These counts with the pauses as they were last published: of all accounts where it is nil.
+  /// These counts, of one account or of all, with the pauses as they were last published.
   func shown(_ stats: OutboxStats, of account: AccountName?) -> OutboxStats {
     state.withLock { $0.shown(stats, of: account) }
   }
@@ -109,7 +109,7 @@ final class OutboxPublisher: Sendable {
     for event in events { log.record(.outbox(event)) }
   }
 
-  /// Without events only where the counts are others than before.
+  /// Publishes nothing if there are no events and the counts are the same as before.
   private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: inout State) {
     var overview = OutboxOverview(all: state.shown(state.all), accounts: [:])
     for name in names {
@@ -144,7 +144,7 @@ extension OutboxPublisher.State {
 }
 
 extension OutboxEvent {
-  /// It is nil where only what is shown has changed.
+  /// Returns nil if only what is shown has changed.
   fileprivate init?(_ pause: OutboxPauseChange) {
     switch pause.event {
     case .paused(let reason): self = .paused(pause.account, reason: reason)
@@ -153,7 +153,7 @@ extension OutboxEvent {
     }
   }
 
-  /// Nil for states without an event.
+  /// Returns nil for states without an event.
   fileprivate init?(_ change: OutboxCommit.Change) {
     switch change {
     case .enqueued(let item): self = .enqueued(item)

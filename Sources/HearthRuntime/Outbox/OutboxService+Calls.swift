@@ -12,22 +12,29 @@ extension OutboxService {
     }
   }
 
-  /// Keeps all of them, or none. Throws `item` where one of them is the reason.
+  /// Keeps all of them, or none. Throws `item` if one of them is the reason.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
-    if machine.isStopping { throw .shuttingDown }
     let now = self.now()
+    return try await keep(
+      try checkedAll(drafts) { (draft) throws(OutboxError) in try checked(draft, at: now) }, at: now)
+  }
+
+  /// Checks all of them. Throws `item` if one is refused.
+  func checkedAll<Element>(
+    _ elements: [Element], _ check: (Element) throws(OutboxError) -> NewOutboxItem
+  ) throws(OutboxError) -> [NewOutboxItem] {
+    if machine.isStopping { throw .shuttingDown }
     var items: [NewOutboxItem] = []
-    for (place, draft) in drafts.enumerated() {
-      do throws(OutboxError) { items.append(try checked(draft, at: now)) } catch { throw .item(place, error) }
+    for (place, element) in elements.enumerated() {
+      do throws(OutboxError) { items.append(try check(element)) } catch { throw .item(place, error) }
     }
-    return try await keep(items, at: now)
+    return items
   }
 
   /// Returns once the items are on disk.
   func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws(OutboxError) -> [OutboxReceipt] {
     if items.isEmpty { return [] }
-    let receipts: [OutboxReceipt]
-    do { receipts = try await store.enqueue(items, within: settings) } catch { throw callError(error) }
+    let receipts = try await answered(await store.enqueue(items, within: settings))
     machine.enqueued(
       receipts, expiring: items.compactMap(\.draft.expiresAt).min(),
       mayReplace: items.contains { $0.draft.replaceKey != nil }, at: self.now())
@@ -56,19 +63,15 @@ extension OutboxService {
   }
 
   package func get(_ id: String) async throws(OutboxError) -> OutboxItem {
-    let item: OutboxItem?
-    do { item = try await store.item(id) } catch { throw callError(error) }
-    guard let item else { throw .unknownItem }
+    guard let item = try await answered(await store.item(id)) else { throw .unknownItem }
     return shown(item)
   }
 
-  /// At most 1,000 items a page.
+  /// Lists at most 1,000 items a page.
   package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
     try check(query)
-    do {
-      let page = try await store.list(query)
-      return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
-    } catch { throw callError(error) }
+    let page = try await answered(await store.list(query))
+    return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
   }
 
   func check(_ query: OutboxQuery) throws(OutboxError) {
@@ -79,36 +82,22 @@ extension OutboxService {
     }
   }
 
-  package func cancel(_ id: String) async throws(OutboxError) -> Int { try await change(id, .cancel) }
-
-  package func retry(_ id: String) async throws(OutboxError) -> Int { try await change(id, .retry) }
-
-  package func cancelAll(_ account: AccountName, in state: OutboxItem.State) async throws(OutboxError) -> Int {
-    try await changeAll(account, state, .cancel)
-  }
-
-  package func retryAll(_ account: AccountName, in state: OutboxItem.State) async throws(OutboxError) -> Int {
-    try await changeAll(account, state, .retry)
-  }
-
-  private func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    let item: OutboxItem
-    do { item = try await store.change(id, change) } catch { throw callError(error) }
+  /// Returns the number of items that have changed.
+  func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
+    let item = try await answered(await store.change(id, change))
     if item.subject == nil { madeNobodys(item.account) }
     return 1
   }
 
-  private func changeAll(
-    _ account: AccountName, _ state: OutboxItem.State, _ change: OutboxChange
+  func changeAll(
+    _ account: AccountName, in state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
     try requireKnown(account)
     defer { madeNobodys(account) }
     var (count, place) = (0, Int64?.none)
     while true {
-      let changed: (count: Int, place: Int64)
-      do {
-        changed = try await store.changeAll(of: account, in: state, change, upTo: place, limit: OutboxMachine.batch)
-      } catch { throw callError(error) }
+      let changed = try await answered(
+        await store.changeAll(of: account, in: state, change, upTo: place, limit: OutboxMachine.batch))
       (count, place) = (count + changed.count, changed.place)
       if changed.count < OutboxMachine.batch { return count }
     }
@@ -125,29 +114,24 @@ extension OutboxService {
   ) async throws(OutboxError) -> Int {
     var count = 0
     while true {
-      let changed: Int
-      do { changed = try await step() } catch { throw callError(error) }
+      let changed = try await answered(await step())
       count += changed
       if changed < OutboxMachine.batch { return count }
     }
   }
 
-  /// Stops sending until `resume`, restarts and sign-ins included. Without an account: of all.
-  package func pause(_ account: AccountName?) async throws(OutboxError) { try await setPaused(account, true) }
-
-  package func resume(_ account: AccountName?) async throws(OutboxError) { try await setPaused(account, false) }
-
-  private func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
+  /// Stops sending until it is resumed, restarts and sign-ins included, or resumes it. Nil stands for all accounts.
+  func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
     let chosen = try chosen(account)
     let number = machine.nextPauseNumber()
-    do { try await store.setPaused(chosen, isPaused) } catch { throw callError(error) }
+    try await answered(await store.setPaused(chosen, isPaused))
     machine.paused(chosen, isPaused, number: number, at: now())
     follow()
   }
 
   package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
     if let account { try requireKnown(account) }
-    do { return publisher.shown(try await store.stats(of: account), of: account) } catch { throw callError(error) }
+    return publisher.shown(try await answered(await store.stats(of: account)), of: account)
   }
 
   /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
@@ -179,7 +163,8 @@ extension OutboxService {
 
   private func endFlush(_ number: Int) { flushes.end(number) }
 
-  /// Under what subjects the account's user may have items. To be asked before the session forgets the user.
+  /// The subjects under which the account's user may have items. They are to be asked for before the session forgets
+  /// the user.
   package func subjects(of name: AccountName) -> [Subject?] { machine.subjects(of: name) }
 
   /// Sign-out with `outbox: "discard"`: cancels every item of these subjects that is not delivered. None of them is sent
@@ -199,6 +184,15 @@ extension OutboxService {
       }
     }
     return count
+  }
+
+  /// The account's user has signed out: returns once that is on disk. Where the store fails, it is told when it works again.
+  package func left(_ name: AccountName) async {
+    machine.left(name)
+    while let work = machine.leaving(name) {
+      do { try await carryOut(work) } catch { return _ = callError(error) }
+    }
+    follow()
   }
 
   private func requireKnown(_ account: AccountName) throws(OutboxError) {
@@ -222,8 +216,15 @@ extension OutboxService {
     return item
   }
 
+  /// Returns what the store answers to a call.
+  func answered<Value>(
+    _ call: @autoclosure () async throws(OutboxStoreFailure) -> Value
+  ) async throws(OutboxError) -> Value {
+    do { return try await call() } catch { throw callError(error) }
+  }
+
   /// The error for a call that the store failed.
-  func callError(_ failure: OutboxStoreFailure) -> OutboxError {
+  private func callError(_ failure: OutboxStoreFailure) -> OutboxError {
     storeFailures.callFailed(failure)
     if case .broken = failure {
       noteDamage()

@@ -11,25 +11,28 @@ extension OutboxService {
     if let state = query.state, !state.keepsContent {
       throw .invalidRequest("state: of an item that is \(state.rawValue) nothing is kept that could be exported")
     }
-    do {
-      return try await store.export(query, bytes: Self.exportBytes)
-    } catch { throw callError(error) }
+    return try await answered(await store.export(query, bytes: Self.exportBytes))
   }
 
-  /// Keeps all of them, or none. Throws `item` where one of them is the reason. `isDryRun`: keeps none.
-  package func importMany(
-    _ exported: [ExportedItem], isDryRun: Bool
-  ) async throws(OutboxError) -> [OutboxReceipt] {
-    if machine.isStopping { throw .shuttingDown }
+  /// Keeps all of them, or none. Throws `item` if one of them is the reason.
+  package func importMany(_ exported: [ExportedItem]) async throws(OutboxError) -> [OutboxReceipt] {
     let now = self.now()
-    var items: [NewOutboxItem] = []
-    for (place, item) in exported.enumerated() {
-      do throws(OutboxError) { items.append(try checked(item, at: now)) } catch { throw .item(place, error) }
-    }
-    guard !isDryRun else {
-      do { return try await store.rehearse(items, within: settings) } catch { throw callError(error) }
-    }
-    return try await keep(items, at: now)
+    return try await keep(try checked(exported, at: now), at: now)
+  }
+
+  /// Tells what an import would do, and keeps nothing. `count` and `bytes` would have been kept before it.
+  package func rehearse(
+    _ exported: [ExportedItem], after count: Int, bytes: Int
+  ) async throws(OutboxError) -> [OutboxReceipt] {
+    let items = try checked(exported, at: now())
+    var settings = settings
+    settings.maxItems -= count
+    settings.maxBytes -= bytes
+    return try await answered(await store.rehearse(items, within: settings))
+  }
+
+  private func checked(_ exported: [ExportedItem], at now: Timestamp) throws(OutboxError) -> [NewOutboxItem] {
+    try checkedAll(exported) { (item) throws(OutboxError) in try checked(item, at: now) }
   }
 
   private func checked(_ exported: ExportedItem, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {

@@ -5,7 +5,7 @@ package import Logging
 ///
 /// One loop (`run`) does the store's work; each claim that is sent has a sender, a task of its own. An item that waits
 /// costs neither a task nor a connection.
-package actor OutboxService {
+package actor OutboxService: RunningService {
   let store: any OutboxStore
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
@@ -27,7 +27,7 @@ package actor OutboxService {
   }
   /// Senders that wait until the machine resumes them.
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
-  /// Whether requests have left since the counts were last published without a commit, and when that was.
+  /// Requests have left since the counts were last published without a commit.
   private var hasUnpublishedCounts = false
   private var countsPublishedAt = Timestamp(milliseconds: 0)
   /// Callers of `waitUntilReady`.
@@ -35,9 +35,8 @@ package actor OutboxService {
 
   /// The counts of what is in flight are published no more often than that; commits publish them as well.
   private static let countsInterval = Duration.milliseconds(100)
-  /// The time limit of one request.
-  private static let requestTimeout = Duration.seconds(30)
-  /// How much is kept of the body of a response that is no 2xx, in bytes: more than is shown, so that a token at the end
+  /// The bytes that are kept of the body of a response that is no 2xx. They are more than is shown, so that a token at
+  /// the end
   /// of what is shown is found whole.
   private static let keptOfRejection = 16_384
 
@@ -79,7 +78,7 @@ package actor OutboxService {
   ) {
     machine.sessionChanged(
       name, permission: permission, knownSubject: knownSubject, formerly: former, token: token, at: now())
-    resumeReadinessWaiters()
+    readinessWaiters.resumeAll()
     follow()
   }
 
@@ -95,11 +94,6 @@ package actor OutboxService {
     while !machine.isStopping, !machine.hasAskedStore || names.contains(where: { !machine.isSessionReported($0) }) {
       await withCheckedContinuation { readinessWaiters.append($0) }
     }
-  }
-
-  private func resumeReadinessWaiters() {
-    readinessWaiters.forEach { $0.resume() }
-    readinessWaiters = []
   }
 
   /// The network may be back: origins that could not be reached are tried at once.
@@ -127,7 +121,7 @@ package actor OutboxService {
     follow()
   }
 
-  /// `total`: the sum of all steps of the clock by now.
+  /// `total` is the sum of all steps of the clock by now.
   private func noteSteps(_ total: Duration) {
     let shift = total - stepped
     stepped = total
@@ -140,7 +134,7 @@ package actor OutboxService {
     self.settings = settings
     machine.accountsChanged(apis, settings: settings, at: now())
     publisher.configured(machine.names)
-    resumeReadinessWaiters()
+    readinessWaiters.resumeAll()
     follow()
   }
 
@@ -149,7 +143,7 @@ package actor OutboxService {
   package func shutdown(grace: Duration = .seconds(6)) {
     machine.stop(grace: grace, at: now())
     flushes.endAll()
-    resumeReadinessWaiters()
+    readinessWaiters.resumeAll()
     follow()
   }
 
@@ -193,7 +187,7 @@ package actor OutboxService {
     if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
   }
 
-  /// When it is to be published how many requests are under way; nil where none is, or it has been published.
+  /// When the number of requests under way is to be published, if it has changed since it last was.
   private var countsDueAt: Timestamp? {
     hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }
@@ -219,7 +213,7 @@ package actor OutboxService {
       machine.storeFailed(work, at: now())
       noteDamage()
     }
-    if case .recover = work { resumeReadinessWaiters() }
+    if case .recover = work { readinessWaiters.resumeAll() }
     follow()
   }
 
@@ -228,15 +222,14 @@ package actor OutboxService {
     if store.isBroken { machine.storeBroke(at: now()) }
   }
 
-  private func carryOut(_ work: OutboxStoreWork) async throws(OutboxStoreFailure) {
+  func carryOut(_ work: OutboxStoreWork) async throws(OutboxStoreFailure) {
     switch work {
     case .recover(let paused):
-      try await store.recover()
+      try await store.recover(pausing: paused)
       publisher.noticed(store.notice)
-      if !paused.isEmpty { try await store.setPaused(paused, true) }
       machine.recovered(at: now())
-    case .readPauses(let number):
-      machine.pausesRead(try await store.paused(), number: number)
+    case .configure(let accounts, let number):
+      machine.pausesRead(try await store.configure(accounts), number: number)
     case .bind(let name, let subject, let former, let adopts):
       let binding = try await store.bind(
         name, to: subject, formerly: former, adopts: adopts, limit: OutboxMachine.batch)
@@ -318,7 +311,7 @@ package actor OutboxService {
   private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Result<APIResponse, ExchangeFailure> {
     await Result { () async throws(ExchangeFailure) in
       var response = try await api.exchange(
-        delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: Self.requestTimeout)
+        delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: settings.requestTimeout)
       if !(200...299).contains(response.status) {
         // The body is kept and shown, without the tokens that careless servers repeat.
         if response.isCompressed { response.body = [] }
@@ -336,7 +329,7 @@ package actor OutboxService {
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
     let stepped = stepped
     let result = await Result { () async throws(ExchangeFailure) in
-      try await api.exchange(request, of: name, bearer: nil, timeout: Self.requestTimeout)
+      try await api.exchange(request, of: name, bearer: nil, timeout: settings.requestTimeout)
     }
     _ = now()
     // Where the clock was set meanwhile, the skew may be that of the clock before: it is asked for again.

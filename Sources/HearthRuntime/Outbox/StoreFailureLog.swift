@@ -31,7 +31,7 @@ struct StoreFailureLog {
     last[place] = nil
   }
 
-  /// What is met again and again now; nil where the store does its work.
+  /// The failure that is met again and again now, unless the store does its work.
   var lasting: OutboxStoreFailure? { last[.loop] ?? last[.sending] }
 
   /// A call reports its failure to its caller. Damage is logged as well: the loop may never meet it.

@@ -23,8 +23,8 @@ final class RequestPlaces: Sendable {
 
   private let state = Mutex(State())
 
-  /// Takes a place of the account, until `giveBack` or until the client leaves: `presence` ends then. `client`: nil for one
-  /// that does not leave.
+  /// Takes a place of the account, until `giveBack` or until the client leaves: `presence` ends then. `client` is nil for
+  /// one that does not leave.
   func take(
     _ account: AccountName, for client: ConnectionID?
   ) throws(RequestFailure) -> (number: Int, presence: AsyncStream<Never>) {
@@ -85,6 +85,6 @@ final class RequestPlaces: Sendable {
 }
 
 extension RequestFailure {
-  /// Nobody is told of it.
+  /// The failure of a request whose client has left. Nobody is told of it.
   static let clientLeft = unanswered(message: "The client has left. The request was not sent.")
 }

@@ -8,12 +8,12 @@ package actor RequestService {
   private let store: any ResponseStore
   private let clock: any Clock
   nonisolated let places = RequestPlaces()
-  /// By how often something of the account was wiped: what was asked before is not kept after.
+  /// How often something of the account was wiped. What was asked before a wipe is not kept after it.
   private var wipes: [AccountName: Int] = [:]
   /// Whose answers may be kept, as far as it is known.
   private var owners: [AccountName: Owner] = [:]
   private var apis: [AccountName: APISettings] = [:]
-  /// In bytes, of a request.
+  /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
   private var acceptance: [AccountName: TokenAcceptance] = [:]
 
@@ -31,7 +31,7 @@ package actor RequestService {
     self.clock = clock
   }
 
-  /// The configuration was read again. `maxBody`: of a request, in bytes.
+  /// The configuration was read again. `maxBody` is that of a request, in bytes.
   package func accountsChanged(_ apis: [AccountName: APISettings], maxBody: Int) async {
     self.apis = apis
     self.maxBody = maxBody
@@ -43,8 +43,8 @@ package actor RequestService {
     await store.wipeAll(but: Set(apis.keys))
   }
 
-  /// The account's session has changed. What is kept of a user who signed out, or whose place another has taken, is gone
-  /// when this returns.
+  /// The account's session has changed. What is kept of a user whose place another has taken is wiped; what is kept of one
+  /// who signed out is gone when this returns.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     let owner: Owner
     switch state {
@@ -53,7 +53,9 @@ package actor RequestService {
       guard let subject else { return }
       owner = .user(subject)
     }
-    guard owners[account] != owner else { return }
+    // That somebody has signed out is told more than once, and the first wipe may still be under way: the store does one
+    // after the other.
+    guard owners[account] != owner || owner == .nobody else { return }
     let former = owners.updateValue(owner, forKey: account)
     switch owner {
     case .nobody:
@@ -74,8 +76,8 @@ package actor RequestService {
     package var age: Duration?
   }
 
-  /// Sends the request and returns the answer. The caller makes sure that it may still be given. `user`: who is signed in,
-  /// whose earlier answers may be given where `cache` says so. `client`: who waits; the request is given up where they leave.
+  /// Sends the request and returns the answer. The caller makes sure that it may still be given. `user` is signed in, and
+  /// gets earlier answers if `cache` says so. `client` waits, and the request is given up if they leave.
   package func answer(
     to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil, for client: ConnectionID? = nil
   ) async throws(RequestFailure) -> Answer {
@@ -110,7 +112,7 @@ package actor RequestService {
   ) async throws(RequestFailure) -> Answer {
     let wipesBefore = wipes[key.account]
     let kept = await store.find(key)
-    func standIn() -> Answer? {
+    func staleAnswer() -> Answer? {
       guard let kept, kept.mayStandIn(at: clock.now()), wipes[key.account] == wipesBefore else { return nil }
       return Answer(response: kept.answer, subject: key.subject, age: kept.age(at: clock.now()))
     }
@@ -119,12 +121,12 @@ package actor RequestService {
       exchange = try await self.exchange(request, of: key.account, timeout: timeout, for: client, validating: kept)
     } catch {
       if error.takesEarlierAnswersBack { await store.remove(key) }
-      guard error.isOutage, let standIn = standIn() else { throw error }
-      return standIn
+      guard error.isOutage, let staleAnswer = staleAnswer() else { throw error }
+      return staleAnswer
     }
     var answer = exchange.answer
     guard answer.subject == key.subject else { return answer }
-    if answer.response.isServerError, let standIn = standIn() { return standIn }
+    if answer.response.isServerError, let staleAnswer = staleAnswer() { return staleAnswer }
     if answer.response.takesEarlierAnswersBack { await store.remove(key) }
     let isConfirmed = answer.response.status == 304 && exchange.isValidation
     guard answer.response.status == 200 || isConfirmed else { return answer }
@@ -153,7 +155,7 @@ package actor RequestService {
     var secrets: [Secret] = []
   }
 
-  /// `kept`: an answer to the same request, of which the API is asked whether it still holds.
+  /// `kept` is an answer to the same request. The API is asked if it still holds.
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
     validating kept: StoredResponse? = nil
@@ -175,7 +177,7 @@ package actor RequestService {
     return exchange
   }
 
-  /// Asks the API as the machine decides, and returns the response that is to be given. `send`: sends the request once.
+  /// Asks the API as the machine decides, and returns the response that is to be given. `send` sends the request once.
   func converse(
     _ request: APIRequest, of account: AccountName,
     send: (APIRequest, Bearer) async throws(ExchangeFailure) -> APIResponse
@@ -185,22 +187,20 @@ package actor RequestService {
     while true {
       switch step {
       case .getBearer:
-        let bearer = try await bearer { () async throws(BearerFailure) in try await bearers.bearer(for: account) }
+        let bearer = try await given(await bearers.bearer(for: account))
         step = machine.authorized(by: bearer, apis[account])
       case .replaceBearer(let rejection):
-        let bearer = try await bearer { () async throws(BearerFailure) in
-          try await bearers.tokenRejected(rejection, of: account)
-        }
+        let bearer = try await given(await bearers.tokenRejected(rejection, of: account))
         step = machine.authorized(by: bearer, apis[account])
       case .send(let request, let bearer):
-        let result = await Result { () async throws(ExchangeFailure) in try await send(request, bearer) }
-        switch result {
-        case .success(let response):
+        do throws(ExchangeFailure) {
+          let response = try await send(request, bearer)
           step = machine.responded(response, apis[account], acceptance: acceptance[account] ?? TokenAcceptance())
           if (200...299).contains(response.status), apis[account] != nil {
             acceptance[account, default: TokenAcceptance()].accepted(bearer.token.fingerprint)
           }
-        case .failure(let failure): step = machine.unanswered(failure)
+        } catch {
+          step = machine.unanswered(error)
         }
       case .respond(let response): return response
       case .fail(let failure): throw failure
@@ -208,11 +208,11 @@ package actor RequestService {
     }
   }
 
-  private func bearer(
-    _ get: () async throws(BearerFailure) -> Bearer
-  ) async throws(RequestFailure) -> Bearer {
+  private func given(_ bearer: @autoclosure () async throws(BearerFailure) -> Bearer) async throws(RequestFailure)
+    -> Bearer
+  {
     do throws(BearerFailure) {
-      return try await get()
+      return try await bearer()
     } catch {
       switch error {
       case .noSession: throw .noSession

@@ -27,9 +27,9 @@ actor RequestStream {
     case exchanging(any APIExchange)
     /// What the API said is to be given.
     case answered(APIResponse, any APIExchange)
-    /// As whoever calls next is told.
+    /// The failure is told to whoever calls next.
     case failed(RequestFailure)
-    /// With the reason, where it failed.
+    /// The stream has ended, with the reason if it failed.
     case over(RequestFailure?)
   }
 
@@ -50,7 +50,7 @@ actor RequestStream {
   private var url: HTTPURL
   /// The body of the request as it is sent now.
   private var upload: APIRequest.Upload?
-  /// Bytes of the body that the API has taken; nil for all.
+  /// The number of bytes of the body that the API has taken. It is nil once it has taken all.
   private var taken: Int? = 0
   private var owesRewind = false
   private var isHeadGiven = false
@@ -58,7 +58,7 @@ actor RequestStream {
   private(set) var isReading = false
   private var lastCall: Timestamp
 
-  /// `timeout`: how long the API may take until anything moves.
+  /// `timeout` is how long the API may take until anything moves.
   init(
     _ id: String, _ request: APIRequest, of account: AccountName, timeout: Duration, on connection: ConnectionID,
     exchanges: any APIExchangeEndpoint, clock: any Clock
@@ -223,8 +223,8 @@ actor RequestStream {
 // MARK: - Calls
 
 extension RequestStream {
-  /// Sends a piece of the body. Returns where the next one begins, once the network has this one: at 0 where the body has to
-  /// be sent again; nil where nothing more is wanted. `isLast`: of a body whose length nobody knew.
+  /// Sends a piece of the body. Returns where the next one begins, once the network has this one: at 0 if the body has to
+  /// be sent again, and nil if nothing more is wanted. `isLast` ends a body whose length nobody knew.
   func write(_ piece: [UInt8], at offset: Int, isLast: Bool) async throws(RequestFailure) -> Int? {
     guard !isWriting else { throw .invalidRequest("stream: another piece of the body is being written") }
     (isWriting, lastCall) = (true, clock.now())
@@ -261,7 +261,7 @@ extension RequestStream {
     }
   }
 
-  /// Whether the piece is the last one.
+  /// Returns true if the piece is the last one.
   private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws(RequestFailure) -> Bool {
     guard piece.count <= APIRequest.pieceLimit else {
       throw .invalidRequest("data: a piece has at most \(APIRequest.pieceLimit) bytes")

@@ -2,41 +2,32 @@ import HearthControl
 package import HearthCore
 
 /// The requests whose bodies go in pieces. Each belongs to the connection that opened it, and ends with it.
-package actor StreamService {
-  private typealias Work = @Sendable () async -> Void
-
+package actor StreamService: RunningService {
   private let requests: RequestService
   private let exchanges: any APIExchangeEndpoint
   private let clock: any Clock
   private var streams: [String: RequestStream] = [:]
   private var lastID = 0
   private var isStopping = false
-  private let work: AsyncStream<Work>
-  private let inbox: AsyncStream<Work>.Continuation
+  private let work = WorkInbox()
 
   package init(requests: RequestService, exchanges: any APIExchangeEndpoint, clock: any Clock) {
     (self.requests, self.exchanges, self.clock) = (requests, exchanges, clock)
-    (work, inbox) = AsyncStream.makeStream()
   }
 
-  /// Runs until `stop`. All tasks are children of this call.
-  package func run() async {
-    await withDiscardingTaskGroup { group in
-      for await work in work { group.addTask { await work() } }
-    }
-  }
+  package func run() async { await work.run() }
 
   /// Ends every stream.
   package func stop() async {
     isStopping = true
     for stream in streams.values { await stream.fail(.stopping) }
     for stream in streams.values { await stream.close() }
-    inbox.finish()
+    work.finish()
   }
 
   // MARK: - What clients ask
 
-  /// Opens a stream, which can be written or read when this returns. `upload`: nil for a request without a body.
+  /// Opens a stream, which can be written or read when this returns. `upload` is nil for a request without a body.
   func open(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
   ) async throws(RequestFailure) -> RequestStream {
@@ -52,7 +43,7 @@ package actor StreamService {
       "\(lastID)", request, of: draft.account, timeout: draft.timeout, on: connection, exchanges: exchanges,
       clock: clock)
     streams[stream.id] = stream
-    inbox.yield { await self.carryOut(stream, place) }
+    work.add { await self.carryOut(stream, place) }
     try await stream.opened()
     return stream
   }
@@ -71,7 +62,7 @@ package actor StreamService {
 
   /// The client has gone. Returns at once.
   nonisolated func connectionLost(_ connection: ConnectionID) {
-    inbox.yield { await self.end(allOf: connection) }
+    work.add { await self.end(allOf: connection) }
   }
 
   func end(allOf connection: ConnectionID) async {

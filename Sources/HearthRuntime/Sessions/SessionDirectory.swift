@@ -3,11 +3,11 @@ internal import Synchronization
 
 /// All sessions, by account: starts and stops their services as the configuration says, and is where the tokens for
 /// sending come from.
-package actor SessionDirectory: BearerTokenProvider {
+package actor SessionDirectory: BearerTokenProvider, RunningService {
   package struct Entry: Sendable {
     package let service: SessionService
     package let signIn: any SignInEndpoint
-    /// Nil: there is nothing to be tried.
+    /// It is nil if there is nothing to be tried.
     package let probe: (any AccountProbe)?
     /// The path of the credential file.
     package let place: String
@@ -38,7 +38,7 @@ package actor SessionDirectory: BearerTokenProvider {
   private let table = Mutex<[AccountName: Entry]>([:])
   private var entries: [AccountName: Entry] { table.withLock(\.self) }
   private var isStopped = false
-  /// Whether the user has locked, where the session before could not write that: the next one tries again.
+  /// The locks of users, set or not, that a session before could not write. The next one tries again.
   private var unwrittenLocks: [AccountName: Bool] = [:]
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
@@ -47,30 +47,24 @@ package actor SessionDirectory: BearerTokenProvider {
   /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: it is kept
   /// until that one inherits it, through locks too, or the account is signed out.
   private var unwritten: [AccountName: [String: UnwrittenGrant]] = [:]
-  private let started: AsyncStream<SessionService>
-  private let starting: AsyncStream<SessionService>.Continuation
+  private let services = WorkInbox()
 
-  package init() {
-    (started, starting) = AsyncStream.makeStream()
-  }
+  package init() {}
 
   /// Runs every service that is added, until `stop`.
-  package func run() async {
-    await withDiscardingTaskGroup { group in
-      for await service in started { group.addTask { await service.run() } }
-    }
-  }
+  package func run() async { await services.run() }
 
-  /// Each session waits for a request that was sent; it gives up after `patience` (nil: as long as one may take, and 5 s).
-  package func stop(patience: Duration? = nil) async {
+  /// Each session waits for a request that was sent, until `timeout`. If that is nil, it is as long as one may take,
+  /// and 5 s.
+  package func stop(timeout: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
-      for entry in entries.values { group.addTask { await entry.service.stop(patience: patience) } }
+      for entry in entries.values { group.addTask { await entry.service.stop(timeout: timeout) } }
     }
-    starting.finish()
+    services.finish()
   }
 
-  /// Puts `entry` in the place of the account's session, which waits for its refresh first; nil removes it.
+  /// Replaces the account's session, which waits for its refresh first, by that of `entry`. Nil removes it.
   package func set(_ entry: Entry?, for account: AccountName) async {
     _ = await current(account)
     changing[account] = []
@@ -90,7 +84,7 @@ package actor SessionDirectory: BearerTokenProvider {
       if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
       for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
     }
-    if let entry, !isStopped { starting.yield(entry.service) }
+    if let entry, !isStopped { services.add { await entry.service.run() } }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }
 
@@ -100,8 +94,8 @@ package actor SessionDirectory: BearerTokenProvider {
     return entries[account]
   }
 
-  /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows;
-  /// nil where there is none.
+  /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows.
+  /// Returns nil if there is no session.
   package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard var entry = entries[account] else { return nil }
     var abandoned: [Credential] = []
@@ -119,7 +113,7 @@ package actor SessionDirectory: BearerTokenProvider {
 
   /// Has the account's session do what may be done twice, and then also the one that a new configuration puts in its
   /// place meanwhile.
-  package func reach<Failure>(
+  package func forEachCurrent<Failure>(
     _ account: AccountName, _ body: (SessionService) async throws(Failure) -> Void
   ) async throws(Failure) {
     var reached: SessionService?
@@ -151,14 +145,17 @@ package actor SessionDirectory: BearerTokenProvider {
 
   package var accounts: [AccountName] { entries.keys.sorted() }
 
+  /// The sessions in the order of their accounts.
+  var all: [Entry] { entries.sorted { $0.key < $1.key }.map(\.value) }
+
   package subscript(account: AccountName) -> Entry? { entries[account] }
 
-  /// The token that satisfies a usual call; nil where the session has to be asked. Waits for nobody.
+  /// Returns the token that satisfies a usual call, or nil if the session has to be asked. Waits for nobody.
   package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> ReadyToken? {
     table.withLock { $0[account] }?.service.readyToken(minValidity)
   }
 
-  /// The token in use, also where something is due; nil where none is given out. Waits for nobody.
+  /// Returns the token in use, if one is given out, even when something is due. Waits for nobody.
   package nonisolated func heldToken(of account: AccountName) -> ReadyToken? {
     table.withLock { $0[account] }?.service.heldToken
   }

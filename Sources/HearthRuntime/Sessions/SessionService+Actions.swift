@@ -1,7 +1,7 @@
 import HearthCore
 import Logging
 
-/// Carrying out the machine's actions; the result of each comes back as an input.
+/// Carries out the machine's actions. The result of each comes back as an input.
 extension SessionService {
   func perform(_ action: SessionAction) {
     let (store, endpoint) = (store, endpoint)
@@ -23,9 +23,7 @@ extension SessionService {
         }
       }
     case .writeEnd(let record):
-      inStoreOrder {
-        .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) })
-      }
+      inStoreOrder { .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) }) }
     case .remove(let record, let fingerprint):
       inStoreOrder {
         .removed(
@@ -48,15 +46,26 @@ extension SessionService {
           return .lockRemembered(.failure(error))
         }
       }
+    case .rememberBarred(let grant):
+      let (account, logger) = (account, logger)
+      storeWork.add {
+        do throws(AccessFailure) {
+          try await store.remember(barred: grant)
+        } catch {
+          logger.warning(
+            "That the provider answered for another user than \(account)'s is forgotten at a restart: \(error.detail)",
+            metadata: ["HEARTH_ACCOUNT": "\(account)"])
+        }
+      }
     case .lockStore:
       // An unlock may have come since, with the key.
-      storeInbox.yield { if await !self.machine.locks.isEmpty { await store.lock() } }
+      storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
       send(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
     case .requestGrant(let generation):
       send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
     case .askTime(let generation):
-      workInbox.yield {
+      work.add {
         do throws(RefreshFailure) {
           await self.receive(.refreshEnded(generation: generation, .told(try await endpoint.time())))
         } catch {
@@ -64,15 +73,15 @@ extension SessionService {
         }
       }
     case .identify(let credential, let generation):
-      workInbox.yield {
+      work.add {
         let (origin, origins) = (await endpoint.origin(), await endpoint.origins())
         let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
         await self.receive(.identified(generation: generation, subject, origin: origin, origins: origins))
       }
     case .revoke(let credential):
-      workInbox.yield { [leave] in await leave(credential) }
+      work.add { [leave] in await leave(credential) }
     case .revokeAtOnce(let credential):
-      workInbox.yield { [leave] in
+      work.add { [leave] in
         if case .unavailable = await self.revoke(credential) { await leave(credential) }
       }
     case .answer, .publish: break
@@ -109,7 +118,7 @@ extension SessionService {
     _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
   ) {
     let version = machine.storedVersion
-    storeInbox.yield { [store, workInbox] in
+    storeWork.add { [store, work] in
       do throws(AccessFailure) {
         let turn = try await store.prepare(over: version)
         // What was read meanwhile may have put another grant in the place of the one that was to be refreshed.
@@ -121,7 +130,7 @@ extension SessionService {
         await self.receive(.refreshEnded(generation: generation, .notAsked(error)))
         return
       }
-      workInbox.yield {
+      work.add {
         do throws(RefreshFailure) {
           let response = try await request()
           await self.granted(response, generation: generation)
@@ -140,6 +149,6 @@ extension SessionService {
   }
 
   private func inStoreOrder(_ work: @escaping @Sendable () async -> SessionInput) {
-    storeInbox.yield { await self.receive(await work()) }
+    storeWork.add { await self.receive(await work()) }
   }
 }

@@ -1,9 +1,21 @@
 package import HearthCore
 
+/// Why an imported grant is not used. The session before it stays.
+package enum AdoptionFailure: Error, Hashable, Sendable {
+  case provider(RefreshFailure)
+  case storage(AccessFailure)
+  case signIn(SignInFailure)
+  /// It was locked meanwhile, and its credential is not to be replaced.
+  case locked(SessionState)
+  case stopping
+  /// Another sign-in, a sign-out or another program's grant came in between.
+  case superseded
+}
+
 /// Grants that come and go beside the machine's refreshes: those that a person imports, and those that are revoked.
 extension SessionService {
   /// Uses the grant that a person imports. A refresh token alone is tried at once, so that the caller gets the result;
-  /// the session before it stays where that fails.
+  /// the session before it stays if that fails.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(AdoptionFailure) {
     if isStopping { throw .stopping }
     let since = machine.epoch
@@ -13,7 +25,8 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Whether a grant could be kept now, so that nobody signs in for nothing. Returns the epoch in which the sign-in begins.
+  /// Throws if no grant could be kept now, so that nobody signs in for nothing. Returns the epoch in which the sign-in
+  /// begins.
   package func prepareToSignIn() async throws(AdoptionFailure) -> SessionEpoch {
     if isStopping { throw .stopping }
     let epoch = machine.epoch
@@ -21,12 +34,12 @@ extension SessionService {
     return epoch
   }
 
-  /// The lock that a sign-in begun in `epoch` has to obey; nil where there is none.
+  /// The lock, if any, that a sign-in begun in `epoch` has to obey.
   package func lock(since epoch: SessionEpoch) -> SessionState? { machine.lock(since: epoch, at: catchUp()) }
 
-  /// Signs in with what `grant` brings: asked once there is room for it, and heard to its end. The session before it stays
-  /// where that fails. `isWanted`: asked before the provider is, and when the grant has come and its user is known; what it
-  /// has granted for nothing is left, to be revoked.
+  /// Signs in with what `grant` brings, which is asked once there is room for it, and heard to its end. If that fails, the
+  /// session before it stays. `isWanted` is asked before the provider is, and again when the grant has come and its user is
+  /// known. What was granted for nothing is left, to be revoked.
   package func signIn(
     _ beginning: SignInBeginning, isWanted: @escaping @Sendable (_ hasCome: Bool) async -> Bool,
     _ grant: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
@@ -87,7 +100,7 @@ extension SessionService {
     let room = await inStoreOrder { [store] in
       await Result { () async throws(AccessFailure) in try await store.prepare(over: .any) }
     }
-    if case .failure(let accessFailure) = room { throw .storage(accessFailure) }
+    if case .failure(let failure) = room { throw .storage(failure) }
   }
 
   private func importGrant(
@@ -106,7 +119,7 @@ extension SessionService {
     try await complete(fresh, isFresh: !isTried, timed: timed, since: since, as: id)
   }
 
-  /// Names the user, and hands the grant to the session. `timed`: the steps of the clock by which the grant was timed.
+  /// Names the user, and hands the grant to the session. `timed` is the steps of the clock by which the grant was timed.
   private func complete(
     _ credential: Credential, isFresh: Bool, timed: Duration, since: SessionEpoch, as id: Int,
     unless whyNot: @Sendable () async -> AdoptionFailure? = { nil }
@@ -156,8 +169,8 @@ extension SessionService {
     }
   }
 
-  /// When a token expires that came without an expiry. Where nothing can renew it that is left open: a guess would end the
-  /// session.
+  /// Returns when a token expires that came without an expiry. If nothing can renew it, that is left open, since a guess
+  /// would end the session.
   func expiry(of grant: Grant) -> Timestamp? {
     endpoint.expiry(of: grant.bearer(machine.settings.bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
@@ -172,7 +185,7 @@ extension SessionService {
     await shielded { [endpoint] in await endpoint.identify(credential) }
   }
 
-  /// Whether `leftover`, which nobody uses, may be of the user who is signed in, or is signing in.
+  /// Returns true if `leftover`, which nobody uses, may be of the user who is signed in, or is signing in.
   package func mayShareUser(with leftover: Credential, of owner: AccountName) -> Bool {
     let now = catchUp()
     return machine.mayShareUser(with: leftover, of: owner, isSigningIn: !imports.isEmpty, at: now)

@@ -1,9 +1,9 @@
 package import HearthCore
 
-/// Unlocking, with a passphrase where the credential is sealed.
+/// Unlocks, with a passphrase if the credential is sealed.
 extension SessionService {
   /// How long an attempt at a passphrase waits until it may be made.
-  private static let unlockPatience: Duration = .seconds(10)
+  private static let unlockTimeout: Duration = .seconds(10)
 
   /// Removes the lock, opens a sealed credential where a passphrase is given, and waits until it has been read.
   package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
@@ -15,7 +15,7 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Whether nothing can be sealed until `unlock` is given the passphrase.
+  /// Returns true if nothing can be sealed until `unlock` is given the passphrase.
   package func needsPassphrase() async -> Bool {
     await inStoreOrder { [store] in await store.needsPassphrase() }
   }
@@ -25,9 +25,9 @@ extension SessionService {
     try await passphraseMutex.withLock { await attempt(passphrase) }.get()
   }
 
-  /// After a wrong passphrase the store accepts none for a while: a short one is waited out.
+  /// Tries a passphrase. After a wrong one the store accepts none for a while, which is waited out if it is short.
   private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
-    let deadline = clock.now() + Self.unlockPatience
+    let deadline = clock.now() + Self.unlockTimeout
     while true {
       let result = await inStoreOrder { [store] in
         await Result { () async throws(UnlockFailure) in try await store.unlock(passphrase: passphrase) }

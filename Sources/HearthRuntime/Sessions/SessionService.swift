@@ -6,9 +6,7 @@ internal import Synchronization
 ///
 /// One inbox: every input goes through `receive`. Work on the store runs one after another, everything else side by side;
 /// all of it under `run`, and its results come back as inputs.
-package actor SessionService {
-  typealias Work = @Sendable () async -> Void
-
+package actor SessionService: PlanningService, RunningService {
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
   let store: any CredentialStore
@@ -23,14 +21,10 @@ package actor SessionService {
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
-  /// The steps of the clock that the machine has received.
-  private var stepped: Duration
   private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
   private var callCount = 0
-  /// The wake-ups that tasks are asleep for; those that are not needed any more change nothing.
-  private var armed: Set<Timestamp> = []
   private var published: SessionStatus?
-  /// The token of the machine as it is, with the steps of the clock that it knows; nil where a call has to be handled.
+  /// The token of the machine as it is, with the steps of the clock that it knows. It is nil if a call has to be handled.
   private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
   private var isRunning = false
   private(set) var isStopping = false
@@ -42,10 +36,9 @@ package actor SessionService {
   var imports = PendingImports()
   private var resting: [CheckedContinuation<Void, Never>] = []
 
-  private let work: AsyncStream<Work>
-  let workInbox: AsyncStream<Work>.Continuation
-  private let storeWork: AsyncStream<Work>
-  let storeInbox: AsyncStream<Work>.Continuation
+  let work = WorkInbox()
+  let storeWork = WorkInbox()
+  var time: ServiceTime
 
   package init(
     account: AccountName, settings: SessionSettings, store: any CredentialStore, endpoint: any TokenEndpoint,
@@ -63,15 +56,13 @@ package actor SessionService {
     self.leave = leave
     self.publish = publish
     let start = clock.moment()
-    stepped = start.stepped
+    time = ServiceTime(stepped: start.stepped)
     machine = SessionMachine(account: account, settings: settings, seed: seed, at: start.now)
-    (work, workInbox) = AsyncStream.makeStream()
-    (storeWork, storeInbox) = AsyncStream.makeStream()
   }
 
   /// Runs until `stop`. All tasks of the session are children of this call.
   package func run() async {
-    if !isStopped { await work() }
+    if !isStopped { await doWork() }
     for call in waiting.values { call.resume(returning: stopped) }
     waiting = [:]
     imports.stop()
@@ -79,36 +70,31 @@ package actor SessionService {
     rested()
   }
 
-  private func work() async {
+  private func doWork() async {
     isRunning = true
-    await withDiscardingTaskGroup { group in
-      group.addTask { [store] in
-        for await _ in store.changes() { await self.receive(.credentialHinted) }
-      }
-      group.addTask { [clock] in
-        for await _ in clock.steps() { await self.clockChanged() }
-      }
-      group.addTask { [storeWork, workInbox] in
-        for await work in storeWork { await work() }
-        workInbox.finish()
-      }
-      perform(.recall)
-      for await work in work { group.addTask { await work() } }
-      group.cancelAll()
+    perform(.recall)
+    let doStoreWork: WorkInbox.Work = { [storeWork, work] in
+      await storeWork.runInOrder()
+      work.finish()
     }
+    await work.run(beside: [{ await self.followStore() }, { await self.followClock() }, doStoreWork])
   }
 
-  /// Lets a refresh under way land, then ends `run`; gives up after `patience` (nil: as long as a request may take, and
-  /// 5 s).
-  package func stop(patience: Duration? = nil) async {
+  private func followStore() async {
+    for await _ in store.changes() { receive(.credentialHinted) }
+  }
+
+  /// Lets a refresh under way land, then ends `run`. Gives up after `timeout`, or, if that is nil, after as long as a
+  /// request may take, and 5 s.
+  package func stop(timeout: Duration? = nil) async {
     if isStopped { return }
     isStopping = true
     receive(.stopping)
-    let deadline = clock.now() + (patience ?? machine.settings.refresh.stopPatience)
+    let deadline = clock.now() + (timeout ?? machine.settings.refresh.stopTimeout)
     if !isAtRest { await rest(until: deadline) }
     isStopped = true
     ready.withLock { $0 = nil }
-    storeInbox.finish()
+    storeWork.finish()
     // A place that hangs is not waited for any longer.
     if isRunning { await rest(until: deadline) }
   }
@@ -132,18 +118,15 @@ package actor SessionService {
     await withCheckedContinuation { resting.append($0) }
   }
 
-  private func rested() {
-    resting.forEach { $0.resume() }
-    resting = []
-  }
+  private func rested() { resting.resumeAll() }
 
-  /// Before `run`: what the session before this one, at the same place, could not write.
+  /// Takes over, before `run`, what the session before this one at the same place could not write.
   package func inherit(_ unwritten: UnwrittenGrant) { inherited = unwritten }
 
-  /// After `stop`: what could not be written.
+  /// What could not be written by the time of `stop`.
   package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
 
-  /// After `stop`: whether the user has locked, where that could not be written.
+  /// The user's lock, set or not, if that could not be written by the time of `stop`.
   package var unwrittenLock: Bool? { machine.locks.unwritten }
 
   /// Awaits an import, or the sign-in or sign-out that supersedes it. The import itself runs to its end before the session
@@ -153,7 +136,7 @@ package actor SessionService {
   ) async throws(AdoptionFailure) {
     let result = await withCheckedContinuation { continuation in
       let id = imports.begin(continuation)
-      workInbox.yield {
+      work.add {
         await self.importEnded(id, await Result { () async throws(AdoptionFailure) in try await body(id) })
       }
     }
@@ -168,20 +151,6 @@ package actor SessionService {
   // MARK: - What others ask
 
   package func snapshot() -> SessionStatus { machine.snapshot(at: catchUp()) }
-
-  /// The time, once the machine has received every step of the clock before it: the notice of a step may come later than
-  /// what follows it, and nothing is planned on one clock and shifted to another.
-  package func catchUp() -> Timestamp {
-    let moment = clock.moment()
-    if moment.stepped != stepped {
-      let step = moment.stepped - stepped
-      stepped = moment.stepped
-      // The sleepers count on the old clock, so their wake-ups do not count.
-      armed = []
-      handle(.clockChanged(by: step), at: moment.now)
-    }
-    return moment.now
-  }
 
   package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
 
@@ -203,8 +172,8 @@ package actor SessionService {
     }
   }
 
-  /// The token that satisfies a usual call, without a turn of the machine; nil where the session has to be asked. May be
-  /// called on any thread.
+  /// Returns the token that satisfies a usual call, without a turn of the machine, or nil if the session has to be asked.
+  /// May be called on any thread.
   package nonisolated func readyToken(_ minValidity: Duration?) -> ReadyToken? {
     let moment = clock.moment()
     guard let ready = ready.withLock(\.self), ready.stepped == moment.stepped,
@@ -213,7 +182,7 @@ package actor SessionService {
     return ready.token
   }
 
-  /// The token in use, also where something is due; nil where none is given out. May be called on any thread.
+  /// The token in use, if one is given out, even when something is due. May be called on any thread.
   package nonisolated var heldToken: ReadyToken? { ready.withLock(\.self)?.token }
 
   private var stopped: SessionAnswer {
@@ -227,7 +196,7 @@ package actor SessionService {
 
   package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
 
-  /// Whether this lock is set, also where nobody sees it, since there is no session to lock.
+  /// Returns true if this lock is set, even if there is no session to lock and nobody sees it.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
 
   /// Sets the lock, and returns once what it wipes is wiped.
@@ -253,7 +222,7 @@ package actor SessionService {
     let generation = machine.epoch.generation
     let actions = machine.handle(input, at: now)
     let token = isStopped ? nil : machine.readyToken(at: now)
-    ready.withLock { [stepped] ready in ready = token.map { ($0, stepped) } }
+    ready.withLock { [stepped = time.stepped] ready in ready = token.map { ($0, stepped) } }
     if machine.epoch.generation != generation { imports.supersede() }
     if case .started = input { inherited = nil }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
@@ -270,29 +239,15 @@ package actor SessionService {
         perform(action)
       }
     }
-    arm(after: now)
+    arm(machine.nextWake(after: now))
     if !isStopped, isAtRest { rested() }
   }
 
-  private func arm(after now: Timestamp) {
-    guard let wake = machine.nextWake(after: now), armed.allSatisfy({ wake < $0 }) else { return }
-    armed.insert(wake)
-    workInbox.yield { [clock] in
-      await clock.sleep(until: wake)
-      await self.woke(for: wake)
-    }
-  }
+  func woke() { receive(.woke) }
 
-  private func woke(for wake: Timestamp) {
-    armed.remove(wake)
-    receive(.woke)
-  }
+  func clockStepped(by step: Duration, at now: Timestamp) { handle(.clockChanged(by: step), at: now) }
 
-  /// The clock was set, which `catchUp` finds out, or the machine resumed: every plan is made anew.
-  private func clockChanged() {
-    armed = []
-    receive(.clockChanged(by: .zero))
-  }
+  func planAnew() { receive(.clockChanged(by: .zero)) }
 
   func observe(_ measured: Duration) {
     skewMeasured(measured)
@@ -305,10 +260,7 @@ package actor SessionService {
   // MARK: - Work
 
   func inStoreOrder<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-    if isStopped { return await work() }
-    return await withCheckedContinuation { continuation in
-      storeInbox.yield { continuation.resume(returning: await work()) }
-    }
+    if isStopped { await work() } else { await storeWork.result(of: work) }
   }
 
   /// Returns when the store has done everything asked of it so far.
@@ -318,9 +270,6 @@ package actor SessionService {
 
   /// Runs under the service, not under the caller: what a provider has granted is not lost with a client's connection.
   func shielded<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-    if isStopped { return await work() }
-    return await withCheckedContinuation { continuation in
-      workInbox.yield { continuation.resume(returning: await work()) }
-    }
+    if isStopped { await work() } else { await self.work.result(of: work) }
   }
 }

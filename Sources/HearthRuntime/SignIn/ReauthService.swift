@@ -2,33 +2,26 @@ package import HearthCore
 package import Logging
 
 /// Opens the browser to sign in again where a session has ended and its account wants that (`on_reauth`).
-package final class ReauthService: Sendable {
+package final class ReauthService: RunningService {
   private let sessions: SessionDirectory
   private let signIns: SignInService
   private let pages: any PageOpener
   private let logger: Logger
-  private let ended: AsyncStream<AccountName>
-  private let inbox: AsyncStream<AccountName>.Continuation
+  private let work = WorkInbox()
 
   package init(sessions: SessionDirectory, signIns: SignInService, pages: any PageOpener, logger: Logger) {
     self.sessions = sessions
     self.signIns = signIns
     self.pages = pages
     self.logger = logger
-    (ended, inbox) = AsyncStream.makeStream()
   }
 
-  /// To be called once for each end that the browser is to be opened for.
-  package func sessionEnded(_ account: AccountName) { inbox.yield(account) }
+  /// A session has ended for which the browser is to be opened.
+  package func sessionEnded(_ account: AccountName) { work.add { await self.prompt(account) } }
 
-  /// Runs until `stop`. One account's provider keeps no other account waiting.
-  package func run() async {
-    await withDiscardingTaskGroup { group in
-      for await account in ended { group.addTask { await self.prompt(account) } }
-    }
-  }
+  package func run() async { await work.run() }
 
-  package func stop() { inbox.finish() }
+  package func stop() { work.finish() }
 
   private func prompt(_ account: AccountName) async {
     guard let entry = await sessions.current(account) else { return }
@@ -48,7 +41,7 @@ package final class ReauthService: Sendable {
     }
   }
 
-  private func show(_ url: String, _ begun: BegunAttempt) async {
+  private func show(_ url: String, _ begun: SignInHandle) async {
     do throws(PageNotOpened) {
       try await pages.open(url)
       logger.notice("The browser was opened to sign in to \(begun.account).")

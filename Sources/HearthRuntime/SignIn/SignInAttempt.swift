@@ -1,7 +1,15 @@
 package import HearthCore
 
+/// How somebody wants to sign in, with what that takes.
+package enum SignInRequest: Sendable {
+  case browser
+  case device
+  case password(name: String, password: Secret)
+  case clientCredentials
+}
+
 /// A sign-in that has begun, as its caller is told.
-package struct BegunAttempt: Sendable {
+package struct SignInHandle: Sendable {
   package let id: String
   package let account: AccountName
   package let progress: SignInProgress
@@ -12,7 +20,7 @@ package struct BegunAttempt: Sendable {
 package enum SignInSteps: Sendable {
   case browser(BrowserSignIn)
   case device(DeviceSignIn)
-  /// It is being asked already.
+  /// The provider is being asked already.
   case nothing
 }
 
@@ -26,15 +34,17 @@ package struct SignInBeginning: Sendable {
 
 /// A sign-in that is under way.
 struct SignInAttempt {
-  let begun: BegunAttempt
+  let begun: SignInHandle
   let entry: SessionDirectory.Entry
   let beginning: SignInBeginning
-  /// Where the browser comes back to; nil where there is none.
+  /// Where the browser comes back to, if there is one.
   let redirect: (any OpenRedirect)?
   /// Ends the tasks that wait for the person.
   let over: AsyncStream<Never>.Continuation
   var machine: SignInMachine
-  /// Shows the browser that has come back what has come of it; nil while none has.
+  /// The browser was sent to the provider once more, without a scope that it refuses.
+  var hasFallenBack = false
+  /// Shows the browser, once it has come back, what has come of the sign-in.
   var tell: (@Sendable (SignInService.Outcome) -> Void)?
 }
 
@@ -52,7 +62,7 @@ struct SignInOutcomes {
   private static let most = 64
 
   private var entries: [String: Entry] = [:]
-  /// In the order in which they began.
+  /// The identities in the order in which the sign-ins began.
   private var order: [String] = []
 
   mutating func add(_ id: String, of account: AccountName) {
@@ -65,7 +75,7 @@ struct SignInOutcomes {
 
   func account(of id: String) -> AccountName? { entries[id]?.account }
 
-  /// Brings the outcome once it is there; nil where no such sign-in is known.
+  /// Returns a stream that brings the outcome once it is there, or nil if no such sign-in is known.
   mutating func outcome(of id: String) -> AsyncStream<Outcome>? {
     guard let entry = entries[id] else { return nil }
     let (stream, caller) = AsyncStream<Outcome>.makeStream()

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Why a sign-in did not bring a session; the session before it stays.
+/// Why a sign-in did not bring a session. The session before it stays.
 package enum SignInEnd: Error, Hashable, Sendable {
   case failed(SignInFailure)
   /// The grant could not be asked for or kept.
@@ -8,4 +8,43 @@ package enum SignInEnd: Error, Hashable, Sendable {
   /// The session did not get the client's own grant.
   case rejected(SessionRejection)
   case interrupted(SignInInterruption)
+
+  /// What happened, for people.
+  func sentence(_ account: AccountName) -> String {
+    switch self {
+    case .failed(let failure): failure.message
+    case .notAdopted(.signIn(let failure)): failure.message
+    case .notAdopted(.provider(let failure)): failure.message
+    case .notAdopted(.storage(let failure)): "Nothing was stored: \(failure.detail)."
+    case .notAdopted(.locked(let state)), .rejected(.state(let state)): state.message(for: account)
+    case .notAdopted(.superseded), .rejected(.superseded):
+      "Another sign-in, a sign-out or another program's grant came in between."
+    case .notAdopted(.stopping), .rejected(.stopping): "Hearth is stopping."
+    case .rejected(.refreshUnavailable(let message, _)): message
+    case .rejected(.needsSignIn): "The account gets no token by itself: sign in."
+    case .interrupted(let interruption): interruption.sentence(account)
+    }
+  }
+}
+
+extension SignInInterruption {
+  func sentence(_ account: AccountName) -> String {
+    switch self {
+    case .cancelled: "The sign-in was given up."
+    case .superseded: "Another sign-in of \(account) was begun and takes the place of this one."
+    case .signedOut: "You signed out of \(account) meanwhile."
+    case .reconfigured: "The configuration of \(account) was changed meanwhile."
+    case .stopping: "Hearth is stopping."
+    case .locked(let state): state.message(for: account)
+    case .expired(nil): "The sign-in timed out. Run \"hearthctl login \(account)\" to try again."
+    case .expired(let reason?):
+      "The sign-in timed out, and the provider could not be asked whether you have signed in (\(reason.withoutStop)). "
+        + "Run \"hearthctl login \(account)\" to try again."
+    }
+  }
+}
+
+extension String {
+  /// The text as it stands within a sentence.
+  var withoutStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

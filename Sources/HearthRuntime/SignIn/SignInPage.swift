@@ -6,7 +6,7 @@ enum SignInPage {
     page(200, "You are signed in", "The account \(account) is signed in. You can close this window.")
   }
 
-  /// `sentence`: what went wrong and what to do; any text.
+  /// `sentence` says what went wrong and what to do. It may be any text.
   static func failed(_ sentence: String, _ account: AccountName) -> RedirectPage {
     page(
       400, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
@@ -17,7 +17,7 @@ enum SignInPage {
     400, "This is not the sign-in that is under way",
     "Nothing was done. Go on in the window that was opened for the sign-in, or begin again in a terminal.")
 
-  /// `sentence`: an error that does not say which sign-in it is about; any text.
+  /// `sentence` is an error that does not say which sign-in it is about. It may be any text.
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",
@@ -29,6 +29,13 @@ enum SignInPage {
     403, "This is another user's sign-in",
     "Nothing was done, because this browser runs as another user than the one who signs in. If that is you, begin again "
       + "with \"hearthctl login --no-browser\", and copy the address of the last page into the terminal.")
+
+  /// The browser goes to the provider again.
+  static func elsewhere(_ url: String) -> RedirectPage {
+    var page = page(303, "Going on at the provider", "Your browser is sent there.")
+    page.location = url
+    return page
+  }
 
   static let over = page(
     410, "This sign-in is over", "It was answered before, or given up. Look in the terminal for what became of it.")

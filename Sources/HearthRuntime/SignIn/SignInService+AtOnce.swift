@@ -4,7 +4,7 @@ import HearthCore
 extension SignInService {
   func signIn(
     _ name: String, _ password: Secret, to entry: SessionDirectory.Entry, _ beginning: SignInBeginning
-  ) async throws(SignInEnd) -> BegunAttempt {
+  ) async throws(SignInEnd) -> SignInHandle {
     if entry.signIn.takesPassword { await supersede(entry.service.account) }
     return try await complete(.password, entry, beginning) { [endpoint = entry.signIn] id in
       await self.grant(id) { () async throws(SignInFailure) in
@@ -16,7 +16,7 @@ extension SignInService {
   /// Asks for the client's own grant (RFC 6749, section 4.4), as the session does by itself.
   func requestGrant(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
-  ) async throws(SignInEnd) -> BegunAttempt {
+  ) async throws(SignInEnd) -> SignInHandle {
     try await complete(.clientCredentials, entry, beginning) { [sessions] _ in
       guard let (_, answer) = await sessions.ask(.requestGrant, of: entry.service.account) else {
         return .failure(.interrupted(.reconfigured))
@@ -33,8 +33,8 @@ extension SignInService {
   private func complete(
     _ flow: SignInFlow, _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning,
     _ ask: (_ id: String) async -> Outcome
-  ) async throws(SignInEnd) -> BegunAttempt {
-    let (attempt, _) = try add(flow, .nothing, expiresAt: clock.now() + Self.patience, entry, beginning)
+  ) async throws(SignInEnd) -> SignInHandle {
+    let (attempt, _) = try add(flow, .nothing, expiresAt: clock.now() + Self.timeout, entry, beginning)
     let id = attempt.begun.id
     guard decide(.grantDue, on: id) == .ask else { throw .interrupted(.cancelled) }
     _ = try await conclude(id, await ask(id)).get()

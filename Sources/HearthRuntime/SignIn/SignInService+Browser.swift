@@ -4,16 +4,11 @@ import HearthCore
 extension SignInService {
   func beginBrowser(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
-  ) async throws(SignInEnd) -> BegunAttempt {
+  ) async throws(SignInEnd) -> SignInHandle {
     let address = entry.signIn.redirect
     // The one before listens at the same port.
     if address.port != nil { await supersede(entry.service.account) }
-    let open: any OpenRedirect
-    do throws(SignInFailure) {
-      open = try await redirects.listen(at: address)
-    } catch {
-      throw .failed(error)
-    }
+    let open = try await begun(await redirects.listen(at: address))
     do throws(SignInEnd) {
       return try await begin(at: open, "http://\(address.host):\(open.port)\(address.path)", entry, beginning)
     } catch {
@@ -24,29 +19,26 @@ extension SignInService {
 
   private func begin(
     at open: any OpenRedirect, _ redirectURI: String, _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
-  ) async throws(SignInEnd) -> BegunAttempt {
-    let signIn: BrowserSignIn
-    do throws(SignInFailure) {
-      signIn = try await entry.signIn.beginBrowser(redirectURI: redirectURI)
-    } catch {
-      throw .failed(error)
-    }
+  ) async throws(SignInEnd) -> SignInHandle {
+    let signIn = try await begun(await entry.signIn.beginBrowser(redirectURI: redirectURI))
     await supersede(entry.service.account)
     let (attempt, over) = try add(
-      .browser, .browser(signIn), expiresAt: clock.now() + Self.patience, entry, beginning, at: open)
+      .browser, .browser(signIn), expiresAt: clock.now() + Self.timeout, entry, beginning, at: open)
     await wait(attempt, until: over) {
       for await received in open.requests { await self.receive(received, of: signIn, attempt.begun) }
     }
     return attempt.begun
   }
 
-  private func receive(_ received: ReceivedRedirect, of signIn: BrowserSignIn, _ begun: BegunAttempt) async {
+  private func receive(_ received: ReceivedRedirect, of signIn: BrowserSignIn, _ begun: SignInHandle) async {
     guard isWaiting(begun.id) else { return received.respond(SignInPage.over) }
     switch signIn.read(received.request) {
     case .foreign:
       received.respond(received.request.isOfThisUser ? SignInPage.foreign : SignInPage.ofAnotherUser)
     case .unclaimedError(let message): received.respond(SignInPage.unclaimed(message))
-    case .failed(let failure):
+    case .scopeRefused(_, let fallbackURL) where mayFallBack(begun.id):
+      received.respond(SignInPage.elsewhere(fallbackURL))
+    case .failed(let failure), .scopeRefused(let failure, _):
       browserIsBack(begun.id) { received.respond(Self.page($0, begun.account)) }
       await conclude(begun.id, .failure(.failed(failure)))
     case .code(let code):
@@ -65,7 +57,7 @@ extension SignInService {
   /// Redeems the code in a task of its own.
   func redeem(_ code: Secret, of signIn: BrowserSignIn, _ id: String) {
     guard let endpoint = endpoint(of: id), decide(.grantDue, on: id) == .ask else { return }
-    workInbox.yield {
+    work.add {
       let outcome = await self.grant(id) { () async throws(SignInFailure) in
         try await endpoint.redeem(code: code, of: signIn)
       }

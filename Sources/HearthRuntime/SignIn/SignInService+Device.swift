@@ -4,13 +4,8 @@ import HearthCore
 extension SignInService {
   func beginDevice(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
-  ) async throws(SignInEnd) -> BegunAttempt {
-    let device: DeviceSignIn
-    do throws(SignInFailure) {
-      device = try await entry.signIn.beginDevice()
-    } catch {
-      throw .failed(error)
-    }
+  ) async throws(SignInEnd) -> SignInHandle {
+    let device = try await begun(await entry.signIn.beginDevice())
     await supersede(entry.service.account)
     let (attempt, over) = try add(.device, .device(device), expiresAt: clock.now() + device.lifetime, entry, beginning)
     await wait(attempt, until: over) { await self.poll(device, attempt) }
@@ -35,7 +30,7 @@ extension SignInService {
 }
 
 extension SignInService.Outcome {
-  /// Why the provider is to be polled again; nil where the sign-in is over.
+  /// Why the provider is to be polled again, unless the sign-in is over.
   fileprivate var waiting: DevicePolling.Answer? {
     switch self {
     case .failure(.notAdopted(.signIn(.pending(let answer)))): answer

@@ -4,12 +4,11 @@ package import HearthCore
 ///
 /// A sign-in waits for the person until it is over; the provider's answer is then handed to the account's session, which
 /// keeps the one before until the new grant is on disk.
-package actor SignInService {
-  typealias Work = @Sendable () async -> Void
+package actor SignInService: RunningService {
   package typealias Outcome = Result<SessionStatus, SignInEnd>
 
   /// How long a person may take in the browser.
-  static let patience: Duration = .seconds(600)
+  static let timeout: Duration = .seconds(600)
 
   let sessions: SessionDirectory
   let redirects: any RedirectListener
@@ -19,28 +18,21 @@ package actor SignInService {
   private var order: [String] = []
   private var outcomes = SignInOutcomes()
   private var isStopping = false
-  private let work: AsyncStream<Work>
-  let workInbox: AsyncStream<Work>.Continuation
+  let work = WorkInbox()
 
   package init(sessions: SessionDirectory, redirects: any RedirectListener, clock: any Clock) {
     self.sessions = sessions
     self.redirects = redirects
     self.clock = clock
-    (work, workInbox) = AsyncStream.makeStream()
   }
 
-  /// Runs until `stop`. All tasks are children of this call.
-  package func run() async {
-    await withDiscardingTaskGroup { group in
-      for await work in work { group.addTask { await work() } }
-    }
-  }
+  package func run() async { await work.run() }
 
   /// Ends every sign-in that waits for a person. A grant that is being asked for may still land: `run` ends after it.
   package func stop() async {
     isStopping = true
     for id in order { await handle(.interrupted(.stopping), of: id) }
-    workInbox.finish()
+    work.finish()
   }
 
   // MARK: - What clients ask
@@ -48,7 +40,7 @@ package actor SignInService {
   /// Begins a sign-in. An earlier one of the account is over then. One that waits for nobody is over when this returns.
   package func begin(
     _ request: SignInRequest, of entry: SessionDirectory.Entry, replacing: Bool
-  ) async throws(SignInEnd) -> BegunAttempt {
+  ) async throws(SignInEnd) -> SignInHandle {
     let beginning: SignInBeginning
     do throws(AdoptionFailure) {
       beginning = SignInBeginning(replacesLocked: replacing, epoch: try await entry.service.prepareToSignIn())
@@ -63,7 +55,7 @@ package actor SignInService {
     }
   }
 
-  /// The outcome, as soon as there is one; nil where no such sign-in is known, or the caller has gone.
+  /// Returns the outcome as soon as there is one, or nil if no such sign-in is known or the caller has gone.
   package func outcome(of id: String) async -> Outcome? {
     guard let outcome = outcomes.outcome(of: id) else { return nil }
     for await outcome in outcome { return outcome }
@@ -85,7 +77,7 @@ package actor SignInService {
     for id in order where attempts[id]?.begun.account == account { await handle(.interrupted(interruption), of: id) }
   }
 
-  /// The account's session has changed, or its user has locked it: where it is locked now, nobody waits for the person any
+  /// The account's session has changed, or its user has locked it. If it is locked now, nobody waits for the person any
   /// longer.
   package func sessionChanged(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
@@ -96,20 +88,27 @@ package actor SignInService {
     }
   }
 
-  /// The browser was sent to an address that the person has copied; nil where no such sign-in waits for one.
+  /// The browser was sent to an address that the person has copied. Returns nil if no such sign-in waits for one.
   package func redirected(_ id: String, to address: String) async -> RedirectReading? {
     guard isWaiting(id), case .browser(let signIn)? = attempts[id]?.begun.steps,
       let reading = signIn.read(address: address)
     else { return nil }
     switch reading {
     case .foreign, .unclaimedError: break
-    case .failed(let failure): await conclude(id, .failure(.failed(failure)))
+    case .failed(let failure), .scopeRefused(let failure, _): await conclude(id, .failure(.failed(failure)))
     case .code(let code): redeem(code, of: signIn, id)
     }
     return reading
   }
 
   // MARK: - From the beginning to the end
+
+  /// Returns what comes of a step on the way to a sign-in.
+  func begun<Value>(
+    _ step: @autoclosure () async throws(SignInFailure) -> Value
+  ) async throws(SignInEnd) -> Value {
+    do throws(SignInFailure) { return try await step() } catch { throw .failed(error) }
+  }
 
   /// Ends the account's other sign-ins, and returns once they are over: what a provider is being asked for comes first.
   func supersede(_ account: AccountName) async {
@@ -143,6 +142,12 @@ package actor SignInService {
   /// `tell` receives what comes of the sign-in, before its address is closed.
   func browserIsBack(_ id: String, _ tell: @escaping @Sendable (Outcome) -> Void) { attempts[id]?.tell = tell }
 
+  /// Returns true once, since the browser may be sent to the provider only once more.
+  func mayFallBack(_ id: String) -> Bool {
+    defer { attempts[id]?.hasFallenBack = true }
+    return attempts[id]?.hasFallenBack == false
+  }
+
   /// `over` ends with the sign-in.
   func add(
     _ flow: SignInFlow, _ steps: SignInSteps, expiresAt: Timestamp, _ entry: SessionDirectory.Entry,
@@ -151,7 +156,7 @@ package actor SignInService {
     guard !isStopping else { throw .interrupted(.stopping) }
     let account = entry.service.account
     let id = String(UInt128.random(in: .min ... .max), radix: 36)
-    let begun = BegunAttempt(
+    let begun = SignInHandle(
       id: id, account: account, progress: SignInProgress(flow: flow, expiresAt: expiresAt), steps: steps)
     let (over, ends) = AsyncStream<Never>.makeStream()
     let attempt = SignInAttempt(
@@ -164,9 +169,9 @@ package actor SignInService {
   }
 
   /// Tells clients of a sign-in that waits for the person, and runs `body` until it is over or its time is up.
-  func wait(_ attempt: SignInAttempt, until over: AsyncStream<Never>, _ body: @escaping Work) async {
+  func wait(_ attempt: SignInAttempt, until over: AsyncStream<Never>, _ body: @escaping WorkInbox.Work) async {
     let (id, deadline) = (attempt.begun.id, attempt.begun.progress.expiresAt)
-    workInbox.yield { [clock] in
+    work.add { [clock] in
       await withDiscardingTaskGroup { group in
         group.addTask { await body() }
         group.addTask {

@@ -4,31 +4,24 @@ package import Logging
 
 /// Revokes what was signed out while its provider could not be asked, and what nobody uses any more, as
 /// `RevocationBacklog` decides.
-package actor RevocationService {
-  private typealias Work = @Sendable () async -> Void
-
+package actor RevocationService: PlanningService, RunningService {
   private let sessions: SessionDirectory
   private let store: any RevocationStore
-  private let clock: any Clock
+  let clock: any Clock
   private let logger: Logger
-  /// The steps of the clock that the backlog knows.
-  private var stepped: Duration
   private var backlog = RevocationBacklog()
-  /// Who is signed in, as each session has said it; nil: nobody.
+  /// Who is signed in, as each session has said it. The inner value is nil if nobody is.
   private var users: [AccountName: Subject??] = [:]
-  /// The wake-ups that tasks are asleep for.
-  private var armed: Set<Timestamp> = []
   private var isStopped = false
-  private let work: AsyncStream<Work>
-  private let workInbox: AsyncStream<Work>.Continuation
+  let work = WorkInbox()
+  var time: ServiceTime
 
   package init(sessions: SessionDirectory, store: any RevocationStore, clock: any Clock, logger: Logger) {
     self.sessions = sessions
     self.store = store
     self.clock = clock
     self.logger = logger
-    stepped = clock.moment().stepped
-    (work, workInbox) = AsyncStream.makeStream()
+    time = ServiceTime(stepped: clock.moment().stepped)
   }
 
   /// Recalls what is still to be revoked, and runs until `stop`. All tasks are children of this call.
@@ -36,23 +29,17 @@ package actor RevocationService {
     let recalled = await store.recall(at: catchUp())
     let now = catchUp()
     perform(backlog.add(recalled, at: now))
-    await withDiscardingTaskGroup { group in
-      group.addTask { [clock] in
-        for await _ in clock.steps() { await self.clockChanged() }
-      }
-      for await work in work { group.addTask { await work() } }
-      group.cancelAll()
-    }
+    await work.run(beside: [{ await self.followClock() }])
   }
 
   /// What is not revoked yet is tried again after the next start.
   package func stop() {
     isStopped = true
-    workInbox.finish()
+    work.finish()
   }
 
   /// Asks the provider to revoke what was signed out, side by side, within five seconds. What could not be asked is kept,
-  /// and tried again later; where nothing is signed out any more, what was kept before is tried at once.
+  /// and tried again later. If nothing is signed out any more, what was kept before is tried at once.
   package func revoke(_ credentials: [Credential], of entry: SessionDirectory.Entry) async -> SignedOut.Revocation {
     if credentials.isEmpty, backlog.holdsAny(of: entry.service.account) {
       networkReturned()
@@ -118,13 +105,13 @@ package actor RevocationService {
   private func perform(_ actions: [RevocationBacklog.Action]) {
     for action in actions {
       switch action {
-      case .ask(let pending): workInbox.yield { await self.ask(pending) }
+      case .ask(let pending): work.add { await self.ask(pending) }
       case .remove(let pending, let reason):
         tell(reason, of: pending)
-        workInbox.yield { [store] in await store.remove(pending) }
+        work.add { [store] in await store.remove(pending) }
       }
     }
-    arm()
+    if !isStopped { arm(backlog.nextWake) }
   }
 
   private func ask(_ pending: PendingRevocation) async {
@@ -140,7 +127,7 @@ package actor RevocationService {
     perform(backlog.ended(pending.id, outcome, share: .random(in: 0..<1), at: now))
   }
 
-  /// As the sessions say it now, in any account: what they have published may be older.
+  /// Asks the sessions of all accounts, since what they have published may be older.
   private func isUserSignedIn(_ pending: PendingRevocation) async -> Bool {
     for account in await sessions.accounts {
       guard let service = await sessions[account]?.service else { continue }
@@ -169,39 +156,10 @@ package actor RevocationService {
 
   // MARK: - Time
 
-  private func arm() {
-    guard !isStopped, let wake = backlog.nextWake, armed.allSatisfy({ wake < $0 }) else { return }
-    armed.insert(wake)
-    workInbox.yield { [clock] in
-      await clock.sleep(until: wake)
-      if !Task.isCancelled { await self.woke(for: wake) }
-    }
-  }
-
-  private func woke(for wake: Timestamp) {
-    armed.remove(wake)
-    wokeNow()
-  }
-
-  private func clockChanged() {
-    armed = []
-    wokeNow()
-  }
-
-  private func wokeNow() {
+  func woke() {
     let now = catchUp()
     perform(backlog.woke(at: now))
   }
 
-  /// The time, once the backlog knows every step of the clock before it: the notice of a step may come later than what
-  /// follows it.
-  private func catchUp() -> Timestamp {
-    let moment = clock.moment()
-    if moment.stepped != stepped {
-      backlog.move(by: moment.stepped - stepped)
-      stepped = moment.stepped
-      armed = []
-    }
-    return moment.now
-  }
+  func clockStepped(by step: Duration, at _: Timestamp) { backlog.move(by: step) }
 }

@@ -1,22 +1,20 @@
+import HearthControl
 package import HearthCore
 package import Logging
 
 /// Keeps the files of all sinks as `SinkMachine` decides.
 ///
 /// Inputs are handled in the order in which they come; the steps on the files run side by side.
-package actor SinkService {
-  private typealias Input = @Sendable (isolated SinkService) -> Void
-  private typealias Work = @Sendable () async -> Void
-
+package actor SinkService: PlanningService, RunningService {
   private struct Sink {
-    /// Nil: it is of an earlier run, and only to be removed.
+    /// They are nil if the file is of an earlier run, and only to be removed.
     var settings: SinkSettings?
     var machine: SinkMachine
     let files: any SinkFiles
   }
 
   private struct Waiting {
-    /// Nil: of all.
+    /// It is nil if the files of all accounts are waited for.
     let account: AccountName?
     let continuation: CheckedContinuation<Void, Never>
     /// What came before it has been handled.
@@ -25,62 +23,51 @@ package actor SinkService {
 
   private let sessions: SessionDirectory
   private let record: any SinkRecord
-  private let makeFiles: @Sendable () -> any SinkFiles
-  private let clock: any Clock
+  private let makeFiles: @Sendable ([SinkMark]) -> any SinkFiles
+  let clock: any Clock
   private let logger: Logger
-  /// By path.
+  /// The sinks by their path.
   private var sinks: [String: Sink] = [:]
   /// The accounts whose session knows whether it has a token.
   private var decided: Set<AccountName> = []
-  /// The paths at which files of ours lie, or may lie.
-  private var claims: Set<String> = []
-  /// Where the files lie that sinks have written or are about to, by their paths.
+  /// The paths at which files of ours lie, or may lie, with the marks of those that may be there.
+  private var claims: [String: [SinkMark]] = [:]
+  /// The places of the files that sinks have written or are about to, by their paths.
   private var places: [String: SinkPlace] = [:]
-  /// Held while the record is written.
+  /// It is held while the record is written.
   private let recording = AsyncMutex()
-  private var stepped: Duration
-  /// The wake-ups that tasks are asleep for.
-  private var armed: Set<Timestamp> = []
   /// The tasks that wait until nothing is under way.
   private var settling: [Int: Waiting] = [:]
   private var settleCount = 0
   private var isStopped = false
   private var hasEnded = false
 
-  private let inputs: AsyncStream<Input>
-  private let inbox: AsyncStream<Input>.Continuation
-  private let work: AsyncStream<Work>
-  private let workInbox: AsyncStream<Work>.Continuation
+  private let inputs = WorkInbox()
+  let work = WorkInbox()
+  var time: ServiceTime
 
-  /// `makeFiles`: each sink has files of its own, so that a place that hangs delays no other.
+  /// `makeFiles` makes the files of each sink, so that a place that hangs delays no other. It is given the marks of what an
+  /// earlier run may have put there.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
-    makeFiles: @escaping @Sendable () -> any SinkFiles
+    makeFiles: @escaping @Sendable ([SinkMark]) -> any SinkFiles
   ) {
     self.sessions = sessions
     self.record = record
     self.makeFiles = makeFiles
     self.clock = clock
     self.logger = logger
-    stepped = clock.moment().stepped
-    (inputs, inbox) = AsyncStream.makeStream()
-    (work, workInbox) = AsyncStream.makeStream()
+    time = ServiceTime(stepped: clock.moment().stepped)
   }
 
   /// Removes what earlier runs have left and nobody wants, and runs until `stop`. All tasks are children of this call.
   package func run() async {
     await recall()
-    await withDiscardingTaskGroup { group in
-      group.addTask { [inputs, workInbox] in
-        for await input in inputs { await input(self) }
-        workInbox.finish()
-      }
-      group.addTask { [clock] in
-        for await _ in clock.steps() { await self.clockChanged() }
-      }
-      for await work in work { group.addTask { await work() } }
-      group.cancelAll()
+    let handleInputs: WorkInbox.Work = { [inputs, work] in
+      await inputs.runInOrder()
+      work.finish()
     }
+    await work.run(beside: [handleInputs, { await self.followClock() }])
     hasEnded = true
     settling.values.forEach { $0.continuation.resume() }
     settling = [:]
@@ -89,12 +76,14 @@ package actor SinkService {
   /// Removes every file, and ends `run`. What cannot be removed within a file system's deadline is removed at the next
   /// start.
   package func stop() async {
-    inbox.yield { service in
-      service.isStopped = true
-      for path in service.sinks.keys { service.handle(.retired, path) }
-    }
-    await settle()
-    inbox.finish()
+    inputs.add { await self.retireAll() }
+    await waitUntilIdle()
+    inputs.finish()
+  }
+
+  private func retireAll() {
+    isStopped = true
+    for path in sinks.keys { handle(.retired, path) }
   }
 
   private func recall() async {
@@ -109,13 +98,13 @@ package actor SinkService {
 
   /// From now on these files are kept, and no others.
   package nonisolated func configure(_ settings: [SinkSettings]) {
-    inbox.yield { $0.apply(settings) }
+    inputs.add { await self.apply(settings) }
   }
 
   private func apply(_ settings: [SinkSettings]) {
     guard !isStopped else { return }
     let wanted = Dictionary(settings.map { ($0.path, $0) }) { first, _ in first }
-    for path in claims.union(sinks.keys) where wanted[path] == nil {
+    for path in Set(claims.keys).union(sinks.keys) where wanted[path] == nil {
       begin(path, nil)
       handle(.retired, path)
     }
@@ -127,7 +116,7 @@ package actor SinkService {
 
   private func begin(_ path: String, _ settings: SinkSettings?) {
     if sinks[path] == nil {
-      sinks[path] = Sink(settings: settings, machine: SinkMachine(at: catchUp()), files: makeFiles())
+      sinks[path] = Sink(settings: settings, machine: SinkMachine(at: catchUp()), files: makeFiles(claims[path] ?? []))
     } else if let settings {
       sinks[path]?.settings = settings
     }
@@ -135,7 +124,7 @@ package actor SinkService {
 
   /// A session has published its status.
   package nonisolated func sessionChanged(_ account: AccountName, _ state: SessionState) {
-    inbox.yield { $0.update(account, state) }
+    inputs.add { await self.update(account, state) }
   }
 
   private func update(_ account: AccountName, _ state: SessionState) {
@@ -149,18 +138,20 @@ package actor SinkService {
     return sessions.heldToken(of: account).map { .content(SinkContent($0)) } ?? .nothing
   }
 
-  /// Returns once the files of the account (nil: all) are as everything before has made them, or could not be made so.
-  package func settle(_ account: AccountName? = nil) async {
+  /// Returns once the files of the account, or of all, are as everything before has made them, or could not be made so.
+  package func waitUntilIdle(_ account: AccountName? = nil) async {
     guard !hasEnded else { return }
     settleCount += 1
     let id = settleCount
     await withCheckedContinuation { continuation in
       settling[id] = Waiting(account: account, continuation: continuation)
-      inbox.yield { service in
-        service.settling[id]?.isDue = true
-        service.settled()
-      }
+      inputs.add { await self.waitsFromNow(id) }
     }
+  }
+
+  private func waitsFromNow(_ id: Int) {
+    settling[id]?.isDue = true
+    settled()
   }
 
   private func settled() {
@@ -195,14 +186,14 @@ package actor SinkService {
       case .put(let content):
         // With the settings of now: by the time it is written, the path may be another account's.
         guard let settings = sink.settings else { continue }
-        workInbox.yield { await self.put(content, settings) }
-      case .remove: workInbox.yield { await self.remove(path) }
+        work.add { await self.put(content, settings) }
+      case .remove: work.add { await self.remove(path) }
       case .report(let failure): log(.warning, failure.message(at: path), sink)
       case .recovered: log(.notice, "\(path) is as it has to be again.", sink)
       }
     }
     if sink.machine.isOver { (sinks[path], places[path]) = (nil, nil) }
-    arm()
+    if !isStopped { arm(sinks.values.compactMap { $0.machine.nextWake(after: clock.now()) }.min()) }
     settled()
   }
 
@@ -220,11 +211,18 @@ package actor SinkService {
       let place = try await sink.files.place(of: path)
       if let other = owner(of: place, besides: path) { throw .shared(other) }
       places[path] = place
-      if !claims.contains(path) {
-        try await sink.files.requireFree(path)
-        try await claim(path)
+      if claims[path] == nil { try await sink.files.requireFree(path) }
+      let mark = try await sink.files.begin(at: settings)
+      // Before it lies there, so that it is known after a crash.
+      try await claim(path, mark)
+      do throws(SinkFailure) {
+        try await sink.files.put(content.bytes(for: settings), at: settings)
+        claims[path] = [mark]
+      } catch {
+        // What was not answered in time may still be done.
+        if case .unanswered = error {} else { claims[path]?.removeAll { $0 == mark } }
+        throw error
       }
-      try await sink.files.put(content.bytes(for: settings), at: settings)
     }
     handle(.put(result), path)
   }
@@ -232,7 +230,7 @@ package actor SinkService {
   private func remove(_ path: String) async {
     let result = await Result { () async throws(SinkFailure) in
       // What lies at a path that was never written to is not ours.
-      guard let sink = sinks[path], claims.contains(path) else { return }
+      guard let sink = sinks[path], claims[path] != nil else { return }
       if !(await isAnothers(path, sink.files)) { try await sink.files.remove(path) }
       places[path] = nil
       await disclaim(path)
@@ -252,11 +250,13 @@ package actor SinkService {
     return owner(of: place, besides: path) != nil
   }
 
-  private func claim(_ path: String) async throws(SinkFailure) {
+  private func claim(_ path: String, _ mark: SinkMark) async throws(SinkFailure) {
     try await recording.withLock { () async throws(SinkFailure) in
       do throws(AccessFailure) {
-        try await record.keep(claims.union([path]))
-        claims.insert(path)
+        var claims = claims
+        claims[path, default: []].append(mark)
+        try await record.keep(claims)
+        self.claims[path] = claims[path]
       } catch {
         throw .unrecorded(error.detail)
       }
@@ -266,44 +266,31 @@ package actor SinkService {
   /// A claim too many does no harm: nothing lies there.
   private func disclaim(_ path: String) async {
     await recording.withLock {
-      claims.remove(path)
+      claims[path] = nil
       try? await record.keep(claims)
     }
   }
 
   // MARK: - Time
 
-  private func arm() {
-    let now = clock.now()
-    guard !isStopped, let wake = sinks.values.compactMap({ $0.machine.nextWake(after: now) }).min(),
-      armed.allSatisfy({ wake < $0 })
-    else { return }
-    armed.insert(wake)
-    workInbox.yield { [clock] in
-      await clock.sleep(until: wake)
-      if !Task.isCancelled { await self.woke(for: wake) }
-    }
-  }
-
-  private func woke(for wake: Timestamp) {
-    armed.remove(wake)
+  func woke() {
     for path in sinks.keys { handle(.woke, path) }
   }
 
-  private func clockChanged() {
-    armed = []
-    for path in sinks.keys { handle(.woke, path) }
+  func clockStepped(by step: Duration, at _: Timestamp) {
+    for path in sinks.keys { sinks[path]?.machine.move(by: step) }
   }
+}
 
-  /// The time, once the machines know every step of the clock before it.
-  private func catchUp() -> Timestamp {
-    let moment = clock.moment()
-    if moment.stepped != stepped {
-      let step = moment.stepped - stepped
-      for path in sinks.keys { sinks[path]?.machine.move(by: step) }
-      stepped = moment.stepped
-      armed = []
-    }
-    return moment.now
+extension SinkContent {
+  /// What is written into the file.
+  fileprivate func bytes(for sink: SinkSettings) -> [UInt8] {
+    let text =
+      switch sink.format {
+      case .token: bearer.token.secret.reveal()
+      case .header: "Authorization: \(bearer.type) \(bearer.token.secret.reveal())\n"
+      case .json: "\(GivenToken(sink.account, bearer, issuer: issuer).json)\n"
+      }
+    return Array(text.utf8)
   }
 }

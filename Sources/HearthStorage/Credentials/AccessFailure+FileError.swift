@@ -21,3 +21,10 @@ extension AccessFailure {
     }
   }
 }
+
+/// Takes a step on the file at `path`. A failure is told as one of what is kept there.
+func accessing<Value>(
+  _ path: String, _ step: @autoclosure () async throws(FileError) -> Value
+) async throws(AccessFailure) -> Value {
+  do { return try await step() } catch { throw AccessFailure(error, at: path) }
+}

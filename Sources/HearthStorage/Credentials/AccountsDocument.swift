@@ -2,24 +2,16 @@ import HearthCore
 
 /// The JSON of accounts.json. It holds no secrets. Fields that are not named here are ignored.
 struct AccountsDocument: Codable {
-  private static let version = 1
+  static let version = 1
 
-  private let version: Int
-  private let accounts: [String: KnownAccount]
-
-  /// The contents of the file for these accounts, by name.
-  static func bytes(of accounts: [String: KnownAccount]) -> [UInt8] {
-    FileFormat.encode(Self(version: version, accounts: accounts)) + [UInt8(ascii: "\n")]
-  }
-
-  static func accounts(in bytes: [UInt8]) throws(FileFormatError) -> [String: KnownAccount] {
-    try FileFormat.decode(Self.self, version: version, from: bytes).accounts
-  }
+  var version = AccountsDocument.version
+  /// The accounts by their names.
+  let accounts: [String: KnownAccount]
 }
 
 extension KnownAccount: Codable {
   private enum CodingKeys: String, CodingKey {
-    case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, grant
+    case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, grant, barred
     case formerPlaces = "leftovers"
     case formerGrants, overGrants = "signedOut"
   }
@@ -37,6 +29,7 @@ extension KnownAccount: Codable {
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
+    barred = try fields.decodeIfPresent(Fingerprint.self, forKey: .barred)
     func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
       // In bytes, for whatever somebody has written there.
       let digits = Array((try text(key) ?? "").utf8)
@@ -62,6 +55,7 @@ extension KnownAccount: Codable {
     // Only here: the contract lists the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
+    try fields.encodeIfPresent(barred, forKey: .barred)
     func encode(_ fingerprints: [Fingerprint], _ key: CodingKeys) throws {
       // One text: there may be a thousand, and the file is written with each refresh.
       if !fingerprints.isEmpty { try fields.encode(fingerprints.map(\.description).joined(), forKey: key) }

@@ -5,40 +5,35 @@ package import Logging
 /// other program writes it.
 package actor AccountsFile {
   private let file: AtomicFile
-  private let files: any FileSystem
   private let clock: any Clock
   private let logger: Logger
-  /// Nil until it has been read.
+  /// The contents of the file; nil until it has been read.
   private var accounts: [String: KnownAccount]?
-  /// Held for a whole call: the steps of a write suspend.
+  /// It is held for a whole call, because the steps of a write suspend.
   private let mutex = AsyncMutex()
 
   package init(path: String, files: any FileSystem, clock: any Clock, logger: Logger) {
-    self.file = AtomicFile(path: path, files: files)
-    self.files = files
+    file = AtomicFile(path: path, files: files)
     self.clock = clock
     self.logger = logger
   }
 
-  /// What is remembered of an account; nothing where it is new.
+  /// Returns what is remembered of an account: nothing if it is new.
   package func known(_ account: AccountName) async throws(AccessFailure) -> KnownAccount {
     try await mutex.withLock { () async throws(AccessFailure) in
       try await loaded()[account.description] ?? KnownAccount()
     }
   }
 
-  /// Durable when it returns; unchanged where it throws.
+  /// The change is durable when it returns. Nothing is changed if it throws.
   package func update(_ account: AccountName, to known: KnownAccount) async throws(AccessFailure) {
     try await mutex.withLock { () async throws(AccessFailure) in
       var accounts = try await loaded()
       guard accounts[account.description] != known else { return }
       accounts[account.description] = known
-      do throws(FileError) {
-        try await files.createFolders(file.folder)
-        try await file.replace(with: AccountsDocument.bytes(of: accounts))
-      } catch {
-        throw AccessFailure(error, at: file.path)
-      }
+      let bytes = FileFormat.encode(AccountsDocument(accounts: accounts)) + [UInt8(ascii: "\n")]
+      try await accessing(file.path, await file.files.createFolders(file.folder))
+      try await accessing(file.path, await file.replace(with: bytes))
       self.accounts = accounts
     }
   }
@@ -51,36 +46,23 @@ package actor AccountsFile {
   }
 
   private func readFile() async throws(AccessFailure) -> [String: KnownAccount] {
-    let contents: FileContents
-    do throws(FileError) {
-      contents = try await files.read(file.path, limit: 16 << 20, followsLink: false)
-      guard contents.status.isOwn else { throw FileError.notOwn }
-      if contents.status.isOpenToOthers { try await files.setMode(file.path, to: 0o600) }
-    } catch .absent {
-      return [:]
-    } catch {
-      throw AccessFailure(error, at: file.path)
-    }
+    guard let contents = try await file.read(limit: 16 << 20) else { return [:] }
+    guard contents.status.isOwn else { throw AccessFailure(.notOwn, at: file.path) }
+    if contents.status.isOpenToOthers { try await accessing(file.path, await file.files.setMode(file.path, to: 0o600)) }
     do throws(FileFormatError) {
-      return try AccountsDocument.accounts(in: contents.bytes)
+      return try FileFormat.decode(
+        AccountsDocument.self, version: AccountsDocument.version, from: contents.bytes
+      ).accounts
     } catch {
       switch error {
       case .tooNew: throw AccessFailure(.storageError, detail: "\(file.path) was written by a newer version of Hearth")
       case .corrupt(let why):
-        try await setAside(why: why)
+        let newPath = try await file.setAside(as: "corrupt", at: clock.now())
+        logger.error(
+          "accounts.json cannot be understood (\(why)) and was moved to \(newPath).",
+          metadata: ["HEARTH_ERROR": "\(why)"])
         return [:]
       }
-    }
-  }
-
-  private func setAside(why: String) async throws(AccessFailure) {
-    do {
-      let newPath = try await files.setAside(file.path, as: "corrupt", at: clock.now())
-      logger.error(
-        "accounts.json cannot be understood (\(why)) and was moved to \(newPath).", metadata: ["HEARTH_ERROR": "\(why)"]
-      )
-    } catch {
-      throw AccessFailure(error, at: file.path)
     }
   }
 }

@@ -14,6 +14,22 @@ struct AtomicFile: Sendable {
 
   var folder: String { path.splitAtLastSlash.folder }
 
+  /// Returns the contents of the file, or nil if there is none. Throws if they are longer than `limit`, in bytes.
+  func read(limit: Int) async throws(AccessFailure) -> FileContents? {
+    do {
+      return try await files.read(path, limit: limit, followsLink: false)
+    } catch .absent {
+      return nil
+    } catch {
+      throw AccessFailure(error, at: path)
+    }
+  }
+
+  /// Moves the file to a name beside it, and returns that name.
+  func setAside(as label: String, at now: Timestamp) async throws(AccessFailure) -> String {
+    try await accessing(path, await files.setAside(path, as: label, at: now))
+  }
+
   /// Creates the temporary file with this much room, and replaces one that a crash left.
   func reserve(bytes: Int) async throws(FileError) {
     do {
@@ -25,7 +41,7 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// Durable when it returns. `isReserved`: whether `reserve` has created the temporary file.
+  /// The new contents are durable when it returns. `isReserved` says whether `reserve` has created the temporary file.
   func replace(with bytes: [UInt8], isReserved: Bool = false) async throws(FileError) {
     do {
       try await fillTemporaryFile(with: bytes, isReserved: isReserved)

@@ -29,7 +29,7 @@ extension CredentialFile: Codable {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encode(Self.version, forKey: .version)
     switch body {
-    case .grant(let grant): try fields.encode(GrantDocument(grant: grant), forKey: .grant)
+    case .grant(let grant): try fields.encode(GrantDocument(grant), forKey: .grant)
     case .sealed(let sealed):
       try fields.encodeIfPresent(sealed.kdf, forKey: .kdf)
       try fields.encode(Data(sealed.bytes).base64EncodedString(), forKey: .sealed)
@@ -39,7 +39,7 @@ extension CredentialFile: Codable {
 }
 
 extension CredentialFile.Sealed {
-  /// `text`: the field `sealed`, in Base64. `protection`: the field of that name.
+  /// Reads the fields `sealed`, in Base64, `protection` and `kdf`.
   fileprivate init(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws(FileFormatError) {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
       throw .corrupt("it is sealed, and does not say with what")
@@ -55,13 +55,15 @@ extension CredentialFile.Sealed {
 }
 
 /// The JSON of a grant; times are written as RFC 3339.
-struct GrantDocument {
-  let grant: Grant
-}
-
-extension GrantDocument: Codable {
+struct GrantDocument: Codable {
   private enum CodingKeys: String, CodingKey {
     case accessToken, refreshToken, idToken, tokenType, scope, issuedAt, expiresAt, refreshExpiresAt
+  }
+
+  let grant: Grant
+
+  init(_ grant: Grant) {
+    self.grant = grant
   }
 
   /// A refresh token alone is a grant whose access token expired when it was issued, so that it is refreshed at once.

@@ -9,11 +9,12 @@ struct CredentialFile: Sendable {
   struct Header: Codable, Hashable, Sendable {
     var account: String?
     var issuer: String?
-    /// True where the provider has named no issuer, and the origin stands in for one; written only where it is true.
-    /// It is nil where the file does not say.
+    /// It is true if the provider has named no issuer, and the origin stands in for one, and is written only then. It is
+    /// It is nil if the file does not say.
     var isIssuerAssumed: Bool?
     var origin: String?
-    /// The origins of the endpoints that were known at sign-in and are sent tokens; nil in files of older versions.
+    /// The origins of the endpoints that were known at sign-in and are sent tokens. It is nil in files of older
+    /// versions.
     var origins: [String]?
     var subject: String?
     /// The raw value of a `Protection`. Nil means that the grant lies open.
@@ -26,7 +27,7 @@ struct CredentialFile: Sendable {
   }
 
   struct Sealed: Hashable, Sendable {
-    /// It is nil where the key does not come from a passphrase.
+    /// It is nil if the key does not come from a passphrase.
     var kdf: ScryptParameters?
     /// Nonce, ciphertext and tag.
     var bytes: [UInt8]
@@ -41,7 +42,7 @@ struct CredentialFile: Sendable {
   var header: Header
   var body: Body
 
-  /// It is nil where the file names no subject, or no issuer of it.
+  /// It is nil if the file names no subject, or no issuer of it.
   var subject: Subject? {
     guard let issuer = header.issuer, let id = header.subject else { return nil }
     // Versions without the mark wrote the origin of the token endpoint where the provider had named no issuer.
@@ -55,7 +56,7 @@ struct CredentialFile: Sendable {
       origins: header.origins.map { Set($0.compactMap { try? HTTPURL($0) }.map(\.origin)) })
   }
 
-  /// Whether the file holds a grant, sealed or not.
+  /// The file holds a grant, sealed or not.
   var isGrant: Bool {
     switch body {
     case .grant, .sealed: true
@@ -65,9 +66,7 @@ struct CredentialFile: Sendable {
 }
 
 extension CredentialFile.Header {
-  init(
-    account: AccountName, subject: Subject?, origin: Origin?, origins: Set<Origin>? = nil, protection: Protection
-  ) {
+  init(account: AccountName, subject: Subject?, origin: Origin?, origins: Set<Origin>? = nil, protection: Protection) {
     self.init(
       account: account.description, issuer: subject?.issuer,
       isIssuerAssumed: subject?.isIssuerAssumed == true ? true : nil, origin: origin?.description,
@@ -111,7 +110,7 @@ extension CredentialFile {
   }
 
   /// The plaintext of a seal.
-  static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant: grant)) }
+  static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant)) }
 
   static func grant(from plaintext: [UInt8], modified: Timestamp) throws(FileFormatError) -> Grant {
     try FileFormat.decode(GrantDocument.self, from: plaintext, modified: modified).grant

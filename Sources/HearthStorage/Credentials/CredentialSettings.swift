@@ -2,11 +2,11 @@ package import HearthCore
 
 /// What the configuration says about one account's credential file.
 package struct CredentialSettings: Hashable, Sendable {
-  /// Nil: the default place in the state folder.
+  /// The path of the file; nil for the default place in the state folder.
   package let file: String?
   /// What the file is sealed with.
   package let protection: Protection
-  /// The file of the key. With another protection than `key-file` it opens what was sealed with the key before.
+  /// The path of the key file. With another protection than `key-file` it opens what was sealed with the key before.
   package let keyFile: String?
 
   package enum Key: String, ConfigurationKey {

@@ -50,7 +50,7 @@ extension FileCredentialStore {
     if case .ended(let record) = file.body {
       if let end = try await finishRemoval(scan.known) { return .ended(end) }
       // Where the file could not be written, accounts.json has the later end; of the same end it knows more.
-      let end = scan.known.end.flatMap { $0.at >= record.at ? $0 : nil } ?? record
+      let end = scan.known.end?.prevailing(over: record) ?? record
       await remember(scan) { $0.end = end }
       return .ended(end)
     }
@@ -99,7 +99,7 @@ extension FileCredentialStore {
     return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
   }
 
-  /// Whether the grant in the file is protected as the configuration says.
+  /// Tells whether the grant in the file is protected as the configuration says.
   func isProtectedAsConfigured(_ file: CredentialFile) -> Bool {
     switch file.body {
     case .grant: protection == .none
@@ -108,7 +108,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// The grant in a file, opened with the key that the file asks for.
+  /// Returns the grant in a file, opened with the key that the file asks for.
   func grant(in file: CredentialFile, modified: Timestamp) async throws(OpenFailure) -> Grant {
     switch file.body {
     case .grant(let grant): return grant
@@ -128,8 +128,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Whether the key is surely the one that sealed the file: a passphrase's is, once it has opened a file with this
-  /// salt; another key file may lie where the right one lay.
+  /// Returns the key, and whether it is surely the one that sealed the file: a passphrase's is, once it has opened a file
+  /// with this salt; another key file may lie where the right one lay.
   private func openingKey(
     for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
@@ -163,7 +163,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// The identifier in the marker. A missing marker is created.
+  /// Returns the identifier in the marker. A missing marker is created.
   private func identifier(of place: CredentialPlace, _ known: KnownAccount) async -> String {
     do {
       if case .present(let found?) = try await place.readMarker(files) {

@@ -8,7 +8,7 @@ extension FileCredentialStore {
       case file(CredentialFile)
       case corrupt(String)
       case tooNew(version: Int)
-      /// The folder can be read and no file is there. The text says what is missing; nil where none was expected.
+      /// The folder can be read and no file is there. The text says what is missing; it is nil if none was expected.
       case nothing(String?)
     }
 
@@ -19,35 +19,25 @@ extension FileCredentialStore {
     var modified = Timestamp(milliseconds: 0)
   }
 
-  /// Reads the credential file, and distinguishes a file that is gone from a volume that is away. Throws where that is
-  /// not possible, or nothing can be read. `ignoringSignedOut`: a credential that was signed out is not expected any more,
-  /// even though its file could not be removed.
+  /// Reads the credential file, and distinguishes a file that is gone from a volume that is away. Throws if that is
+  /// not possible, or nothing can be read. With `ignoringSignedOut`, a credential that was signed out is not expected any
+  /// more, even though its file could not be removed.
   func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     var known = try await known()
     if ignoringSignedOut, known.removal != nil { known.place = nil }
     let place = try await resolvePlace()
-    do {
-      return try await scanFile(place, known)
-    } catch .absent {
-      guard let missing = try await absence(at: place, known) else {
-        return CredentialScan(place: place, known: known, outcome: .nothing(nil))
-      }
-      // A volume may have gone or come between the two readings, and some programs remove a file before they write it.
-      await clock.sleep(until: clock.now() + Self.stillness)
-      do {
-        return try await scanFile(place, known)
-      } catch .absent {
-        _ = try await absence(at: place, known)
-        return CredentialScan(place: place, known: known, outcome: .nothing(missing))
-      } catch {
-        throw AccessFailure(error, at: place.file)
-      }
-    } catch {
-      throw AccessFailure(error, at: place.file)
+    if let scan = try await scanFile(place, known) { return scan }
+    guard let missing = try await absence(at: place, known) else {
+      return CredentialScan(place: place, known: known, outcome: .nothing(nil))
     }
+    // A volume may have gone or come between the two readings, and some programs remove a file before they write it.
+    await clock.sleep(until: clock.now() + Self.stillness)
+    if let scan = try await scanFile(place, known) { return scan }
+    _ = try await absence(at: place, known)
+    return CredentialScan(place: place, known: known, outcome: .nothing(missing))
   }
 
-  /// The configured path, or the target where it is a link.
+  /// Returns the configured path, or its target if it is a link.
   func resolvePlace() async throws(AccessFailure) -> CredentialPlace {
     isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
   }
@@ -66,15 +56,10 @@ extension FileCredentialStore {
     }
   }
 
-  /// What the absence of the file means: nil where no file was expected, a text where the file is gone. Throws where
-  /// the volume or the folder itself is away.
+  /// Returns nil if no file was expected, and a text if the file is gone. Throws if the volume or the folder itself is
+  /// away.
   func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
-    let marker: CredentialPlace.Marker
-    do {
-      marker = try await place.readMarker(files)
-    } catch {
-      throw AccessFailure(error, at: place.marker)
-    }
+    let marker = try await accessing(place.marker, await place.readMarker(files))
     guard let remembered = known.place else {
       return marker == .absent ? nil : "\(place.file) is gone"
     }
@@ -94,14 +79,17 @@ extension FileCredentialStore {
     }
   }
 
-  private func scanFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(FileError) -> CredentialScan {
+  /// Returns nil if there is no file.
+  private func scanFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> CredentialScan?
+  {
     do throws(FileError) {
       var contents = try await files.read(place.file, limit: Self.sizeLimit, followsLink: false)
       guard contents.status.isOwn else { throw FileError.notOwn }
       await narrow(place, contents.status)
       let isChangedInPlace = lastSeen?.inode == contents.status.inode && lastSeen?.isUnchanged(contents.status) == false
       var outcome = parse(contents)
-      if isChangedInPlace || outcome.isCorrupt {
+      let isCorrupt = if case .corrupt = outcome { true } else { false }
+      if isChangedInPlace || isCorrupt {
         contents = try await readUnchanging(place, contents)
         outcome = parse(contents)
       }
@@ -109,6 +97,10 @@ extension FileCredentialStore {
       return CredentialScan(place: place, known: known, outcome: outcome, modified: contents.status.modified)
     } catch .tooBig {
       return CredentialScan(place: place, known: known, outcome: .corrupt("it is larger than 1 MiB"))
+    } catch .absent {
+      return nil
+    } catch {
+      throw AccessFailure(error, at: place.file)
     }
   }
 
@@ -147,14 +139,8 @@ extension FileCredentialStore {
   }
 }
 
-extension FileCredentialStore.CredentialScan.Outcome {
-  var isCorrupt: Bool {
-    if case .corrupt = self { true } else { false }
-  }
-}
-
 extension FileStatus {
-  /// Whether size and time of change are the same.
+  /// Compares size and time of change.
   fileprivate func isUnchanged(_ other: FileStatus) -> Bool {
     size == other.size && modified == other.modified
   }

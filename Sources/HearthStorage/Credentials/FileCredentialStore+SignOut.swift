@@ -23,8 +23,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a pending removal and returns the record of that sign-out; nil where none is pending. Where it fails it
-  /// stays pending for the next reading.
+  /// Carries out a pending removal and returns the record of that sign-out, or nil if none is pending. A removal that
+  /// fails stays pending for the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> EndRecord? {
     guard known.removal != nil, let end = known.end else { return nil }
     do throws(EndNotWritten) { _ = try await carryOutRemoval(known) } catch { throw error.accessFailure }
@@ -32,7 +32,7 @@ extension FileCredentialStore {
   }
 
   /// Removes the credential, the files set aside from it, its entry in accounts.json and its marker, in an order in which
-  /// a crash leaves nothing that looks like a loss. Throws `nowhere` where the file was not removed or is out of reach.
+  /// a crash leaves nothing that looks like a loss. Throws `nowhere` if the file was not removed or is out of reach.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
@@ -67,7 +67,7 @@ extension FileCredentialStore {
     return (place, credential)
   }
 
-  /// It is nil where the credential cannot be opened. It is removed all the same.
+  /// Returns nil if the credential cannot be opened. It is removed all the same.
   private func credential(in contents: FileContents) async -> Credential? {
     guard case .file(let file) = parse(contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)
@@ -104,14 +104,14 @@ extension FileCredentialStore {
     return (rest, removed)
   }
 
-  /// Whether the file holds the credential that was last at this place. Only Hearth seals, so a sealed one is it.
+  /// Tells whether the file holds the credential that was last at this place. Only Hearth seals, so a sealed one is it.
   private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
     guard case .file(let file) = parse(contents) else { return false }
     guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }
     return grant.accessToken.fingerprint == fingerprint
   }
 
-  /// Throws `absent` where there is no credential. The files beside it are removed in either case.
+  /// Throws `absent` if there is no credential. The files beside it are removed in either case.
   private func removeFiles(at place: CredentialPlace) async throws(FileError) {
     await AtomicFile(path: place.file, files: files).discard()
     try await files.removeSetAside(of: place.file)

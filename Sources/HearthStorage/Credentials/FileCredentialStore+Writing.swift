@@ -17,18 +17,12 @@ extension FileCredentialStore {
     }
     try await makeFolder(scan.place)
     reserved = nil
-    do {
-      try await file.reserve(bytes: room)
-    } catch {
-      throw AccessFailure(error, at: file.temporaryPath)
-    }
+    try await accessing(file.temporaryPath, await file.reserve(bytes: room))
     reserved = scan.place.file
     return .given
   }
 
-  package func write(
-    _ credential: Credential, over version: StoredVersion
-  ) async throws(AccessFailure) -> WriteTurn {
+  package func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
     let scan = try await scanForWriting(ignoringSignedOut: true)
     if await holdsOther(scan, than: version, nor: credential) { return .superseded }
     let bytes = try await self.bytes(of: credential)
@@ -44,8 +38,8 @@ extension FileCredentialStore {
     return .given
   }
 
-  /// Whether a grant lies there that `read` would find as another's, and that is neither of these. Between this look and the renaming
-  /// of the new file another program may be faster: files have no compare and set.
+  /// Tells whether a grant lies there that `read` would find as another's, and that is neither of these. Between this
+  /// look and the renaming of the new file another program may be faster: files have no compare and set.
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
   ) async -> Bool {
@@ -77,7 +71,7 @@ extension FileCredentialStore {
     if let accountsFailure { throw .partly(accountsFailure) }
   }
 
-  /// Writes the end into the credential file. Throws `nowhere` where the file is as it was.
+  /// Writes the end into the credential file. Throws `nowhere` if the file is as it was.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
     do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }
@@ -102,7 +96,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Writes the end over the grant that it is about, where a crash or a failure prevented that before.
+  /// Writes the end over the grant that it is about, after a crash or a failure has prevented that.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)
@@ -113,15 +107,7 @@ extension FileCredentialStore {
   }
 
   package func setAside() async throws(AccessFailure) -> String {
-    try await setAside(resolvePlace(), as: "corrupt")
-  }
-
-  private func setAside(_ place: CredentialPlace, as label: String) async throws(AccessFailure) -> String {
-    do {
-      return try await files.setAside(place.file, as: label, at: clock.now())
-    } catch {
-      throw AccessFailure(error, at: place.file)
-    }
+    try await AtomicFile(path: resolvePlace().file, files: files).setAside(as: "corrupt", at: clock.now())
   }
 
   /// A file that is not understood is never overwritten.
@@ -133,7 +119,7 @@ extension FileCredentialStore {
       (label, problem, why) = ("newer", "was written by a newer version of Hearth", "it has format \(version)")
     case .file, .nothing: return
     }
-    let newPath = try await setAside(scan.place, as: label)
+    let newPath = try await AtomicFile(path: scan.place.file, files: files).setAside(as: label, at: clock.now())
     logger.warning(
       "\(scan.place.file) \(problem) (\(why)) and was moved to \(newPath) before it was written anew.",
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
@@ -155,14 +141,10 @@ extension FileCredentialStore {
   }
 
   private func makeFolder(_ place: CredentialPlace) async throws(AccessFailure) {
-    do {
-      if isConfiguredPath {
-        _ = try await files.status(place.folder)
-      } else {
-        try await files.createFolders(place.folder)
-      }
-    } catch {
-      throw AccessFailure(error, at: place.folder)
+    if isConfiguredPath {
+      _ = try await accessing(place.folder, await files.status(place.folder))
+    } else {
+      try await accessing(place.folder, await files.createFolders(place.folder))
     }
   }
 
@@ -172,11 +154,8 @@ extension FileCredentialStore {
     }
     let isReserved = reserved == place.file
     reserved = nil
-    do {
-      try await AtomicFile(path: place.file, files: files).replace(with: bytes, isReserved: isReserved)
-    } catch {
-      throw AccessFailure(error, at: place.file)
-    }
+    let file = AtomicFile(path: place.file, files: files)
+    try await accessing(file.path, await file.replace(with: bytes, isReserved: isReserved))
     lastSeen = try? await files.status(place.file)
   }
 
@@ -206,7 +185,7 @@ extension FileCredentialStore {
     return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
   }
 
-  /// The key that seals the next version; nil where the credential is not sealed.
+  /// Returns the key that seals the next version, or nil if the credential is not sealed.
   private func sealingKey() async throws(AccessFailure) -> (key: SealingKey, kdf: ScryptParameters?)? {
     if let key = try await key(for: protection) { return (key, nil) }
     guard protection == .passphrase else { return nil }

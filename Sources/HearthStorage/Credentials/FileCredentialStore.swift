@@ -35,8 +35,8 @@ package actor FileCredentialStore: CredentialStore {
   var hasTidied = false
   var wrongPassphrases = WrongPasswords()
 
-  /// `isConfiguredPath`: whether the user chose the path; then it may be a link, and its folder is not created.
-  /// `keyFile`: the path of the key file, where the protection is `key-file`.
+  /// If the user chose the path (`isConfiguredPath`), it may be a link, and its folder is not created. `keyFile` is the
+  /// path of the key file, for the protection `key-file`.
   package init(
     account: AccountName, path: String, isConfiguredPath: Bool, protection: Protection, keyFile: String?,
     accounts: AccountsFile, files: any FileSystem, watch: any FileWatch, clock: any Clock, logger: Logger,
@@ -61,7 +61,8 @@ package actor FileCredentialStore: CredentialStore {
 
   package func remembered() async throws(AccessFailure) -> RememberedAccount {
     let known = try await known()
-    return RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
+    return RememberedAccount(
+      subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred)
   }
 
   package func remember(lockedByUser: Bool) async throws(AccessFailure) {
@@ -73,7 +74,14 @@ package actor FileCredentialStore: CredentialStore {
     await markLock(lockedByUser, identifier, at: place)
   }
 
-  /// What accounts.json knows. Where it knows nothing, it may have been lost: the marker remembers the user's lock, too.
+  package func remember(barred: Fingerprint) async throws(AccessFailure) {
+    var known = try await known()
+    known.barred = barred
+    try await accounts.update(account, to: known)
+  }
+
+  /// Returns what accounts.json knows. If it knows nothing, it may have been lost: the marker remembers the user's lock,
+  /// too.
   func known() async throws(AccessFailure) -> KnownAccount {
     var known = try await accounts.known(account)
     if known == KnownAccount(), let place = try? await resolvePlace() {
@@ -107,8 +115,8 @@ package actor FileCredentialStore: CredentialStore {
     return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
   }
 
-  /// The key for a protection; nil where there is no key, or a person enters the passphrase. Failures are of the kind
-  /// `keyUnavailable`.
+  /// Returns the key for a protection, or nil if there is no key, or a person enters the passphrase. Failures are of the
+  /// kind `keyUnavailable`.
   func key(for protection: Protection) async throws(AccessFailure) -> SealingKey? {
     switch protection {
     case .none, .passphrase: nil

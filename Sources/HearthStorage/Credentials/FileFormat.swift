@@ -15,7 +15,7 @@ enum FileFormat {
   }
 
   /// Reads an object of the given version. Whatever else a newer version holds, it is reported as `tooNew`.
-  /// `modified`: see `Decoder.fileModified`.
+  /// `modified` is what `Decoder.fileModified` returns.
   static func decode<Document: Decodable>(
     _ type: Document.Type, version: Int, from bytes: [UInt8], modified: Timestamp? = nil
   ) throws(FileFormatError) -> Document {

@@ -1,8 +1,7 @@
 import Crypto
-import FoundationEssentials
 import HearthCore
 
-/// A key from a file of at least 32 bytes, by HKDF-SHA256 (RFC 5869). Read anew for each use and never kept.
+/// A key from a file of at least 32 bytes, by HKDF-SHA256 (RFC 5869). It is read anew for each use and never kept.
 struct KeyFile: Sendable {
   let path: String?
   let files: any FileSystem

@@ -1,7 +1,6 @@
 package import HearthCore
 
-/// What accounts.json remembers of one account, by which a locked place is distinguished from an empty
-/// one.
+/// What accounts.json remembers of one account, by which a locked place is distinguished from an empty one.
 package struct KnownAccount: Hashable, Sendable {
   /// Where the credential is kept.
   package struct Place: Hashable, Sendable {
@@ -13,27 +12,30 @@ package struct KnownAccount: Hashable, Sendable {
 
   /// A sign-out whose files could not be removed yet.
   package struct PendingRemoval: Codable, Hashable, Sendable {
-    /// It is that of the access token of the grant that was signed out; nil where it was unknown.
+    /// The fingerprint of the access token that was signed out; nil if it was unknown.
     package var fingerprint: Fingerprint?
   }
 
   /// A place that the configuration named before. A sign-out removes the credential there as well.
   package struct FormerPlace: Codable, Hashable, Sendable {
     package var path: String
-    /// It is that of the access token of the grant that was last there.
+    /// The fingerprint of the access token that was last there.
     package var fingerprint: Fingerprint?
   }
 
-  /// Where the credential was last seen or stored; nil where none is expected.
+  /// Where the credential was last seen or stored; nil if none is expected.
   package var place: Place?
   package var formerPlaces: [FormerPlace] = []
   package var subject: Subject?
-  /// It is that of the access token of the grant that was last seen or stored.
+  /// The fingerprint of the access token that was last seen or stored.
   package var fingerprint: Fingerprint?
   package var end: EndRecord?
   package var lockedByUser = false
   package var removal: PendingRemoval?
-  /// By which a grant that comes back is known, as when a volume is mounted over the newer one's folder.
+  /// The access token of the grant whose refresh was answered for another user: no other one is sent for it.
+  package var barred: Fingerprint?
+  /// The grants of the past. A grant that comes back is known by them, as when a volume is mounted over the newer one's
+  /// folder.
   package var grants = GrantHistory()
 
   package init() {}
@@ -46,7 +48,7 @@ extension KnownAccount {
     return formerPlaces.filter { $0.path != place.path } + [FormerPlace(path: place.path, fingerprint: fingerprint)]
   }
 
-  /// Whether the recorded end is about this grant. An end that is about the file (it was missing or corrupt) is about
+  /// Tells whether the recorded end is about this grant. An end that is about the file (it was missing or corrupt) is about
   /// no grant: one that is found later is used.
   func isEnded(_ grant: Grant) -> Bool {
     guard let end, !end.reason.isAboutFile else { return false }
@@ -66,12 +68,12 @@ extension KnownAccount {
     removal = nil
   }
 
-  /// Whether this grant is of a session that is over, so that reading it does not bring it back.
+  /// Tells whether this grant is of a session that is over, so that reading it does not bring it back.
   func isOver(_ grant: Grant) -> Bool {
     isToBeRemoved(grant) || removal == nil && isEnded(grant) || grants.isOver(grant)
   }
 
-  /// Whether the pending removal is about this grant. Where no fingerprint is known, it is about every grant.
+  /// Tells whether the pending removal is about this grant. If no fingerprint is known, it is about every grant.
   func isToBeRemoved(_ grant: Grant) -> Bool {
     guard let removal else { return false }
     let signedOut = [removal.fingerprint, fingerprint].compactMap { $0 }

@@ -21,7 +21,7 @@ struct ScryptParameters: Codable, Hashable, Sendable {
     return ScryptParameters(n: n, r: 8, p: 1, salt: salt)
   }
 
-  /// Whether the parameters of a file are within bounds, so that deriving the key takes at most 512 MiB.
+  /// The parameters of a file are within bounds, so that deriving the key takes at most 512 MiB.
   var areSane: Bool {
     (2...1 << 20).contains(n) && n & (n - 1) == 0 && (1...32).contains(r) && (1...16).contains(p)
       && 128 * n * r <= 512 << 20 && (8...1024).contains(salt.count)
@@ -30,7 +30,7 @@ struct ScryptParameters: Codable, Hashable, Sendable {
   /// All accounts share it: each key takes 128 MiB or more while it is made, so that they are made one after the other.
   private static let worker = WorkerThread(linger: 0)
 
-  /// It is nil where memory is short. Takes a good part of a second, on a thread of its own.
+  /// Returns nil if memory is short. It takes a good part of a second, on a thread of its own.
   func key(from passphrase: Secret) async -> SealingKey? {
     await Self.worker.run { [self] in
       let key = try? KDF.Scrypt.deriveKey(
@@ -43,14 +43,14 @@ struct ScryptParameters: Codable, Hashable, Sendable {
 
 /// AES-256-GCM over a grant; nonce, ciphertext and tag in one.
 enum Seal {
-  /// It is nil where the key has been wiped.
+  /// Returns nil if the key has been wiped.
   static func seal(_ plaintext: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
     guard let key = key.symmetricKey, let box = try? AES.GCM.seal(plaintext, using: key, authenticating: associated)
     else { return nil }
     return box.combined.map { Array($0) }
   }
 
-  /// It is nil where the key is another one, or the bytes or the associated data were changed.
+  /// Returns nil if the key is another one, or the bytes or the associated data were changed.
   static func open(_ sealed: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
     guard let key = key.symmetricKey, let box = try? AES.GCM.SealedBox(combined: sealed),
       let plaintext = try? AES.GCM.open(box, using: key, authenticating: associated)

@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 import Glibc
 import Synchronization
 
@@ -13,11 +12,11 @@ final class SealingKey: Sendable {
     let size: Int
   }
 
-  /// Nil once wiped.
+  /// It is nil once the key has been wiped.
   private let page: Mutex<Page?>
 
-  /// Nil where the system gives no memory, or `key` has another size. A page that cannot be locked (the system limits
-  /// that) is used all the same.
+  /// Returns nil if the system gives no memory, or `key` has another size. A page that cannot be locked (the system
+  /// limits that) is used all the same.
   init?(_ key: SymmetricKey) {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard key.bitCount == Self.byteCount * 8,

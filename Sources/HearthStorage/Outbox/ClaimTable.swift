@@ -39,7 +39,7 @@ final class ClaimTable: Sendable {
     case wasFree
     /// The item's request may have left: it must not be changed.
     case hasBegun
-    /// The claim as it is now: the item, and what lies behind it, are out of it. It has ended where it is empty.
+    /// The claim as it is now: the item, and what lies behind it, are out of it. It has ended if it is empty.
     case cut(Claim)
   }
 
@@ -91,7 +91,7 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// The request of this item leaves now: false where the claim does not hold any more. Throws where the mark cannot be
+  /// The request of this item leaves now. Returns false if the claim does not hold any more. Throws if the mark cannot be
   /// written.
   func begin(_ number: Int64, of epoch: Int64) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
@@ -115,10 +115,7 @@ final class ClaimTable: Sendable {
   // MARK: - Reading
 
   func isBegun(_ number: Int64) -> Bool {
-    state.withLock { state in
-      guard let epoch = state.epochs[number] else { return false }
-      return state.claims[epoch]?.items.first { $0.number == number }?.hasBegun ?? false
-    }
+    state.withLock { state in state.find(number).map { claim, index in claim.items[index].hasBegun } ?? false }
   }
 
   /// The claim that holds an item.
@@ -165,7 +162,7 @@ final class ClaimTable: Sendable {
 
   // MARK: - Changes by the writer
 
-  /// Whether one more claim can be held: its mark needs room on the disk.
+  /// Tells whether one more claim can be held: its mark needs room on the disk.
   func hasRoom() -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }
@@ -192,8 +189,8 @@ final class ClaimTable: Sendable {
   /// The highest epoch that a claim has had.
   var lastEpoch: Int64 { state.withLock { $0.lastEpoch } }
 
-  /// Takes a settled item out of its claim, and returns what is left of the claim; nil where the claim does not hold the
-  /// item any more.
+  /// Takes a settled item out of its claim, and returns what is left of the claim, or nil if the claim does not hold
+  /// the item any more.
   func settle(_ number: Int64, of epoch: Int64) -> Claim? {
     state.withLock { state in
       guard let items = state.claims[epoch]?.items, let index = items.firstIndex(where: { $0.number == number }) else {
@@ -224,12 +221,11 @@ final class ClaimTable: Sendable {
   /// left alone, but with `always` it is taken out too.
   func revoke(_ number: Int64, always: Bool = false) -> Revocation {
     state.withLock { state in
-      guard let epoch = state.epochs[number], var claim = state.claims[epoch],
-        let index = claim.items.firstIndex(where: { $0.number == number })
-      else { return .wasFree }
-      guard always || !claim.items[index].hasBegun else { return .hasBegun }
+      guard let (held, index) = state.find(number) else { return .wasFree }
+      guard always || !held.items[index].hasBegun else { return .hasBegun }
+      var claim = held
       claim.items = claim.items[..<index] + claim.items[(index + 1)...].filter(\.hasBegun)
-      state.set(epoch, claim.items.isEmpty ? nil : claim)
+      state.set(claim.epoch, claim.items.isEmpty ? nil : claim)
       return .cut(claim)
     }
   }
@@ -237,11 +233,10 @@ final class ClaimTable: Sendable {
   /// A claimed item that has begun is not sent again.
   func outdate(_ number: Int64) {
     state.withLock { state in
-      guard let epoch = state.epochs[number], var claim = state.claims[epoch],
-        let index = claim.items.firstIndex(where: { $0.number == number })
-      else { return }
+      guard let (held, index) = state.find(number) else { return }
+      var claim = held
       claim.items[index].isOutdated = true
-      state.set(epoch, claim)
+      state.set(claim.epoch, claim)
     }
   }
 
@@ -297,6 +292,14 @@ final class ClaimTable: Sendable {
 }
 
 extension ClaimTable.State {
+  /// The claim that holds an item, and the item's place in it.
+  func find(_ number: Int64) -> (claim: ClaimTable.Claim, index: Int)? {
+    guard let epoch = epochs[number], let claim = claims[epoch],
+      let index = claim.items.firstIndex(where: { $0.number == number })
+    else { return nil }
+    return (claim, index)
+  }
+
   /// Replaces a claim, or ends it.
   mutating func set(_ epoch: Int64, _ claim: ClaimTable.Claim?) {
     note(epoch)

@@ -1,13 +1,10 @@
-internal import FoundationEssentials
 internal import GRDB
 internal import HearthCore
 
 /// The checksums of all contents that are kept.
 enum ContentChecksums {
   /// Calls `body` with each item that has content: its number and id, the checksum that is kept, and that of the content.
-  static func forEach(
-    in db: Database, _ body: (Int64, String, _ kept: Int64?, _ actual: Int64) throws -> Void
-  ) throws {
+  static func forEach(in db: Database, _ body: (Int64, String, _ kept: Int64?, _ actual: Int64) throws -> Void) throws {
     let sql = """
       SELECT n, id, method, url, idempotency_key, headers, body, checksum
       FROM items JOIN contents ON item = n
@@ -21,7 +18,7 @@ enum ContentChecksums {
     }
   }
 
-  /// Whether this version of the outbox has them.
+  /// Tells whether this version of the outbox has them.
   static func areKept(in db: Database) throws -> Bool {
     try db.tableExists("contents") && db.columns(in: "contents").contains { $0.name == "checksum" }
   }

@@ -11,11 +11,11 @@ final class DiskReserve: Sendable {
   let size: Int
   private let path: String
   private let allocated = Mutex(0)
-  /// Why nothing could be allocated the last time, but for want of room; nil where that was it.
+  /// Why nothing could be allocated the last time. It is nil if there was no room.
   private let obstacle = Mutex<String?>(nil)
 
-  /// `size`: in bytes; otherwise a sixteenth of the disk, within limits, so that a small disk has room for more than
-  /// this.
+  /// `size` is in bytes. If it is nil, the reserve is a sixteenth of the disk, within limits, so that a small disk has room
+  /// for more than this.
   init(_ path: String, size: Int? = nil) {
     self.path = path
     self.size = size ?? Self.share(ofDiskUnder: path)
@@ -31,7 +31,7 @@ final class DiskReserve: Sendable {
 
   var isAllocated: Bool { allocated.withLock { $0 > 0 } }
 
-  /// Allocates room for `bytes`, in multiples of `size`. Returns false where the disk has none: then nothing changes.
+  /// Allocates room for `bytes`, in multiples of `size`. Returns false if the disk has none: then nothing changes.
   func allocate(_ bytes: Int = 0) -> Bool {
     let wanted = max(bytes + size - 1, size) / size * size
     return allocated.withLock { allocated in

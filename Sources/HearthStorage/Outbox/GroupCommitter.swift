@@ -50,15 +50,16 @@ final class GroupCommitter: Sendable {
   private let logIdentity: OutboxFile.Identity?
   private let reserve: DiskReserve
   private let state = Mutex(State())
-  /// As they are on disk; nil during a transaction, and after one that failed.
+  /// The counters as they are on disk. They are nil during a transaction, and after one that failed.
   private let counters: Mutex<OutboxCounters?>
+  private let configured = Mutex<Set<AccountName>?>(nil)
   let claims: ClaimTable
   private let observer: CommitObserver
   private let clock: any Clock
   /// The clock's steps that the schedule on disk has followed.
   private let followedSteps: Mutex<Duration>
   private let committed = Mutex(0)
-  /// Whether free pages may hold content that there was no room to wipe; of those from before nobody knows.
+  /// Free pages may hold content that there was no room to wipe. Of those from before nobody knows.
   private let holdsUnwiped = Mutex(true)
 
   /// What one that opens the outbox later in this process goes on from.
@@ -77,7 +78,11 @@ final class GroupCommitter: Sendable {
   var commits: Int { committed.withLock { $0 } }
 
   /// Opens the outbox's database, and allocates its reserve as far as there is room. Claims get later epochs than before.
-  init(_ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after past: Past) throws {
+  /// `paused` are accounts whose pauses the database may not know.
+  init(
+    _ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after past: Past,
+    pausing paused: Set<AccountName>
+  ) throws {
     self.file = file
     self.reserve = reserve
     self.observer = observer
@@ -88,6 +93,7 @@ final class GroupCommitter: Sendable {
     counters = Mutex(
       try database.writeWithoutTransaction { db in
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
+        for account in paused { try db.execute(sql: OutboxQueries.pause, arguments: [account.description]) }
         var counters = try OutboxCheck.soundCounters(db)
         counters.skipPlaces(to: past.lastEpoch)
         return counters
@@ -102,8 +108,8 @@ final class GroupCommitter: Sendable {
     _ = reserve.allocate()
   }
 
-  /// Returns once `body` is committed. It runs to its end when the task is cancelled. `mayFailHalfway`: it may throw
-  /// though it has written something.
+  /// Returns once `body` is committed. It runs to its end when the task is cancelled. With `mayFailHalfway` it may
+  /// throw though it has written something.
   func run<T: Sendable>(
     _ purpose: Purpose = .completion, mayFailHalfway: Bool = false,
     _ body: @escaping @Sendable (OutboxTransaction) throws -> T
@@ -255,10 +261,13 @@ final class GroupCommitter: Sendable {
       defer { counters = nil }
       return counters
     }
-    return try known ?? OutboxCounters(db)
+    if let known { return known }
+    var counters = try OutboxCounters(db)
+    counters.configured = configured.withLock(\.self)
+    return counters
   }
 
-  /// `shift`: by how much the clock was stepped since the schedule was written.
+  /// The clock was stepped by `shift` since the schedule was written.
   private func run(
     _ requests: [WriteRequest], in transaction: OutboxTransaction, after shift: Duration
   ) throws -> ([@Sendable () -> Void], OutboxCommit) {
@@ -284,6 +293,13 @@ final class GroupCommitter: Sendable {
       return .commit
     }
     return (completions, commit)
+  }
+
+  /// From now on what the other accounts have is shown as held.
+  func configure(_ accounts: Set<AccountName>, in transaction: OutboxTransaction) {
+    configured.withLock { $0 = accounts }
+    transaction.counters.configured = accounts
+    transaction.effects.touched.formUnion(transaction.counters.owners.keys)
   }
 
   private func failure(_ error: any Error) -> OutboxStoreFailure {

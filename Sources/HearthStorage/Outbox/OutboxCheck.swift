@@ -47,7 +47,7 @@ package enum OutboxCheck {
     }
   }
 
-  /// Throws where an item or a claim cannot be read.
+  /// Throws if an item or a claim cannot be read.
   private static func readAll(_ db: Database) throws {
     try db.forEachRow(OutboxQueries.every) { _ = try StoredItem($0) }
     try db.forEachRow(OutboxQueries.everyClaim) { _ = try StoredClaim($0) }
@@ -154,8 +154,7 @@ package enum OutboxCheck {
       for state in OutboxItem.State.byNumber {
         let hasRows =
           try db.firstRow(OutboxQueries.placesByState, [owner.id, state.number, -1, 1]) { _ in true } ?? false
-        let count = owner.counts[state.number]
-        guard hasRows == (count > 0), count < OutboxCounters.mostItems else { return try recounted(db) }
+        guard hasRows == (owner[state] > 0), owner[state] < OutboxCounters.mostItems else { return try recounted(db) }
       }
     }
     return counters

@@ -14,16 +14,22 @@ struct OutboxCounters: Sendable {
     let account: AccountName
     var subject: Subject?
     var isCurrent: Bool
-    /// By the number of the state.
+    /// The number of items by the number of their state.
     var counts: [Int]
     var bytes: Int
-    /// The outer nil means that it has not been looked up since an item left this state.
+    /// The outer nil means that it has not been looked up since an item left these states.
     var oldestPendingAt: Timestamp??
+
+    subscript(state: OutboxItem.State) -> Int { counts[state.number] }
+    /// The items that wait for their delivery.
+    var undelivered: Int { self[.pending] + self[.waiting] }
   }
 
   private(set) var owners: [Int64: Owner] = [:]
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
+  /// The accounts of the configuration. They are nil before it is known.
+  var configured: Set<AccountName>?
   private(set) var lastPlace: Int64 = 0
   /// What the clock showed when a time was last written that is to come, or was moved with it.
   private(set) var scheduledAt = Timestamp(milliseconds: 0)
@@ -65,7 +71,7 @@ struct OutboxCounters: Sendable {
       ids[Key(account: account, subject: owner.subject)] = owner.id
       if owner.isCurrent { current[account] = owner.id }
       keptBytes += owner.bytes
-      keptItems += OutboxItem.State.byNumber.filter(\.keepsContent).reduce(0) { $0 + counts[$1.number] }
+      keptItems += OutboxItem.State.byNumber.filter(\.keepsContent).reduce(0) { $0 + owner[$1] }
     }
   }
 
@@ -78,6 +84,12 @@ struct OutboxCounters: Sendable {
 
   func isOtherUser(_ owner: Owner) -> Bool {
     owner.subject == .unnamedBefore || owner.subject != nil && !owner.isCurrent && current[owner.account] != nil
+  }
+
+  /// Returns why what an owner has is shown as held, or nil if it is not.
+  func holdReason(of owner: Owner) -> OutboxItem.Reason? {
+    if isOtherUser(owner) { return .otherUser }
+    return configured?.contains(owner.account) == false ? .originNotConfigured : nil
   }
 
   func owner(_ account: AccountName, _ subject: Subject?) -> Int64? {
@@ -156,8 +168,7 @@ struct OutboxCounters: Sendable {
     current[account] = owner
     changed.insert(owner)
     return owners.values.contains { other in
-      other.account == account && isOtherUser(other)
-        && other.counts[OutboxItem.State.pending.number] + other.counts[OutboxItem.State.waiting.number] > 0
+      other.account == account && isOtherUser(other) && other.undelivered > 0
     }
   }
 

@@ -51,7 +51,7 @@ struct OutboxFile: Sendable {
     return hearth_identify_file(AT_FDCWD, path, 0, &marks) == 0 ? Identity(marks: marks) : nil
   }
 
-  /// Whether the path leads to this file still. Where that cannot be told, it is taken to.
+  /// Tells whether the path leads to this file still. If that cannot be told, it is taken to.
   func holds(_ opened: Identity?) -> Bool {
     errno = 0
     let identity = identity
@@ -88,7 +88,7 @@ struct OutboxFile: Sendable {
 
   /// Opens the database with the settings that make its commits survive power loss, and checks that they are in effect.
   func open() throws -> DatabaseQueue {
-    try makePrivate()
+    if let problem = makePrivate(path) { throw OutboxStoreFailure.unavailable("The outbox \(path) \(problem).") }
     var configuration = Configuration()
     configuration.busyMode = .timeout(5)
     configuration.foreignKeysEnabled = false
@@ -104,8 +104,6 @@ struct OutboxFile: Sendable {
     let database = try DatabaseQueue(path: path, configuration: configuration)
     try database.writeWithoutTransaction { db in
       if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 2 { try db.execute(sql: "VACUUM") }
-    }
-    try database.writeWithoutTransaction { db in
       guard try !OutboxSchema.isContradictory(db) else {
         throw OutboxStoreFailure.broken("The outbox \(path) is damaged: its list of migrations contradicts its tables.")
       }
@@ -158,18 +156,6 @@ struct OutboxFile: Sendable {
     return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
-  /// Makes the file readable by its owner alone. SQLite gives its log the same permissions.
-  private func makePrivate() throws(OutboxStoreFailure) {
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else {
-      throw .unavailable("The outbox \(path) cannot be opened: \(String(cString: strerror(errno))).")
-    }
-    defer { close(descriptor) }
-    guard fchmod(descriptor, 0o600) == 0 else {
-      throw .unavailable("The outbox \(path) cannot be made private: \(String(cString: strerror(errno))).")
-    }
-  }
-
   /// Moves the database and what belongs to it to a name beside it, and returns that name.
   func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
     let place = "\(path).broken-\(now.milliseconds)"
@@ -181,4 +167,17 @@ struct OutboxFile: Sendable {
     clearCheckRequest()
     return place
   }
+}
+
+/// Makes a database readable by its owner alone, and creates it if it is missing. SQLite gives its log the same permissions.
+/// Returns what is wrong if it cannot: `cannot be opened: Permission denied`.
+func makePrivate(_ path: String) -> String? {
+  let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+  guard descriptor >= 0 else { return "cannot be opened: \(String(cString: strerror(errno)))" }
+  defer { close(descriptor) }
+  var status = stat()
+  guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    return "is not a file: move away what lies there"
+  }
+  return fchmod(descriptor, 0o600) == 0 ? nil : "cannot be made private: \(String(cString: strerror(errno)))"
 }

@@ -17,6 +17,9 @@ enum OutboxQueries {
     """
   static let digest = "SELECT digest FROM items WHERE n = ? AND digest IS NOT NULL"
   static let dropKey = "UPDATE items SET digest = NULL WHERE n = ?"
+  static let pause = "INSERT OR IGNORE INTO pauses VALUES (?)"
+  static let setKey = "UPDATE items SET idempotency_key = ?, digest = NULL WHERE n = ?"
+  static let setChecksum = "UPDATE contents SET checksum = ? WHERE item = ?"
   /// An item that joins the items of an owner (the second parameter) who has one with the same key cedes it to that.
   static let cedeKey = """
     UPDATE items SET digest = NULL WHERE n = ?1 AND digest IS NOT NULL AND EXISTS (
@@ -167,17 +170,4 @@ enum OutboxQueries {
   static let cutClaim = "UPDATE claims SET last = ? WHERE epoch = ?"
   static let moveClaim = "UPDATE claims SET owner = ? WHERE epoch = ?"
   static let endClaim = "DELETE FROM claims WHERE epoch = ?"
-
-  /// All statements on items but `every`, for the test of their query plans.
-  static let all = [
-    byNumber, byID, content, byKey, byReplaceKey, newerToReplace, laterToReplace, byState, placesByState, placesByLane,
-    firstOfLane,
-    activeInLane, placeInLane, followers, window, oldest, nextOrigin, fresh, due, nextDue, unanswered, retrying, shift,
-    shiftClaimed, free, cap,
-    shiftUnknown,
-    clampUnknown,
-    expired, expiring, finished, firstFinished, clampFinished, digest, dropKey,
-    cedeKey, insert, insertContent, deliver, update, setHead, delete,
-    deleteContent,
-  ]
 }

@@ -8,22 +8,16 @@ internal import HearthCore
 enum OutboxSchema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("1") { db in
-      try db.execute(sql: first)
-    }
-    migrator.registerMigration("2") { db in
-      try db.execute(sql: retrying)
-    }
-    migrator.registerMigration("3") { db in
-      try db.execute(sql: readyByKind)
-    }
+    migrator.registerMigration("1") { try $0.execute(sql: first) }
+    migrator.registerMigration("2") { try $0.execute(sql: retrying) }
+    migrator.registerMigration("3") { try $0.execute(sql: readyByKind) }
     migrator.registerMigration("4", migrate: separateClaims)
     migrator.registerMigration("5", migrate: addChecksums)
     migrator.registerMigration("6", migrate: dateSchedule)
     return migrator
   }
 
-  /// Whether a newer version made it; one whose list of migrations is damaged is no newer one.
+  /// Tells whether a newer version made the database. One whose list of migrations is damaged is no newer one.
   static func isNewer(_ db: Database) throws -> Bool {
     guard try migrator.hasBeenSuperseded(db) else { return false }
     return try !hasUnreadableList(db)
@@ -38,7 +32,7 @@ enum OutboxSchema {
     return try db.tableExists("grdb_migrations") && Row.fetchOne(db, sql: sql) != nil
   }
 
-  /// Whether the list of migrations does not go with what they have made.
+  /// Tells whether the list of migrations contradicts what they have made.
   static func isContradictory(_ db: Database) throws -> Bool {
     let applied = try migrator.appliedIdentifiers(db)
     let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")
@@ -80,7 +74,7 @@ enum OutboxSchema {
     CREATE INDEX items_finished ON items (state, finished_at) WHERE finished_at IS NOT NULL;
     """
 
-  /// Heads that wait for a retry, and not for their `notBefore`: what a step of the clock moves.
+  /// A step of the clock moves the heads that wait for a retry, and not for their `notBefore`.
   private static let retrying = """
     CREATE INDEX items_retrying ON items (owner, origin, due_at)
       WHERE is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at);

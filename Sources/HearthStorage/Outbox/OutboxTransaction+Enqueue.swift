@@ -3,15 +3,11 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  func enqueue(
-    _ items: [NewOutboxItem], within settings: OutboxSettings
-  ) throws -> [OutboxReceipt] {
+  func enqueue(_ items: [NewOutboxItem], within settings: OutboxSettings) throws -> [OutboxReceipt] {
     try items.enumerated().map { try enqueue($1, place: $0, within: settings) }
   }
 
-  private func enqueue(
-    _ new: NewOutboxItem, place: Int, within settings: OutboxSettings
-  ) throws -> OutboxReceipt {
+  private func enqueue(_ new: NewOutboxItem, place: Int, within settings: OutboxSettings) throws -> OutboxReceipt {
     let draft = new.draft
     let known = counters.owner(draft.account, new.subject)
     let content = content(of: new)
@@ -20,8 +16,7 @@ extension OutboxTransaction {
     }
     let bytes = draft.byteCount(with: new.url)
     let lane = draft.isUnordered ? nil : draft.lane
-    let progress =
-      new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
+    let progress = new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     var replaced: [StoredItem]
     repeat {
       replaced = try known.flatMap { owner in try draft.replaceKey.map { try replaceable(owner, $0) } } ?? []
@@ -121,13 +116,13 @@ extension OutboxTransaction {
       .sorted { $0.position < $1.position }
   }
 
-  /// Whether a newer item with its `replaceKey` was accepted: it is not sent again.
+  /// Tells whether a newer item with its `replaceKey` was accepted, so that it is not sent again.
   func isOutdated(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try number(OutboxQueries.newerToReplace, [item.owner, key, item.number]) != nil
   }
 
-  /// Whether the request of an older item with its `replaceKey` may be under way: it waits for its end.
+  /// Tells whether the request of an older item with its `replaceKey` may be under way. It waits for its end.
   func isOvertaking(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try rows(OutboxQueries.byReplaceKey, [item.owner, key]).contains {

@@ -10,22 +10,17 @@ extension OutboxTransaction {
 
   private func stats(of owner: OutboxCounters.Owner) throws -> OutboxStats {
     let begun = claims.begunCounts(of: owner.id)
-    let isOtherUser = counters.isOtherUser(owner)
-    let unsent = (
-      pending: max(owner.counts[OutboxItem.State.pending.number] - begun.pending, 0),
-      waiting: max(owner.counts[OutboxItem.State.waiting.number] - begun.waiting, 0)
-    )
+    let isHeld = counters.holdReason(of: owner) != nil
+    let (pending, waiting) = (max(owner[.pending] - begun.pending, 0), max(owner[.waiting] - begun.waiting, 0))
     var stats = OutboxStats()
-    stats.pending = isOtherUser ? 0 : unsent.pending
-    stats.waiting = isOtherUser ? 0 : unsent.waiting
+    stats.pending = isHeld ? 0 : pending
+    stats.waiting = isHeld ? 0 : waiting
     stats.inFlight = begun.all
-    stats.held =
-      owner.counts[OutboxItem.State.held.number] + owner.counts[OutboxItem.State.inFlight.number]
-      + (isOtherUser ? unsent.pending + unsent.waiting : 0)
-    stats.delivered = owner.counts[OutboxItem.State.delivered.number]
-    stats.dead = owner.counts[OutboxItem.State.dead.number]
+    stats.held = owner[.held] + owner[.inFlight] + (isHeld ? pending + waiting : 0)
+    stats.delivered = owner[.delivered]
+    stats.dead = owner[.dead]
     stats.bytes = owner.bytes
-    if !isOtherUser { stats.oldestPendingAt = try oldestPending(of: owner, begun) }
+    if !isHeld { stats.oldestPendingAt = try oldestPending(of: owner, begun) }
     return stats
   }
 
@@ -39,7 +34,7 @@ extension OutboxTransaction {
     return oldest
   }
 
-  /// `keepingContent`: only items whose content is kept.
+  /// With `keepingContent` only items are listed whose content is kept.
   func list(_ query: OutboxQuery, keepingContent: Bool = false) throws -> OutboxPage {
     let after = query.cursor.map { Int64($0) ?? .max } ?? 0
     let limit = max(query.limit, 1)
@@ -56,7 +51,7 @@ extension OutboxTransaction {
     }
     for owner in counters.owners.values where query.account == nil || owner.account == query.account {
       for state in states(shownAs: query.state, of: owner)
-      where owner.counts[state.number] > 0 && (!keepingContent || state.keepsContent) {
+      where owner[state] > 0 && (!keepingContent || state.keepsContent) {
         var source: StatementArguments = [owner.id]
         if let lane = query.lane { source += [lane] }
         source += [state.number, after, limit + 1 + (query.state == nil ? 0 : begun.count)]
@@ -75,10 +70,10 @@ extension OutboxTransaction {
   /// The states in the database of the items that are shown as `state`; those that have begun are not.
   func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
     guard let state else { return OutboxItem.State.byNumber }
-    let isOtherUser = counters.isOtherUser(owner)
+    let isHeld = counters.holdReason(of: owner) != nil
     switch state {
-    case .pending, .waiting: return isOtherUser ? [] : [state]
-    case .held: return [.held, .inFlight] + (isOtherUser ? [.pending, .waiting] : [])
+    case .pending, .waiting: return isHeld ? [] : [state]
+    case .held: return [.held, .inFlight] + (isHeld ? [.pending, .waiting] : [])
     case .inFlight: return []
     case .delivered, .dead, .cancelled, .superseded: return [state]
     }

@@ -6,13 +6,13 @@ final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
   private let moment: (now: Timestamp, stepped: Duration)
-  /// The time that it goes by.
+  /// The time that the transaction goes by.
   var now: Timestamp { moment.now }
-  /// Whether the schedule has followed all steps of the clock.
+  /// The schedule has followed all steps of the clock.
   private(set) var isInStep = false
   var counters: OutboxCounters
   var effects = Effects()
-  /// To be called once the transaction is durable.
+  /// They are called once the transaction is durable.
   var afterCommit: [@Sendable () -> Void] = []
 
   /// What those who observe the outbox are told of the transaction.
@@ -59,7 +59,7 @@ final class OutboxTransaction {
 
   private struct Undone: Error {}
 
-  /// What `body` returns. Nothing is left of what it has written.
+  /// Returns what `body` returns. Nothing is left of what it has written.
   func undoing<T>(_ body: () throws -> T) throws -> T {
     var value: T?
     do {
@@ -87,7 +87,7 @@ final class OutboxTransaction {
     return commit
   }
 
-  /// How long ago that was, whatever the clock was set to since.
+  /// Returns how long ago that was, whatever the clock was set to since.
   func age(of earlier: (now: Timestamp, stepped: Duration)) -> Duration {
     now - earlier.now - (moment.stepped - earlier.stepped)
   }
@@ -145,7 +145,7 @@ final class OutboxTransaction {
   }
 
   /// The item as it is shown: in flight once it has begun to be sent, and held where it is another user's than the
-  /// current one.
+  /// current one, or its account is not configured.
   func shown(_ item: StoredItem) throws -> OutboxItem {
     try shown(item, hasBegun: item.state.isActive && claims.isBegun(item.number))
   }
@@ -155,12 +155,12 @@ final class OutboxTransaction {
       throw OutboxStoreFailure.broken("Item \(item.id) has no owner.")
     }
     let progress = item.progress
-    let isOtherUsers = progress.isActive && !hasBegun && counters.isOtherUser(owner)
+    let holdReason = progress.isActive && !hasBegun ? counters.holdReason(of: owner) : nil
     return OutboxItem(
       id: item.id, account: owner.account, subject: owner.subject, lane: item.lane, method: item.method, url: item.url,
-      state: hasBegun ? .inFlight : isOtherUsers ? .held : progress.state,
-      reason: isOtherUsers ? .otherUser : progress.reason, attempts: progress.attempts, createdAt: item.createdAt,
-      nextAttemptAt: isOtherUsers || hasBegun ? nil : progress.nextAttemptAt, lastStatus: progress.lastStatus,
+      state: hasBegun ? .inFlight : holdReason == nil ? progress.state : .held, reason: holdReason ?? progress.reason,
+      attempts: progress.attempts, createdAt: item.createdAt,
+      nextAttemptAt: holdReason != nil || hasBegun ? nil : progress.nextAttemptAt, lastStatus: progress.lastStatus,
       lastError: progress.lastError, idempotencyKey: item.idempotencyKey, bytes: item.bytes)
   }
 
@@ -178,14 +178,14 @@ final class OutboxTransaction {
     return first.map { ($0.number, $0.isHead, $0.isHeld) }
   }
 
-  /// Whether a new item of the lane stands behind another.
+  /// Tells whether a new item of the lane stands behind another.
   func isLaneBusy(_ owner: Int64, _ lane: Name) throws -> Bool {
     if claims.isClaimed(owner, lane) { return true }
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
   /// Makes the first active item of a lane its head, unless the lane is claimed, or that item is held in its place.
-  /// `isDemanded`: by the scan of a demand, which tells its caller by itself that there is more.
+  /// `isDemanded` is true in the scan of a demand, which tells its caller by itself that there is more.
   func promote(_ owner: Int64, _ lane: Name, isDemanded: Bool = false) throws {
     guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead, !first.isHeld
     else { return }
@@ -220,7 +220,7 @@ final class OutboxTransaction {
     if let lane = claim.lane { try promote(claim.owner, lane) }
   }
 
-  /// Takes an item out of its claim so that it can be changed. Returns false where its request may have left; with
+  /// Takes an item out of its claim so that it can be changed. Returns false if its request may have left; with
   /// `always` that does not matter. The caller promotes the item's lane.
   func revoke(_ item: StoredItem, always: Bool = false) throws -> Bool {
     switch claims.revoke(item.number, always: always) {
@@ -237,7 +237,7 @@ final class OutboxTransaction {
     }
   }
 
-  /// Takes an item out of its lane that cannot be sent any more: it is dead, or held for review. Returns false where its
+  /// Takes an item out of its lane that cannot be sent any more: it is dead, or held for review. Returns false if its
   /// request may have left.
   @discardableResult
   func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)

@@ -43,7 +43,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     _ file: OutboxFile, clock: any Clock
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
     let store = SQLiteOutboxStore(file, clock, tell: { _ in })
-    return (store, try store.open(after: nil))
+    return (store, try store.open(after: nil, pausing: []))
   }
 
   /// Serves a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
@@ -52,13 +52,13 @@ package final class SQLiteOutboxStore: OutboxStore {
     at path: String, clock: any Clock, tell: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
     let store = SQLiteOutboxStore(OutboxFile(path), clock, tell: tell)
-    store.openOrWait(after: nil)
+    store.openOrWait(after: nil, pausing: [])
     return store
   }
 
-  private func openOrWait(after former: GroupCommitter?) {
+  private func openOrWait(after former: GroupCommitter?, pausing paused: Set<AccountName>) {
     do throws(OutboxStoreFailure) {
-      let place = try open(after: former)
+      let place = try open(after: former, pausing: paused)
       let loss = loss.withLock { $0.take() }
       let notice: String? =
         if let place {
@@ -78,23 +78,26 @@ package final class SQLiteOutboxStore: OutboxStore {
   package var notice: String? { told.withLock(\.self) }
 
   /// Returns the new path of a damaged database.
-  private func open(after former: GroupCommitter?) throws(OutboxStoreFailure) -> String? {
+  private func open(
+    after former: GroupCommitter?, pausing paused: Set<AccountName>
+  ) throws(OutboxStoreFailure) -> String? {
     if let former {
       // Otherwise it would end with removing the log that is at its path by then.
       if let lost = former.close() { loss.withLock { $0 = lost } }
       past.withLock { past in
-        past = GroupCommitter.Past(
-          steps: former.past.steps, lastEpoch: max(past.lastEpoch, former.past.lastEpoch))
+        past = GroupCommitter.Past(steps: former.past.steps, lastEpoch: max(past.lastEpoch, former.past.lastEpoch))
       }
     }
     // It may be there again. Once another is open, that may have its number.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
-    let (committer, place) = try openDatabase()
+    let (committer, place) = try openDatabase(pausing: paused)
     connection.withLock { $0 = .open(committer) }
     return place
   }
 
-  private func openDatabase() throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
+  private func openDatabase(
+    pausing paused: Set<AccountName>
+  ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     var setAside: String?
     // First of all: whoever opens it removes its log.
     if file.isEmptied { setAside = try file.setAside(at: clock.now()) }
@@ -110,7 +113,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     let past = past.withLock(\.self)
     func openDatabase() throws(OutboxStoreFailure) -> GroupCommitter {
       do {
-        return try GroupCommitter(file, reserve: reserve, observer: observer, clock: clock, after: past)
+        return try GroupCommitter(
+          file, reserve: reserve, observer: observer, clock: clock, after: past, pausing: paused)
       } catch {
         throw OutboxStoreFailure(opening: error, at: file.path)
       }
@@ -171,9 +175,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   var waitingRequests: Int { (try? committer.waiting) ?? 0 }
 
   /// For tests: the connection itself.
-  func withConnection<T: Sendable>(
-    _ body: @escaping @Sendable (Database) throws -> T
-  ) async throws -> T {
+  func withConnection<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     try await committer.database.writeWithoutTransaction(body)
   }
 
@@ -181,10 +183,10 @@ package final class SQLiteOutboxStore: OutboxStore {
     observer.set(receive)
   }
 
-  package func recover() async throws(OutboxStoreFailure) {
+  package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
     if case .closed(_, let former) = connection.withLock({ $0 }) {
       // Opening may wait for a lock of another program, and a check reads all of it.
-      await WorkerThread.run { self.openOrWait(after: former) }
+      await WorkerThread.run { self.openOrWait(after: former, pausing: paused) }
     }
     try await run { try $0.recover() }
   }
@@ -231,9 +233,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await run(.reading) { try $0.list(query) }
   }
 
-  package func export(
-    _ query: OutboxQuery, bytes: Int
-  ) async throws(OutboxStoreFailure) -> ExportPage {
+  package func export(_ query: OutboxQuery, bytes: Int) async throws(OutboxStoreFailure) -> ExportPage {
     try await run(.reading) { try $0.export(query, bytes: bytes) }
   }
 
@@ -241,9 +241,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await run(.reading) { try $0.stats(of: account) }
   }
 
-  package func change(
-    _ id: String, _ change: OutboxChange
-  ) async throws(OutboxStoreFailure) -> OutboxItem {
+  package func change(_ id: String, _ change: OutboxChange) async throws(OutboxStoreFailure) -> OutboxItem {
     try await run { try $0.change(id, change) }
   }
 
@@ -268,9 +266,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     try await run { try $0.bind(account, to: subject, formerly: former, adopts: adopts, limit: limit) }
   }
 
-  package func purge(
-    _ account: AccountName, of subject: Subject?, limit: Int
-  ) async throws(OutboxStoreFailure) -> Int {
+  package func purge(_ account: AccountName, of subject: Subject?, limit: Int) async throws(OutboxStoreFailure) -> Int {
     try await run { try $0.purge(account, of: subject, limit: limit) }
   }
 
@@ -302,15 +298,17 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure) {
-    let sql = isPaused ? "INSERT OR IGNORE INTO pauses VALUES (?)" : "DELETE FROM pauses WHERE account = ?"
+    let sql = isPaused ? OutboxQueries.pause : "DELETE FROM pauses WHERE account = ?"
     try await run { transaction in
       for account in accounts { try transaction.execute(sql, [account.description]) }
     }
   }
 
-  package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
-    try await run(.reading) { transaction in
-      Set(try String.fetchAll(transaction.db, sql: "SELECT account FROM pauses").compactMap(AccountName.init))
+  package func configure(_ accounts: Set<AccountName>) async throws(OutboxStoreFailure) -> Set<AccountName> {
+    let committer = try committer
+    return try await run(.reading) { transaction in
+      committer.configure(accounts, in: transaction)
+      return Set(try String.fetchAll(transaction.db, sql: "SELECT account FROM pauses").compactMap(AccountName.init))
     }
   }
 }

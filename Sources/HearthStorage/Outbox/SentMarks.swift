@@ -14,16 +14,16 @@ struct SentMarks: ~Copyable {
     var position: Int64
   }
 
-  /// In bytes: a name for the format, and the boot id.
+  /// The header holds a name for the format, and the boot id. Its size is in bytes.
   private static let headerSize = 64
   private static let format = "hearth-sent-1 "
-  /// How many marks there is room for from the beginning, and by how many the file grows.
+  /// The number of marks that there is room for from the beginning, and by which the file grows.
   private static let slotsAtOnce = 4096
 
   private let descriptor: Int32
   private let header: [UInt8]
   private(set) var slots = 0
-  /// Whether the file is of this boot, so that marks may be written.
+  /// The file is of this boot, so that marks may be written.
   private(set) var isCurrent: Bool
 
   /// Opens the file, or creates it, and makes room for marks where the disk has it. `bootID` differs after a loss of
@@ -51,7 +51,7 @@ struct SentMarks: ~Copyable {
     close(descriptor)
   }
 
-  /// The id that the kernel gives to each boot; empty where it cannot be read, so that no mark is ever believed.
+  /// Returns the id that the kernel gives to each boot. It is empty if it cannot be read, so that no mark is believed.
   static func bootID() -> String {
     let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }
@@ -61,7 +61,7 @@ struct SentMarks: ~Copyable {
     return count > 0 ? String(decoding: bytes.prefix(count).filter { $0 > UInt8(ascii: " ") }, as: UTF8.self) : ""
   }
 
-  /// Makes room for more marks. Returns false where the disk has none.
+  /// Makes room for more marks. Returns false if the disk has none.
   mutating func grow() -> Bool {
     let size = Self.headerSize + (slots + Self.slotsAtOnce) * Mark.size
     guard posix_fallocate(descriptor, 0, off_t(size)) == 0 else { return false }
@@ -69,7 +69,7 @@ struct SentMarks: ~Copyable {
     return true
   }
 
-  /// The position that each claim was marked with; nil where the marks are of another boot, or cannot be read.
+  /// Returns the position that each claim was marked with, or nil if the marks are of another boot, or cannot be read.
   func read() -> [Int64: Int64]? {
     var status = stat()
     guard isCurrent, fstat(descriptor, &status) == 0 else { return nil }

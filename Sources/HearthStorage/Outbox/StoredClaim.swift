@@ -4,7 +4,7 @@ internal import HearthCore
 struct StoredClaim {
   let epoch: Int64
   let owner: Int64
-  /// Nil for the claim on one unordered item, which is the head.
+  /// It is nil for the claim on one unordered item, which is the head.
   let lane: Name?
   let head: Int64
   /// The positions of the first and the last claimed item.

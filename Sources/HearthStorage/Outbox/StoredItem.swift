@@ -12,7 +12,7 @@ struct StoredItem {
   let method: String
   let url: String
   let createdAt: Timestamp
-  let idempotencyKey: String
+  var idempotencyKey: String
   let bytes: Int
   let expect: ExpectedContent?
   let replaceKey: Name?

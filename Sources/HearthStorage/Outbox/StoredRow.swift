@@ -74,9 +74,7 @@ extension Name: DatabaseValueConvertible {
 
 extension Database {
   /// What `body` makes of the first row of which it makes something. `body` must not run the same query.
-  func firstRow<T>(
-    _ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T?
-  ) throws -> T? {
+  func firstRow<T>(_ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T?) throws -> T? {
     let statement = try cachedStatement(sql: sql)
     try statement.setArguments(arguments)
     defer { sqlite3_reset(statement.sqliteStatement) }
@@ -90,9 +88,7 @@ extension Database {
   }
 
   /// Calls `body` with each row. It must not run the same query.
-  func forEachRow(
-    _ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> Void
-  ) throws {
+  func forEachRow(_ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> Void) throws {
     _ = try firstRow(sql, arguments) { row in
       try body(row)
       return Never?.none
@@ -100,9 +96,7 @@ extension Database {
   }
 
   /// What `body` makes of each row. It must not run the same query.
-  func rows<T>(
-    _ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T
-  ) throws -> [T] {
+  func rows<T>(_ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T) throws -> [T] {
     var values: [T] = []
     try forEachRow(sql, arguments) { values.append(try body($0)) }
     return values

@@ -39,7 +39,7 @@ struct ResponseFile: Sendable {
   }
 
   private func openAsItIs() throws -> DatabaseQueue {
-    try makePrivate()
+    if let problem = makePrivate(path) { throw Unfit(sentence: "\(path) \(problem).") }
     var configuration = Configuration()
     configuration.busyMode = .timeout(1)
     configuration.label = "hearth.responses"
@@ -65,22 +65,6 @@ struct ResponseFile: Sendable {
     return database
   }
 
-  /// Readable by its owner alone. SQLite gives its log the same permissions.
-  private func makePrivate() throws {
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-    guard descriptor >= 0 else {
-      throw Unfit(sentence: "\(path) cannot be opened: \(String(cString: strerror(errno))).")
-    }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Unfit(sentence: "\(path) is not a file: move away what lies there.")
-    }
-    guard fchmod(descriptor, 0o600) == 0 else {
-      throw Unfit(sentence: "\(path) cannot be made private: \(String(cString: strerror(errno))).")
-    }
-  }
-
   /// Returns a sentence where a file stays.
   func remove() -> String? {
     for suffix in ["", "-wal", "-shm", "-journal"] where unlink(path + suffix) != 0 && errno != ENOENT {
@@ -89,7 +73,7 @@ struct ResponseFile: Sendable {
     return nil
   }
 
-  /// The database itself is no good: waiting mends nothing.
+  /// The database itself is no good: waiting fixes nothing.
   static func isDamage(_ error: any Error) -> Bool {
     if error is RowDecodingError { return true }
     let codes: [ResultCode] = [

@@ -6,38 +6,32 @@ internal import HearthCore
 
 /// The rows of kept answers.
 enum ResponseQueries {
-  private static let owned = "account = ? AND issuer = ? AND subject = ?"
-
   private static func owner(of key: ResponseKey) -> StatementArguments {
     [key.account.description, key.subject.issuer, key.subject.id]
   }
 
   /// The row of the newest answer that the request would have been given.
   static func find(_ key: ResponseKey, in db: Database) throws -> (id: Int64, response: StoredResponse)? {
-    for (id, _) in try matches(key, in: db) {
-      guard
-        let row = try Row.fetchOne(
-          db,
-          sql: "SELECT headers, body, selectors, confirmed_at, initial_age, is_validatable FROM responses WHERE id = ?",
-          arguments: [id])
-      else { continue }
-      return (id, try response(row))
+    let sql = "SELECT headers, body, selectors, confirmed_at, initial_age, is_validatable FROM responses WHERE id = ?"
+    guard let id = try matches(key, in: db).first, let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
+      return nil
     }
-    return nil
+    return (id, try response(row))
   }
 
   /// Values of fields are compared by their hash: they may be secrets, and are not kept.
-  private static func matches(_ key: ResponseKey, in db: Database) throws -> [(id: Int64, selectors: [String])] {
+  private static func matches(_ key: ResponseKey, in db: Database) throws -> [Int64] {
     let rows = try Row.fetchAll(
       db,
       sql: """
-        SELECT id, selectors, selection FROM responses WHERE \(owned) AND url = ? ORDER BY confirmed_at DESC, id DESC
+        SELECT id, selectors, selection FROM responses
+        WHERE account = ? AND issuer = ? AND subject = ? AND url = ? ORDER BY confirmed_at DESC, id DESC
         """, arguments: owner(of: key) + [key.url])
     return try rows.compactMap { row in
       let (id, text) = (try row.decode(Int64.self, atIndex: 0), try row.decode(String.self, atIndex: 1))
       let selectors = text.split(separator: ",").map(String.init)
       let selection = try row.decode(Data.self, atIndex: 2)
-      return hash(key, selectors) == selection ? (id, selectors) : nil
+      return hash(key, selectors) == selection ? id : nil
     }
   }
 
@@ -86,7 +80,7 @@ enum ResponseQueries {
   }
 
   static func remove(_ key: ResponseKey, in db: Database) throws {
-    for (id, _) in try matches(key, in: db) {
+    for id in try matches(key, in: db) {
       try db.execute(sql: "DELETE FROM responses WHERE id = ?", arguments: [id])
     }
   }

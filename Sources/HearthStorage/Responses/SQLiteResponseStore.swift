@@ -1,7 +1,4 @@
-internal import Crypto
-internal import FoundationEssentials
 internal import GRDB
-internal import HearthControl
 package import HearthCore
 internal import HearthThreads
 package import Logging
@@ -61,22 +58,17 @@ package final class SQLiteResponseStore: ResponseStore {
 
   /// Writes the log back and closes the database.
   package func close() async {
-    await onThread { self.close(removing: false) }
+    await thread.run { self.close(removing: false) }
   }
 
   // MARK: - On the thread
 
-  private func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
-      thread.enqueue { continuation.resume(returning: work()) }
-    }
-  }
-
-  /// `creates`: the database is made where there is none; else there is nothing to do then. `fallback`: where it fails.
+  /// Makes the database if there is none and `creates` is true; else there is nothing to do then. Returns `fallback` if it
+  /// fails.
   private func run<Value: Sendable>(
     creates: Bool = false, else fallback: Value, _ body: @escaping @Sendable (Database) throws -> Value
   ) async -> Value {
-    await onThread {
+    await thread.run {
       do {
         guard let database = try self.database(creates: creates) else { return fallback }
         let value = try database.write(body)
@@ -91,7 +83,7 @@ package final class SQLiteResponseStore: ResponseStore {
 
   /// What cannot be removed row by row goes with the file.
   private func wipe(_ body: @escaping @Sendable (Database) throws -> Void) async {
-    await onThread {
+    await thread.run {
       do {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in

@@ -13,7 +13,7 @@ package actor FileRevocationStore: RevocationStore {
   private let folder: String
   private let files: any FileSystem
   private let logger: Logger
-  /// Held for a whole call: the steps of a write suspend.
+  /// It is held for a whole call, because the steps of a write suspend.
   private let mutex = AsyncMutex()
 
   package init(folder: String, files: any FileSystem, logger: Logger) {
@@ -26,22 +26,14 @@ package actor FileRevocationStore: RevocationStore {
 
   package func keep(_ pending: PendingRevocation) async throws(AccessFailure) {
     try await mutex.withLock { () async throws(AccessFailure) in
-      do throws(FileError) {
-        try await files.createFolders(folder)
-      } catch {
-        throw AccessFailure(error, at: folder)
-      }
+      try await accessing(folder, await files.createFolders(folder))
       let file = RevocationFile(pending)
       let key = try await key(file.header, isMade: true)
       guard let bytes = file.sealed(with: key) else {
         throw AccessFailure(.keyUnavailable, detail: "it cannot be sealed")
       }
       let path = path(of: pending.id)
-      do throws(FileError) {
-        try await AtomicFile(path: path, files: files).replace(with: bytes)
-      } catch {
-        throw AccessFailure(error, at: path)
-      }
+      try await accessing(path, await AtomicFile(path: path, files: files).replace(with: bytes))
     }
   }
 
@@ -65,7 +57,7 @@ package actor FileRevocationStore: RevocationStore {
   private func read(id: String, at now: Timestamp) async -> PendingRevocation? {
     let path = path(of: id)
     do throws(AccessFailure) {
-      let contents = try await contents(of: path)
+      let contents = try await accessing(path, await files.read(path, limit: Self.sizeLimit, followsLink: false))
       guard let sealed = try? FileFormat.decode(RevocationFile.Sealed.self, version: 1, from: contents.bytes),
         let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
       else {
@@ -86,15 +78,7 @@ package actor FileRevocationStore: RevocationStore {
     }
   }
 
-  private func contents(of path: String) async throws(AccessFailure) -> FileContents {
-    do throws(FileError) {
-      return try await files.read(path, limit: Self.sizeLimit, followsLink: false)
-    } catch {
-      throw AccessFailure(error, at: path)
-    }
-  }
-
-  /// The key goes with the last file.
+  /// Removes the key with the last file.
   private func removeFile(_ path: String) async {
     try? await files.removeFile(path)
     let rest = (try? await files.names(in: folder)) ?? [""]
@@ -106,16 +90,12 @@ package actor FileRevocationStore: RevocationStore {
 
   private var keyPath: String { folder + "/key" }
 
-  /// `isMade`: the daemon's own is made where it is missing.
+  /// The daemon's own key is made if it is missing and `isMade` is true.
   private func key(_ header: RevocationFile.Header, isMade: Bool) async throws(AccessFailure) -> SealingKey {
     if let path = header.keyFile { return try await KeyFile(path: path, files: files).key() }
-    do throws(FileError) {
-      if isMade, try await !files.exists(keyPath) {
-        let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
-        try await AtomicFile(path: keyPath, files: files).replace(with: key)
-      }
-    } catch {
-      throw AccessFailure(error, at: keyPath)
+    if isMade, try await !accessing(keyPath, await files.exists(keyPath)) {
+      let key = SymmetricKey(size: .bits256).withUnsafeBytes { Array($0) }
+      try await accessing(keyPath, await AtomicFile(path: keyPath, files: files).replace(with: key))
     }
     return try await KeyFile(path: keyPath, files: files).key()
   }

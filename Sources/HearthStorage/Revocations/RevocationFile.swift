@@ -3,7 +3,7 @@ import HearthCore
 
 /// The JSON of a grant that is still to be revoked.
 struct RevocationFile {
-  /// What lies open. It holds no secret.
+  /// The fields that lie open. They hold no secret.
   struct Header: Codable, Hashable, Sendable {
     let account: String
     let issuer: String?
@@ -12,7 +12,7 @@ struct RevocationFile {
     let origin: String?
     let origins: [String]?
     let expiresAt: String
-    /// Nil: the daemon's own key seals it.
+    /// The account's own key file that seals it; nil if the daemon's own key does.
     let keyFile: String?
   }
 
@@ -37,15 +37,15 @@ struct RevocationFile {
       expiresAt: pending.expiresAt.description, keyFile: keyFile)
   }
 
-  /// It is nil where the key has been wiped.
+  /// Returns nil if the key has been wiped.
   func sealed(with key: SealingKey) -> [UInt8]? {
-    Seal.seal(FileFormat.encode(GrantDocument(grant: grant)), with: key, associated: FileFormat.encode(header))
+    Seal.seal(FileFormat.encode(GrantDocument(grant)), with: key, associated: FileFormat.encode(header))
       .map { FileFormat.encode(Sealed(header: header, sealed: Data($0))) }
   }
 }
 
 extension RevocationFile.Sealed {
-  /// Throws where the seal does not open: it is bound to the header.
+  /// Throws if the seal does not open: it is bound to the header.
   func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
     guard let account = AccountName(header.account),
       let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),

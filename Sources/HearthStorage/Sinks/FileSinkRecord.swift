@@ -1,56 +1,43 @@
 import HearthControl
 package import HearthCore
 
-/// sinks.json: the paths at which files of sinks lie, or may lie. It holds no secret.
+/// sinks.json: the paths at which files of sinks lie, or may lie, and the marks of those files. It holds no secret.
 package struct FileSinkRecord: SinkRecord {
   private static let sizeLimit = 1 << 20
   private static let version = 1
 
   private let file: AtomicFile
-  private let files: any FileSystem
   private let clock: any Clock
 
   package init(path: String, files: any FileSystem, clock: any Clock) {
     file = AtomicFile(path: path, files: files)
-    self.files = files
     self.clock = clock
   }
 
-  package func recall() async throws(AccessFailure) -> Set<String> {
-    let document: JSON?
-    do throws(FileError) {
-      let bytes = try await files.read(file.path, limit: Self.sizeLimit, followsLink: false).bytes
-      document = try? JSON(parsing: bytes)
-    } catch .absent {
-      return []
-    } catch {
-      throw AccessFailure(error, at: file.path)
-    }
+  package func recall() async throws(AccessFailure) -> [String: [SinkMark]] {
+    guard let contents = try await file.read(limit: Self.sizeLimit) else { return [:] }
+    let document = try? JSON(parsing: contents.bytes)
     guard document?["version"]?.int == Self.version, let paths = document?["paths"]?.array else {
       let isNewer = document?["version"]?.int.map { $0 > Self.version } ?? false
-      throw await setAside(as: isNewer ? "newer" : "corrupt")
+      // A person may still find the paths in it.
+      let newPath = try await file.setAside(as: isNewer ? "newer" : "corrupt", at: clock.now())
+      throw AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(newPath)")
     }
-    return Set(paths.compactMap(\.string).filter { $0.hasPrefix("/") })
+    return Dictionary(
+      paths.compactMap(\.string).filter { $0.hasPrefix("/") }.map { path in
+        (path, document?["marks"]?[path]?.array?.compactMap(\.string) ?? [])
+      }
+    ) { first, _ in first }
   }
 
-  /// A person may still find the paths in it.
-  private func setAside(as label: String) async -> AccessFailure {
-    do throws(FileError) {
-      let place = try await files.setAside(file.path, as: label, at: clock.now())
-      return AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(place)")
-    } catch {
-      return AccessFailure(error, at: file.path)
-    }
-  }
-
-  package func keep(_ paths: Set<String>) async throws(AccessFailure) {
+  package func keep(_ claims: [String: [SinkMark]]) async throws(AccessFailure) {
+    let claims = claims.sorted { $0.key < $1.key }
+    var marks = JSONObject()
+    for (path, files) in claims { marks[path] = .array(files.map { .string($0) }) }
     let document: JSON = [
-      "version": JSON(Self.version), "paths": .array(paths.sorted().map { .string($0) }),
+      "version": JSON(Self.version), "paths": .array(claims.map { .string($0.key) }),
+      "marks": .object(marks),
     ]
-    do throws(FileError) {
-      try await file.replace(with: Array("\(document)\n".utf8))
-    } catch {
-      throw AccessFailure(error, at: file.path)
-    }
+    try await accessing(file.path, await file.replace(with: Array("\(document)\n".utf8)))
   }
 }

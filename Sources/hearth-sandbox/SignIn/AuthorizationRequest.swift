@@ -25,13 +25,13 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
 
     var error: ErrorBody {
       switch self {
-      case .person(let description): ErrorBody(error: "invalid_request", description: description)
+      case .person(let description): ErrorBody("invalid_request", description)
       case .client(let error, _, _): error
       }
     }
   }
 
-  /// `wantedClient`: the only client that is known; nil where every one is.
+  /// `wantedClient` is the only client that is known, or nil if every one is.
   init(_ fields: [String: String], wantedClient: String?) throws(Refusal) {
     guard let client = fields["client_id"], !client.isEmpty, wantedClient == nil || client == wantedClient else {
       throw .person("The client is unknown.")
@@ -40,7 +40,7 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
       throw .person("The redirect_uri is missing, or is not an address such as http://127.0.0.1:PORT/PATH.")
     }
     func refusal(_ error: String, _ description: String) -> Refusal {
-      .client(ErrorBody(error: error, description: description), redirectURI, state: fields["state"])
+      .client(ErrorBody(error, description), redirectURI, state: fields["state"])
     }
     guard let responseType = fields["response_type"] else {
       throw refusal("invalid_request", "There is no response_type.")

@@ -21,13 +21,8 @@ struct DeviceCodes: Codable, Sendable {
 
   /// The answer to a device (RFC 8628, section 3.2).
   struct Started: Codable, Sendable {
-    let deviceCode, userCode, verificationURI, verificationURIComplete: String
+    let deviceCode, userCode, verificationUri, verificationUriComplete: String
     let expiresIn, interval: Int
-
-    enum CodingKeys: String, CodingKey {
-      case deviceCode = "device_code", userCode = "user_code", verificationURI = "verification_uri"
-      case verificationURIComplete = "verification_uri_complete", expiresIn = "expires_in", interval
-    }
   }
 
   /// What a person is asked to allow.
@@ -47,18 +42,17 @@ struct DeviceCodes: Codable, Sendable {
       clientID: clientID, scope: scope, userCode: user, expiresAt: now.addingTimeInterval(lifetime),
       interval: interval, polledAt: .distantPast)
     return Started(
-      deviceCode: device, userCode: user, verificationURI: page, verificationURIComplete: "\(page)?user_code=\(user)",
+      deviceCode: device, userCode: user, verificationUri: page, verificationUriComplete: "\(page)?user_code=\(user)",
       expiresIn: Int(lifetime), interval: Int(interval))
   }
 
-  /// The sign-in that a person's code belongs to, however it is typed: case and dashes do not count. Nil where there is
-  /// none that waits.
+  /// The sign-in that a person's code belongs to, or nil if none waits for it. Case and dashes of the code do not count.
   func waiting(for userCode: String, at now: Date) -> Waiting? {
     guard let entry = key(of: userCode, at: now).flatMap({ entries[$0] }) else { return nil }
     return Waiting(clientID: entry.clientID, scope: entry.scope, userCode: entry.userCode)
   }
 
-  /// Nil as the login: the person says no. False where nothing waits for it any more.
+  /// The person says no if `login` is nil. Returns false if nothing waits for it any more.
   mutating func decide(_ userCode: String, _ login: Login?, at now: Date) -> Bool {
     guard let key = key(of: userCode, at: now) else { return false }
     entries[key]?.decision = login.map(Decision.allowed) ?? .denied
@@ -70,7 +64,7 @@ struct DeviceCodes: Codable, Sendable {
     _ deviceCode: String?, clientID: String?, mistake: Mistake?, at now: Date
   ) -> Result<(scope: String, login: Login), ErrorBody> {
     func no(_ error: String, _ description: String) -> Result<(scope: String, login: Login), ErrorBody> {
-      .failure(ErrorBody(error: error, description: description))
+      .failure(ErrorBody(error, description))
     }
     guard let deviceCode, let entry = entries[deviceCode], entry.clientID == clientID else {
       return no("invalid_grant", "The device code is unknown.")

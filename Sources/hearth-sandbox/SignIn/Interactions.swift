@@ -42,21 +42,21 @@ struct Interactions: Codable, Sendable {
   }
 
   /// How long a person may take, in seconds.
-  static let patience: Double = 600
+  static let timeout: Double = 600
 
   private var open: [String: Open] = [:]
   private var logins: [String: Login] = [:]
 
   /// Returns the ticket that the pages' forms carry.
   mutating func begin(_ question: Question, at now: Date) -> String {
-    open = open.filter { now.timeIntervalSince($1.since) < Self.patience }
+    open = open.filter { now.timeIntervalSince($1.since) < Self.timeout }
     let ticket = RandomText.token("ticket")
     open[ticket] = Open(question: question, since: now)
     return ticket
   }
 
   func question(of ticket: String?, at now: Date) -> Open? {
-    guard let ticket, let found = open[ticket], now.timeIntervalSince(found.since) < Self.patience else { return nil }
+    guard let ticket, let found = open[ticket], now.timeIntervalSince(found.since) < Self.timeout else { return nil }
     return found
   }
 

@@ -17,7 +17,7 @@ struct PushedRequests: Codable, Sendable {
     return uri
   }
 
-  /// It is nil where it is unknown, was taken up or has expired, or belongs to another client.
+  /// Returns nil if the request is unknown, was taken up or has expired, or belongs to another client.
   mutating func take(_ uri: String, clientID: String?, at now: Date) -> AuthorizationRequest? {
     guard let entry = entries[uri], entry.request.clientID == clientID else { return nil }
     entries[uri] = nil

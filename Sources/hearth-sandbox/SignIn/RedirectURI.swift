@@ -4,7 +4,7 @@ import FoundationEssentials
 struct RedirectURI: Codable, Hashable, Sendable {
   let text: String
 
-  /// It is nil where it is none.
+  /// Returns nil if the text is no such address.
   init?(_ text: String) {
     guard let url = URL(string: text), url.scheme == "http", url.user == nil, !text.contains("#"),
       text.unicodeScalars.allSatisfy({ (0x21...0x7E).contains($0.value) }),

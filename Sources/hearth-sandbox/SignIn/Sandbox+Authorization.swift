@@ -7,10 +7,8 @@ extension Sandbox {
   static let sessionCookie = "sandbox_session"
 
   private struct Pushed: Encodable {
-    let requestURI: String
+    let requestUri: String
     var expiresIn = Int(PushedRequests.lifetime)
-
-    enum CodingKeys: String, CodingKey { case requestURI = "request_uri", expiresIn = "expires_in" }
   }
 
   /// The authorization endpoint (RFC 6749, section 3.1). The person logs in where nobody is, and is then asked.
@@ -23,8 +21,8 @@ extension Sandbox {
         // Consent is always asked for: nothing tells one client on a loopback address from another (RFC 8252, 8.6).
         let error =
           login == nil
-          ? ErrorBody(error: "login_required", description: "Nobody is logged in.")
-          : ErrorBody(error: "consent_required", description: "The person has to be asked.")
+          ? ErrorBody("login_required", "Nobody is logged in.")
+          : ErrorBody("consent_required", "The person has to be asked.")
         throw AuthorizationRequest.Refusal.client(error, request.redirectURI, state: request.state)
       }
       return ask(.authorization(request), call, at: now)
@@ -33,7 +31,8 @@ extension Sandbox {
       case .person(let description): return Page.message("This link does not work", description).response(.badRequest)
       case .client(let error, let redirectURI, let state):
         return sendBack(
-          to: redirectURI, [("error", error.error), ("error_description", error.description)], state: state, .found)
+          to: redirectURI, [("error", error.error), ("error_description", error.errorDescription)], state: state, .found
+        )
       }
     }
   }
@@ -50,32 +49,24 @@ extension Sandbox {
     }
     let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
     guard !settings.demandsPushedRequests else {
-      throw .client(
-        ErrorBody(error: "invalid_request", description: "The request has to be pushed first."), request.redirectURI,
-        state: request.state)
+      let error = ErrorBody("invalid_request", "The request has to be pushed first.")
+      throw .client(error, request.redirectURI, state: request.state)
     }
     return request
   }
 
   /// Takes an authorization request from the client directly (RFC 9126, section 2).
-  func pushRequest(_ call: Call) -> Response {
-    do {
-      let client = try authenticatedClient(call)
-      guard call.fields["request_uri"] == nil else {
-        throw ErrorBody(error: "invalid_request", description: "A request_uri cannot be pushed.")
-      }
-      var fields = call.fields
-      fields["client_id"] = client
-      let now = now
+  func pushRequest(_ call: Call) throws(ErrorBody) -> Response {
+    let client = try authenticatedClient(call)
+    var fields = call.fields
+    guard fields["request_uri"] == nil else { throw ErrorBody("invalid_request", "A request_uri cannot be pushed.") }
+    fields["client_id"] = client
+    let now = now
+    do throws(AuthorizationRequest.Refusal) {
       let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
-      let uri = state.withLock { $0.pushed.add(request, at: now) }
-      return .json(Pushed(requestURI: uri), status: .created)
-    } catch let refusal as AuthorizationRequest.Refusal {
-      return refused(refusal.error)
-    } catch let error as ErrorBody {
-      return refused(error)
+      return .json(Pushed(requestUri: state.withLock { $0.pushed.add(request, at: now) }), status: .created)
     } catch {
-      return refused(ErrorBody(error: "invalid_request", description: "\(error)"))
+      throw error.error
     }
   }
 
@@ -118,7 +109,7 @@ extension Sandbox {
       }
       let code = state.withLock { state in
         let code = state.codes.issue(for: request, by: login, at: now)
-        state.provider.note(code)
+        state.provider.issued.append(code)
         return code
       }
       return sendBack(

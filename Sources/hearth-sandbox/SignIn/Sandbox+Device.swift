@@ -5,23 +5,19 @@ import Synchronization
 
 extension Sandbox {
   /// Begins the sign-in of a device (RFC 8628, section 3.1).
-  func startDevice(_ call: Call) -> Response {
-    do throws(ErrorBody) {
-      guard let client = try authenticatedClient(call) else {
-        throw ErrorBody(error: "invalid_client", description: "There is no client_id.")
-      }
-      let (scope, page, now) = (call.fields["scope"] ?? "", issuer.url + Endpoint.device.rawValue, now)
-      let started = state.withLock { state in
-        let started = state.devices.start(
-          clientID: client, scope: scope, page: page, lifetime: settings.deviceCodeLifetime,
-          interval: settings.deviceInterval, at: now)
-        state.provider.note(started.deviceCode)
-        return started
-      }
-      return .json(started)
-    } catch {
-      return refused(error)
+  func startDevice(_ call: Call) throws(ErrorBody) -> Response {
+    guard let client = try authenticatedClient(call) else {
+      throw ErrorBody("invalid_client", "There is no client_id.")
     }
+    let (scope, page, now) = (call.fields["scope"] ?? "", issuer.url + Endpoint.device.rawValue, now)
+    let started = state.withLock { state in
+      let started = state.devices.start(
+        clientID: client, scope: scope, page: page, lifetime: settings.deviceCodeLifetime,
+        interval: settings.deviceInterval, at: now)
+      state.provider.issued.append(started.deviceCode)
+      return started
+    }
+    return .json(started)
   }
 
   /// The page where the code is typed in, and the answer to it (RFC 8628, section 3.3). A code in the address fills in the

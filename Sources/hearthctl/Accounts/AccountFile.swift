@@ -54,13 +54,19 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Gives keys of an account's table other values. Returns where the file before is kept.
-  func set(_ values: [(key: String, value: String)], of account: AccountName) throws -> String? {
+  /// Changes keys of an account's table: `change` is given what is written there, nil where nothing is, and returns what is
+  /// to be. Returns where the file before is kept.
+  func change(
+    _ keys: [String], of account: AccountName, _ change: (_ key: String, _ old: String?) throws -> String?
+  ) throws -> String? {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usableAccounts()
+    guard before.contains(where: { $0.name == account.description }) else {
+      throw CommandFailure(.failed, "There is no account \(account) in \(path).")
+    }
     var document = TOMLDocument(edit.bytes ?? [])
-    for (key, value) in values {
-      guard document.set(key, to: try TOMLTable.quoted(value, for: key), in: ["accounts", account.description]) else {
+    for key in keys {
+      guard try document.change(key, in: ["accounts", account.description], { try change(key, $0) }) else {
         throw notSeparable(account)
       }
     }
@@ -82,7 +88,7 @@ struct AccountFile {
     do {
       return try read(path)
     } catch let refusal as DaemonProgram.Refusal {
-      throw CommandFailure(.failed, "The configuration cannot be used as it is, so mend it first: \(refusal.sentence)")
+      throw CommandFailure(.failed, "The configuration cannot be used as it is, so fix it first: \(refusal.sentence)")
     }
   }
 

@@ -132,8 +132,9 @@ struct AccountKeys: ParsableArguments {
     return table
   }
 
-  /// Refuses a provider that is not known, and one without what it needs: each key is named.
-  func check(with program: DaemonProgram, hasSecret: Bool) throws {
+  /// Refuses a provider that is not known, and one without what it needs: each key is named. Where the provider's own APIs
+  /// answer is named where nothing else is.
+  mutating func check(with program: DaemonProgram, hasSecret: Bool) throws {
     guard let provider else {
       guard type != nil || issuer != nil else {
         throw ValidationError(
@@ -144,9 +145,11 @@ struct AccountKeys: ParsableArguments {
     let all = try program.providers()
     guard let known = all.first(where: { $0.name == provider }) else {
       throw ValidationError(
-        "There is no provider \"\(provider)\": it is \(all.map(\.name).joined(separator: ", ")), or one of your own, with "
-          + "--issuer or --type.")
+        "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) It is "
+          + "\(all.map(\.name).joined(separator: ", ")), or one of your own, with --issuer or --type.")
     }
+    // Another issuer than the provider's own has its own APIs.
+    if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }
     guard type == nil || type == known.type else { return }
     let table = try table(AccountName("a")!, secretFile: nil)
     // A secret that was made elsewhere stands in for Apple's key.
@@ -184,11 +187,11 @@ struct AccountKeys: ParsableArguments {
   }
 
   /// As the configuration has paths: from the root, or from a folder that `~` or `%d` stands for.
-  private static func absolute(_ path: String?) -> String? {
+  static func absolute(_ path: String?) -> String? {
     path.map { $0.hasPrefix("~/") || $0.hasPrefix("%d/") ? $0 : EnvironmentPaths.absolute($0) }
   }
 
-  private static func pairs(_ texts: [String], _ option: String) throws -> [(key: String, value: String)] {
+  static func pairs(_ texts: [String], _ option: String) throws -> [(key: String, value: String)] {
     try texts.map { text in
       guard let end = text.firstIndex(of: "="), end > text.startIndex else {
         throw ValidationError("\(option) has to be NAME=VALUE, not \"\(text)\".")

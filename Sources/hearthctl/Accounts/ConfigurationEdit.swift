@@ -104,7 +104,7 @@ extension ConfigurationEdit {
       return path
     }
     guard let place = realpath(path, nil) else {
-      throw CommandFailure(.failed, "\(path) is a link that leads nowhere (\(reason())): mend it, or remove it.")
+      throw CommandFailure(.failed, "\(path) is a link that leads nowhere (\(reason())): fix it, or remove it.")
     }
     defer { free(place) }
     return String(cString: place)

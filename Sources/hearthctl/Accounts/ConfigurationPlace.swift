@@ -16,7 +16,7 @@ enum ConfigurationPlace {
     return path
   }
 
-  /// Also where it is a link to what is not there: that has to be mended before another file takes its place.
+  /// Also where it is a link to what is not there: that has to be fixed before another file takes its place.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

@@ -9,9 +9,9 @@ struct DaemonProgram {
   /// Where the daemon that serves the configuration has its own files, as options: what may lie there it refuses alike.
   private var places: [String] = []
   /// A report needs no network.
-  private static let patience: Duration = .seconds(20)
+  private static let timeout: Duration = .seconds(20)
   /// More than the daemon's program waits for a provider itself.
-  private static let discoveryPatience: Duration = .seconds(25)
+  private static let discoveryTimeout: Duration = .seconds(25)
 
   /// The one beside this program, else the one in `$PATH`.
   static func find() throws(CommandFailure) -> DaemonProgram {
@@ -73,6 +73,8 @@ struct DaemonProgram {
     /// The keys that an account has to have, and those that most clients need.
     let required: [String]
     let usual: [String]
+    /// Where its APIs answer.
+    let apiOrigins: [String]
     let json: JSON
   }
 
@@ -120,13 +122,14 @@ struct DaemonProgram {
       return Provider(
         name: name, type: type, issuer: provider["issuer"]?.string, issuerExample: provider["issuerExample"]?.string,
         required: provider["required"]?.array?.compactMap(\.string) ?? [],
-        usual: provider["usual"]?.array?.compactMap(\.string) ?? [], json: provider)
+        usual: provider["usual"]?.array?.compactMap(\.string) ?? [],
+        apiOrigins: provider["apiOrigins"]?.array?.compactMap(\.string) ?? [], json: provider)
     }
   }
 
   /// Where the account's provider answers; throws a `Refusal` where it does not.
   func discover(_ account: AccountName, in path: String) throws -> Endpoints {
-    let report = try ask(["--discover", account.description, "--config", path], within: Self.discoveryPatience)
+    let report = try ask(["--discover", account.description, "--config", path], within: Self.discoveryTimeout)
     return Endpoints(
       discovery: report["discovery"]?.string, token: report["tokenEndpoint"]?.string,
       hasBrowser: report["authorizationEndpoint"]?.string != nil,
@@ -137,7 +140,7 @@ struct DaemonProgram {
     CommandFailure(.failed, "What \(program.path) says cannot be understood: is its version another one?")
   }
 
-  private func ask(_ arguments: [String], within limit: Duration = Self.patience) throws -> JSON {
+  private func ask(_ arguments: [String], within limit: Duration = Self.timeout) throws -> JSON {
     // A unit's %d is not known here, and what lies there is not read: any folder will do.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)

@@ -60,18 +60,24 @@ struct TOMLDocument {
     return true
   }
 
-  /// Gives a key of a table the value that is written so, in its place or after the table's last line; the comment behind
-  /// a value stays. False where there is no such header.
-  mutating func set(_ key: String, to value: String, in path: [String]) -> Bool {
+  /// Gives a key of a table the value that `change` makes of what is written there, nil where it is not there: in its place,
+  /// or after the table's last line. The comment behind a value stays. Where `change` returns nil the key's lines go. False
+  /// where there is no such header.
+  mutating func change(_ key: String, in path: [String], _ change: (String?) throws -> String?) rethrows -> Bool {
     let elements = TOMLElement.all(in: bytes)
     guard let header = elements.firstIndex(where: { $0.kind == .header && $0.table == path }) else { return false }
     let next = elements[(header + 1)...].firstIndex { $0.kind == .header } ?? elements.count
     for element in elements[header..<next] where element.kind == .pair {
       let pair = element.pair(in: bytes)
       guard pair.key == [key] else { continue }
-      bytes.replaceSubrange(pair.value, with: value.utf8)
+      if let value = try change(String(decoding: bytes[pair.value], as: UTF8.self)) {
+        bytes.replaceSubrange(pair.value, with: value.utf8)
+      } else {
+        bytes.removeSubrange(element.range)
+      }
       return true
     }
+    guard let value = try change(nil) else { return true }
     let last = elements[header..<next].last { $0.kind.isContent } ?? elements[header]
     let newline = bytes.usesCarriageReturns ? "\r\n" : "\n"
     let isEnded = bytes[last.range.upperBound - 1] == UInt8(ascii: "\n")

@@ -31,7 +31,7 @@ struct TOMLTable {
     return lines
   }
 
-  private static func text(of value: Value, for key: String) throws(ValidationError) -> String {
+  static func text(of value: Value, for key: String) throws(ValidationError) -> String {
     switch value {
     case .string(let text): return try quoted(text, for: key)
     case .integer(let number): return "\(number)"
@@ -46,6 +46,18 @@ struct TOMLTable {
     }
   }
 
+  /// The text of a list with these texts before those that it has, but for one that it has already.
+  static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
+    guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is no list: leave out --add.") }
+    var rest = list.dropFirst()
+    for text in texts.reversed() {
+      let quoted = try quoted(text, for: key)
+      guard !list.contains(quoted) else { continue }
+      rest = quoted + (rest.allSatisfy { $0 == "]" || $0.isWhitespace } ? "" : ", ") + rest
+    }
+    return "[" + rest
+  }
+
   /// A bare key where that is possible (TOML 1.0.0, "Keys").
   private static func key(_ name: String) throws(ValidationError) -> String {
     let isBare = !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) }
@@ -53,7 +65,7 @@ struct TOMLTable {
   }
 
   /// A basic string (TOML 1.0.0, "String").
-  static func quoted(_ text: String, for key: String) throws(ValidationError) -> String {
+  private static func quoted(_ text: String, for key: String) throws(ValidationError) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {
       guard scalar.isPlain else {

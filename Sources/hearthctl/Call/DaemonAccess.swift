@@ -43,16 +43,16 @@ extension DaemonAccess {
     }
   }
 
-  /// Each call of the client ends after `--timeout`, or after `patience` where that is not given.
-  func connect(patience: Duration = ControlClient.patience) throws -> ControlClient {
-    let limits = try limits(or: patience)
-    return try ControlClient(path: socketPath, patience: limits.call, connecting: limits.connecting)
+  /// Each call of the client ends after `--timeout`, or after `timeout` where that is not given.
+  func connect(timeout: Duration = ControlClient.timeout) throws -> ControlClient {
+    let limits = try limits(or: timeout)
+    return try ControlClient(path: socketPath, timeout: limits.call, connecting: limits.connecting)
   }
 
   /// It is nil where no daemon runs.
   func connectIfRunning() throws -> ControlClient? {
     do {
-      return try connect(patience: ControlClient.shortPatience)
+      return try connect(timeout: ControlClient.shortTimeout)
     } catch let failure as CommandFailure where failure.status == .noDaemon {
       return nil
     } catch ControlClient.Failure.noDaemon {
@@ -60,9 +60,9 @@ extension DaemonAccess {
     }
   }
 
-  /// How long a call and connecting may take; `patience`: the former where `--timeout` does not say.
-  func limits(or patience: Duration) throws -> (call: Duration, connecting: Duration) {
-    guard let limit = timeLimit else { return (patience, ControlClient.connectingPatience) }
+  /// How long a call and connecting may take; `timeout`: the former where `--timeout` does not say.
+  func limits(or timeout: Duration) throws -> (call: Duration, connecting: Duration) {
+    guard let limit = timeLimit else { return (timeout, ControlClient.connectingTimeout) }
     guard limit > .zero else { throw ValidationError("--timeout must be more than 0 seconds.") }
     return (limit, limit)
   }
@@ -73,7 +73,7 @@ extension DaemonAccess {
 
 extension ControlClient {
   /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
-  static let shortPatience: Duration = .seconds(15)
+  static let shortTimeout: Duration = .seconds(15)
 
   /// It is nil where the daemon refuses the call because the outbox cannot be read.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
@@ -86,13 +86,18 @@ extension ControlClient {
   }
 }
 
+extension CommandFailure {
+  /// What follows the daemon has come to its end.
+  static let daemonStopped = CommandFailure(.noDaemon, "The daemon has stopped.")
+}
+
 extension EventFollower {
   /// What comes next; nil when `limit` is over first.
   mutating func step(from daemon: inout ControlClient, within limit: Duration? = nil) throws -> Step? {
     do {
       return try next(from: &daemon, within: limit)
     } catch .disconnected {
-      throw CommandFailure(.noDaemon, "The daemon has stopped.")
+      throw CommandFailure.daemonStopped
     }
   }
 

@@ -13,6 +13,8 @@ enum ExitStatus: Int32, CaseIterable {
   case later = 5
   case noDaemon = 6
   case usage = 64
+  /// Given up with Ctrl-C, as a shell says it of a program that SIGINT ends.
+  case interrupted = 130
 
   /// What a session's state means for a command that asked for it.
   init(_ session: SessionStatus) {

@@ -15,6 +15,10 @@ struct ImportBatches: ~Copyable {
   private let isUnsent: Bool
   private var waiting: [(number: Int, item: JSON)] = []
   private var bytes = 0
+  /// What a dry run has come by, which the daemon does not keep: the items' ids, and what their keys stand for.
+  private var seen: Set<String> = []
+  private var keys: [[JSON?]: [JSON?]] = [:]
+  private var keptBytes = 0
 
   init(_ daemon: consuming ControlClient, isDryRun: Bool, isUnsent: Bool) {
     self.daemon = daemon
@@ -37,9 +41,31 @@ struct ImportBatches: ~Copyable {
       counts.ended += 1
       return
     }
+    if isDryRun, isSeen(object, number) { return }
     if bytes + line.count > Self.mostBytes || waiting.count == Self.most { try send(options) }
     waiting.append((number, isUnsent ? .object(Self.unsent(object)) : item))
     bytes += line.count
+  }
+
+  /// Whether a dry run has met the item, or one with its key, in an earlier line; the line is counted then.
+  private mutating func isSeen(_ object: JSONObject, _ number: Int) -> Bool {
+    if let id = object["id"]?.string, !seen.insert(id).inserted {
+      counts.known += 1
+      return true
+    }
+    guard object["idempotencyKey"]?.string != nil else { return false }
+    let key = ["account", "issuer", "subject", "idempotencyKey"].map { object[$0] }
+    let content = ["method", "url", "headers", "body", "bodyBase64"].map { object[$0] }
+    guard let known = keys[key] else {
+      keys[key] = content
+      return false
+    }
+    if known == content {
+      counts.known += 1
+    } else {
+      refuse(number, "The idempotency key stands for an item with another content.")
+    }
+    return true
   }
 
   /// As if it were exported now; of what was in flight it stays open since when.
@@ -69,7 +95,11 @@ struct ImportBatches: ~Copyable {
   /// Returns why one of them is refused; none of them is kept then.
   private mutating func keep(_ items: [JSON]) throws -> RPCError? {
     var params: JSONObject = ["items": .array(items)]
-    if isDryRun { params["dryRun"] = true }
+    if isDryRun {
+      params["dryRun"] = true
+      params["itemsBefore"] = JSON(counts.imported)
+      params["bytesBefore"] = JSON(keptBytes)
+    }
     let json: JSON
     do throws(ControlClient.Failure) {
       json = try daemon.call(ImportItems.name, params)
@@ -80,6 +110,7 @@ struct ImportBatches: ~Copyable {
     guard let receipt = ImportReceipt(json: json) else {
       throw ControlClient.Failure.unknownResult(method: ImportItems.name)
     }
+    keptBytes += receipt.bytes
     for item in receipt.items {
       guard !item.isDuplicate else {
         counts.known += 1

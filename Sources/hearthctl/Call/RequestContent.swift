@@ -29,11 +29,20 @@ struct RequestOptions: ParsableArguments {
 
 /// The request that a verb sends or queues, as it is written on the command line.
 struct RequestContent: Hashable {
+  /// They are read in any case, though the protocol tells cases apart (RFC 9110, section 9.1).
+  static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
   let account: String
   let method: String
   let url: String
   let data: String?
   let header: [String]
+
+  init(account: String, method: String, url: String, data: String?, header: [String]) {
+    let upper = method.uppercased()
+    self.method = Self.methods.contains(upper) ? upper : method
+    (self.account, self.url, self.data, self.header) = (account, url, data, header)
+  }
 
   func validate() throws {
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {

@@ -20,7 +20,7 @@ struct SignInWait {
     defer { ProgressLine.clear() }
     while true {
       if let reply = try daemon.response(to: call, within: Self.step) { return reply }
-      if Interruption.hasCome { return try giveUp(call, "The sign-in was given up.", .failed, &daemon) }
+      if Interruption.hasCome { return try giveUp(call, "The sign-in was given up.", .interrupted, &daemon) }
       if let deadline, deadline <= .now {
         return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }
@@ -39,7 +39,7 @@ struct SignInWait {
       Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
       guard Input.isTerminal else { return false }
       Output.note(
-        "Is the browser on another machine? Then copy the address that it ends at, which it cannot show, to here.\n")
+        "Is the browser on another machine? It ends on a page that it can't load. Paste that page's address here:\n")
       return true
     }
     if let code = begun.userCode { show(code) }
@@ -80,7 +80,7 @@ struct SignInWait {
     _ call: BegunCall<AwaitSignIn>, _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
   ) throws -> Reply<SessionStatus> {
     _ = try? daemon.call(CancelSignIn(begun.id))
-    if let reply = try? daemon.response(to: call, within: ControlClient.shortPatience) { return reply }
+    if let reply = try? daemon.response(to: call, within: ControlClient.shortTimeout) { return reply }
     throw CommandFailure(status, why)
   }
 

@@ -4,7 +4,7 @@ import HearthCore
 
 /// What `status` is asked for.
 struct StatusCall: PlainCall {
-  /// Nil for all of them.
+  /// It is nil for all of them.
   let account: String?
   let watch: Bool
   let daemon: DaemonChoice
@@ -12,7 +12,7 @@ struct StatusCall: PlainCall {
   func validate() {}
 
   func run() throws {
-    var client = try daemon.connect(patience: ControlClient.shortPatience)
+    var client = try daemon.connect(timeout: ControlClient.shortTimeout)
     if watch { return try self.watch(&client) }
     let look = try look(&client)
     show(look)
@@ -80,7 +80,12 @@ struct StatusCall: PlainCall {
         if isGone() { break }
         steps = try events.burst(from: &client, within: looking.map { _ in LiveScreen.step })
       } while steps.isEmpty && deadline.map { ContinuousClock.now < $0 } ?? true
-      body(try look(&client))
+      do {
+        body(try look(&client))
+      } catch ControlClient.Failure.disconnected {
+        // Between the event and the look.
+        throw CommandFailure.daemonStopped
+      }
     }
   }
 }

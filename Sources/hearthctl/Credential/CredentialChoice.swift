@@ -4,7 +4,7 @@ import HearthCore
 
 /// Where the helpers of other programs have their tokens from: the daemon gives one only where it may be sent.
 struct CredentialChoice: Hashable {
-  /// Nil for the first one that has the server among its `api_origins`.
+  /// It is nil for the first one that has the server among its `api_origins`.
   let account: String?
   let daemon: DaemonChoice
 

@@ -38,6 +38,7 @@ struct Finding: Equatable {
   init(_ session: SessionStatus) {
     let status = ExitStatus(session)
     let text = "\(session.account): \(session.message)"
+    let endsWithToken = session.token.map { $0.expiresAt != nil && $0.refreshAt == nil } ?? false
     if session.state == .authenticated, status == .later {
       let lack = session.token == nil ? "It has no token yet" : "Its token has run out"
       let why = session.history.lastError ?? "Nothing has come from the provider."
@@ -47,7 +48,7 @@ struct Finding: Equatable {
           + "once. \(why)")
     } else if status != .done {
       self.init(.bad(status), "session", text)
-    } else if session.history.failures > 0 || session.action != nil || session.isWritePending {
+    } else if session.history.failures > 0 || session.action != nil || session.isWritePending || endsWithToken {
       self.init(.doubtful, "session", [text, session.history.lastError].compactMap { $0 }.joined(separator: " "))
     } else {
       self.init(.good, "session", text)

@@ -9,6 +9,15 @@ struct Paint {
     case red = "31"
     case bold = "1"
     case faint = "2"
+
+    /// That of a session's state.
+    init(_ session: SessionStatus) {
+      switch ExitStatus(session) {
+      case .done: self = session.history.failures > 0 || session.action != nil ? .yellow : .green
+      case .later, .locked: self = .yellow
+      case .signInNeeded, .failed, .noDaemon, .usage, .interrupted: self = .red
+      }
+    }
   }
 
   let isColoured: Bool

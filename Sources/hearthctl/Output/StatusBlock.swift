@@ -12,18 +12,10 @@ struct StatusBlock {
 
   var text: String {
     let reason = session.state.reason.map { " (\($0.shown()))" } ?? ""
-    var lines = ["\(paint(.bold, "\(session.account)"))  \(paint(colour, session.state.name))\(reason)"]
+    var lines = ["\(paint(.bold, "\(session.account)"))  \(paint(Paint.Colour(session), session.state.name))\(reason)"]
     for (name, value) in rows { lines.append("  \(paint(.faint, name.padded(to: 10)))\(value.shown())") }
     lines.append("  \(session.message.shown())")
     return lines.joined(separator: "\n")
-  }
-
-  private var colour: Paint.Colour {
-    switch ExitStatus(session) {
-    case .done: session.history.failures > 0 || session.action != nil ? .yellow : .green
-    case .later, .locked: .yellow
-    case .signInNeeded, .failed, .noDaemon, .usage: .red
-    }
   }
 
   private var rows: [(String, String)] {

@@ -61,16 +61,8 @@ struct TopPicture {
     let name = cutting("\(session.account)", to: 16).padded(to: 17)
     let state = cutting(session.state.name, to: 16).padded(to: 17)
     let marker = isChosen ? "> " : "  "
-    return marker + paint(.bold, name) + paint(Self.colour(of: session), state) + bar.padded(to: max(width, 0) + 1)
+    return marker + paint(.bold, name) + paint(Paint.Colour(session), state) + bar.padded(to: max(width, 0) + 1)
       + cutting(left, to: 15)
-  }
-
-  private static func colour(of session: SessionStatus) -> Paint.Colour {
-    switch ExitStatus(session) {
-    case .done: session.history.failures > 0 || session.action != nil ? .yellow : .green
-    case .later, .locked: .yellow
-    case .signInNeeded, .failed, .noDaemon, .usage: .red
-    }
   }
 
   private func figures(of account: TopAccount) -> String {

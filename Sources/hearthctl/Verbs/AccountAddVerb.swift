@@ -14,8 +14,7 @@ struct AccountAddVerb: ParsableCommand {
         hearthctl account add work --provider google \\
           --client-id ID --client-secret-file ~/google.secret
         hearthctl account add work --issuer https://id.example.com \\
-          --client-id hearth --scope openid --scope offline_access \\
-          --api-origin https://api.example.com
+          --client-id hearth --api-origin https://api.example.com
         hearthctl account add robot --type client-credentials \\
           --client-id robot --client-secret-stdin \\
           --token-endpoint https://login.example.org/token
@@ -44,7 +43,7 @@ struct AccountAddVerb: ParsableCommand {
     }
   }
 
-  func run() throws {
+  mutating func run() throws {
     guard let account = AccountName(account) else {
       throw ValidationError(
         "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter or digit."
@@ -77,6 +76,10 @@ struct AccountAddVerb: ParsableCommand {
       (endpoints, trouble) = (nil, refusal.sentence)
     }
     lines += endpoints?.sentence.map { [$0] } ?? []
+    lines.append(
+      keys.apiOrigin.isEmpty
+        ? "Hearth itself sends its token nowhere yet: \"hearthctl account set \(account) --add api_origins URL\" names an API."
+        : "Hearth itself sends its token to \(keys.apiOrigin.joined(separator: ", ")) alone.")
     let next = keys.type == "client-credentials" ? "token" : "login"
     output.show([
       "account": .string(account.description), "configuration": .string(file.path), "kept": JSON(kept),

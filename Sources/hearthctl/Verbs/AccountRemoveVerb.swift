@@ -40,7 +40,7 @@ struct AccountRemoveVerb: ParsableCommand {
     }
     let signedOut = try keepCredential ? nil : signOut(of: account, setting)
     let kept = try setting.file.remove(account, isTrial: false)
-    let isReloaded = try reload(setting)
+    let isReloaded = try setting.reload(daemonOptions)
     report(account, before, signedOut, kept, isReloaded, setting.file.path)
   }
 
@@ -99,12 +99,6 @@ struct AccountRemoveVerb: ParsableCommand {
       guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
       return nil
     }
-  }
-
-  private func reload(_ setting: AccountSetting) throws -> Bool {
-    guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
-    _ = try daemon.call(ReloadConfiguration())
-    return true
   }
 
   private func report(

@@ -5,8 +5,11 @@ import HearthCore
 
 struct AccountVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "account", abstract: "Add accounts to the configuration, list and remove them.",
-    subcommands: [AccountAddVerb.self, AccountListVerb.self, AccountProvidersVerb.self, AccountRemoveVerb.self])
+    commandName: "account", abstract: "Add accounts to the configuration, list, change and remove them.",
+    subcommands: [
+      AccountAddVerb.self, AccountListVerb.self, AccountProvidersVerb.self, AccountRemoveVerb.self, AccountSetVerb.self,
+      AccountUnsetVerb.self,
+    ])
 }
 
 /// What the verbs about accounts take besides.
@@ -35,6 +38,13 @@ struct AccountSetting {
     let path = try ConfigurationPlace.path(option: options.config, daemon: used, else: .ofThisProcess)
     isServed = isRunning ? used == nil || used == path : nil
     file = AccountFile(path: path, program: program)
+  }
+
+  /// Has the daemon read the file in, where one serves it.
+  func reload(_ daemonOptions: DaemonOptions) throws -> Bool {
+    guard isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
+    _ = try daemon.call(ReloadConfiguration())
+    return true
   }
 }
 

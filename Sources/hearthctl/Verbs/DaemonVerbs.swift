@@ -6,7 +6,7 @@ import HearthCore
 /// The verbs about the daemon as a whole; the longer ones have files of their own.
 enum DaemonVerbs {
   static let all: [any ParsableCommand.Type] = [
-    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, RPCVerb.self,
+    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, ReloadVerb.self, RPCVerb.self,
   ]
 }
 
@@ -27,7 +27,7 @@ struct EventsVerb: ParsableCommand {
   var topic: [EventTopic] = []
 
   func run() throws {
-    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
+    var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
     let topics = topic.isEmpty ? EventTopic.allCases : topic
     var events = EventFollower(Subscribe(topics: Set(topics), account: try choice.name))
     var hasBegun = false
@@ -46,6 +46,24 @@ struct EventsVerb: ParsableCommand {
 }
 
 extension EventTopic: ExpressibleByArgument {}
+
+struct ReloadVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reload", abstract: "Have the daemon read its configuration again; a bad one is refused whole.",
+    discussion: """
+      The one before stays in use then, and the command fails with the line that is wrong. For example:
+
+        hearthctl reload
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    var daemon = try daemonOptions.connect()
+    let reply = try daemon.call(ReloadConfiguration())
+    daemonOptions.output.show(reply.json) { "The daemon has read its configuration in." }
+  }
+}
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -106,7 +124,7 @@ struct MetricsVerb: ParsableCommand {
   var prometheus = false
 
   func run() throws {
-    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
+    var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
     if daemonOptions.json {
       daemonOptions.output.json(try daemon.call(GetMetrics(.json)).json)
     } else if prometheus {

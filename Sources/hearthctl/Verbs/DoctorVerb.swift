@@ -24,11 +24,11 @@ struct DoctorVerb: ParsableCommand {
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
     let path = try daemonOptions.socketPath
-    let limits = try daemonOptions.limits(or: ControlClient.shortPatience)
+    let limits = try daemonOptions.limits(or: ControlClient.shortTimeout)
     if daemonOptions.socket == nil, variable("HEARTH_SOCKET") == nil { findings += UnitChecks.findings() }
     var report = Bundle()
     do throws(ControlClient.Failure) {
-      var daemon = try ControlClient(path: path, patience: limits.call, connecting: limits.connecting)
+      var daemon = try ControlClient(path: path, timeout: limits.call, connecting: limits.connecting)
       let info = try daemon.call(GetInfo()).value
       findings += files(info)
       findings += PathChecks.socket(path)
@@ -76,9 +76,6 @@ struct DoctorVerb: ParsableCommand {
       findings.append(
         Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
     }
-    if let socket = info.path("oidcAgentSocket") {
-      findings.append(Finding(.good, "oidc-agent", "Its clients are served on \(socket), which OIDC_SOCK has to name."))
-    }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
       findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))
@@ -102,14 +99,14 @@ struct DoctorVerb: ParsableCommand {
 
 extension DoctorVerb {
   /// How long the steps on the way to the servers may take together, where no `--timeout` is given.
-  private static let diagnosisPatience: Duration = .seconds(120)
+  private static let diagnosisTimeout: Duration = .seconds(120)
 
   /// What the daemon finds on the way to the provider and the APIs; nothing where its version cannot try that.
   private func diagnose(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> [Finding] {
     do throws(ControlClient.Failure) {
-      let limit = daemonOptions.timeLimit ?? Self.diagnosisPatience
+      let limit = daemonOptions.timeLimit ?? Self.diagnosisTimeout
       return try daemon.call(DiagnoseSession(account), within: limit).value.checks.map { Finding($0, of: account) }
     } catch {
       guard case .refused = error else { throw error }

@@ -60,10 +60,18 @@ struct LoginVerb: ParsableCommand {
     let account = try AccountName(asked: account)
     let reply =
       choice == .refreshTokenStdin ? try importToken(account, &daemon) : try signIn(to: account, &daemon)
-    daemonOptions.output.show(reply.json) { reply.value.message.shown() }
+    daemonOptions.output.show(reply.json) { Self.sentence(reply.value).shown() }
     noteOtherUsers(account, &daemon)
     let status = ExitStatus(reply.value)
     guard status == .done else { throw CommandFailure(status, nil) }
+  }
+
+  /// Says where, and as whom.
+  private static func sentence(_ session: SessionStatus) -> String {
+    let signedIn = "Signed in"
+    guard session.state == .authenticated, session.message.hasPrefix(signedIn) else { return session.message }
+    let user = session.subject.map { " as \($0.id)" } ?? ""
+    return "\(signedIn) to \(session.account)\(user)\(session.message.dropFirst(signedIn.count))"
   }
 
   private func importToken(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {

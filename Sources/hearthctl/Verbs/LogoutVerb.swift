@@ -41,7 +41,17 @@ struct LogoutVerb: ParsableCommand {
       wasSignedOut ? "\(account) was signed out already." : reply.value.status.message.shown()
     }
     if !wasSignedOut, !keepsGrant, !daemonOptions.json, let note = reply.value.revocation.note { Output.note(note) }
+    if !wasSignedOut, !discardOutbox, !daemonOptions.json { noteWaiting(account, &daemon) }
     if let page = reply.value.endSession { show(page, account) }
+  }
+
+  private func noteWaiting(_ account: AccountName, _ daemon: inout ControlClient) {
+    guard let stats = try? daemon.call(GetOutboxStats(account)).value else { return }
+    let count = stats.pending + stats.waiting + stats.held
+    guard count > 0 else { return }
+    Output.note(
+      "\(count) \(count == 1 ? "item of the outbox waits" : "items of the outbox wait") until the same user signs in again: "
+        + "see \"hearthctl outbox list \(account)\".")
   }
 
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {

@@ -63,7 +63,7 @@ struct OutboxExportVerb: ParsableCommand {
       query.cursor = reply.value.cursor
       let progress = total.map { ProgressLine.bar(counts.exported, of: $0, hasBlocks: hasBlocks) }
       ProgressLine.show("Exporting " + (progress ?? "\(counts.exported)"))
-      if Interruption.hasCome { throw CommandFailure(.failed, "Interrupted: nothing was exported.") }
+      if Interruption.hasCome { throw CommandFailure(.interrupted, "Interrupted: nothing was exported.") }
     } while query.cursor != nil
     return counts
   }

@@ -21,7 +21,7 @@ struct OutboxFlushVerb: ParsableCommand {
   func run() throws {
     // In whole seconds, as the call takes it.
     let limit = Duration.seconds((daemonOptions.timeout ?? 30).rounded(.up))
-    var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + Self.grace)
+    var daemon = try ControlClient(path: daemonOptions.socketPath, timeout: limit + Self.grace)
     let start = ContinuousClock.now
     let call = FlushOutbox(try choice.name, timeout: limit)
     let reply = ProgressLine.isShown ? try showingProgress(call, &daemon) : try daemon.call(call)
@@ -39,7 +39,7 @@ struct OutboxFlushVerb: ParsableCommand {
   private func showingProgress(_ call: FlushOutbox, _ daemon: inout ControlClient) throws -> Reply<OutboxStats> {
     let begun = try daemon.begin(call)
     let hasBlocks = Screen.isUTF8(variable)
-    let deadline = ContinuousClock.now + daemon.patience
+    let deadline = ContinuousClock.now + daemon.timeout
     var total = 0
     defer { ProgressLine.clear() }
     while true {
@@ -48,7 +48,7 @@ struct OutboxFlushVerb: ParsableCommand {
       total = max(total, left)
       ProgressLine.show("Sending " + ProgressLine.bar(total - left, of: total, hasBlocks: hasBlocks))
       if let reply = try daemon.response(to: begun, within: LiveScreen.step) { return reply }
-      guard ContinuousClock.now < deadline else { throw ControlClient.Failure.timedOut(after: daemon.patience) }
+      guard ContinuousClock.now < deadline else { throw ControlClient.Failure.timedOut(after: daemon.timeout) }
     }
   }
 

@@ -62,7 +62,7 @@ struct OutboxImportVerb: ParsableCommand {
 extension OutboxImportVerb {
   private func requireUninterrupted(_ counts: ImportCounts) throws(CommandFailure) {
     guard Interruption.hasCome else { return }
-    throw CommandFailure(.failed, "Interrupted: \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
+    throw CommandFailure(.interrupted, "Interrupted: \(counts.text(isDryRun: dryRun).replacing("\n", with: " "))")
   }
 }
 

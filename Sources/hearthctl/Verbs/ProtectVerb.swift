@@ -59,20 +59,22 @@ struct ProtectVerb: ParsableCommand {
     }
     var daemon = try daemonOptions.connect()
     let passphrase = try open(account, before, &daemon)
-    var values = [(key: "protection", value: way.rawValue)]
+    var values = ["protection": way.rawValue]
     if way == .keyFile {
       let file = keyFilePath(beside: setting.file.path)
       try makeKeyFile(file)
-      values.append(("key_file", file))
+      values["key_file"] = file
     }
-    let kept = try setting.file.set(values, of: account)
+    let kept = try setting.file.change(values.keys.sorted(by: >), of: account) { key, old in
+      try values[key].map { try TOMLTable.text(of: .string($0), for: key) } ?? old
+    }
     _ = try daemon.call(ReloadConfiguration())
     if let passphrase { _ = try daemon.call(UnlockSessions(account, passphrase: passphrase)) }
     try awaitSeal(of: account, &daemon)
     let note =
       switch way {
       case .passphrase: "After each start of hearthd it is locked until \"hearthctl unlock \(account)\"."
-      case .keyFile: "Its key is in \(values[1].value): who loses that file has to sign in again."
+      case .keyFile: "Its key is in \(values["key_file"] ?? ""): who loses that file has to sign in again."
       case .none:
         before.keyFile.map { "The key file \($0) is not used any more." }
           ?? "Whoever can read your files can read it."

@@ -69,7 +69,7 @@ struct RequestVerb: ParsableCommand {
       account: try AccountName(asked: content.account), method: content.method, url: content.url,
       headers: try content.headers(), timeout: limit)
     let body = try content.streamedBody()
-    var daemon = try ControlClient(path: daemonOptions.socketPath, patience: limit + grace)
+    var daemon = try ControlClient(path: daemonOptions.socketPath, timeout: limit + grace)
     let head: AnswerHead
     if staleIfError || daemonOptions.json {
       head = try sendWhole(draft, body, to: file, over: &daemon)

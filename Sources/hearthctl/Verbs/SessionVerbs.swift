@@ -63,7 +63,7 @@ struct RefreshVerb: ParsableCommand {
   var account: String
 
   func run() throws {
-    var daemon = try daemonOptions.connect(patience: .seconds(120))
+    var daemon = try daemonOptions.connect(timeout: .seconds(120))
     let reply = try daemon.call(RefreshSession(try AccountName(asked: account)))
     let session = reply.value
     daemonOptions.output.show(reply.json) {

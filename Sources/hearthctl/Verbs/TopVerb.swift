@@ -31,7 +31,7 @@ struct TopVerb: ParsableCommand {
         .usage,
         "top needs a terminal that can be drawn on: elsewhere there are \"hearthctl status\" and \"hearthctl events\".")
     }
-    var daemon = try daemonOptions.connect(patience: ControlClient.shortPatience)
+    var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
     try LiveScreen.run(readingKeys: true) { screen in try follow(&daemon, screen) }
   }
 

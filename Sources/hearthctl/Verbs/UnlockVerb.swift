@@ -5,7 +5,7 @@ import HearthCore
 
 struct UnlockVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Take the user's lock away; asks for the passphrase where one is needed.",
+    commandName: "unlock", abstract: "Unlock an account, or all; asks for the passphrase where one is needed.",
     discussion: """
       For example:
 

@@ -7,13 +7,13 @@ struct AccountConfiguration: Hashable, Sendable {
   let name: AccountName
   let provider: ProviderConfiguration
   let credential: CredentialSettings
-  /// Without the settings of `[refresh]`, which are the same for all accounts.
+  /// The settings but for those of `[refresh]`, which are the same for all accounts.
   let session: SessionSettings
 
   /// The tables below this key are read apart: `Configuration.sinks`.
   static let sinksKey = "sinks"
 
-  /// `proxies`: those that the environment names.
+  /// `proxies` are those that the environment names.
   init(
     _ name: AccountName, reading table: ConfigurationTable, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {

@@ -13,8 +13,8 @@ extension Configuration {
 
   private enum LogKey: String, ConfigurationKey { case level }
 
-  /// Reads the text of a configuration file. `file` is for error messages; `proxies`: those that the environment names.
-  /// `state`: where the credentials lie whose place is not named; `ownPlaces`: which no sink may have.
+  /// Reads the text of a configuration file. `file` is for error messages. `proxies` are those that the environment names.
+  /// `state` holds the credentials whose place is not named. No sink may have one of `ownPlaces`.
   init(
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
     ownPlaces: [SinkPlaces.Place] = []
@@ -22,11 +22,11 @@ extension Configuration {
     // The parser takes a C string, and would ignore what follows a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
     let text = text.streamSafe
-    if let found = LineIndex.impossible(in: text) {
+    let lines = LineIndex(text)
+    if let found = lines.impossible {
       throw ConfigurationError("\(file):\(found.line): not valid TOML: \(found.reason)")
     }
     let root = try Self.parse(text, file: file)
-    let lines = LineIndex(text)
     let table = ConfigurationTable(
       file: file, roots: roots, values: ConfigurationValue.values(of: root, at: [], lines: lines))
     try table.requireKeys(among: Section.names + DaemonKey.names)
@@ -41,6 +41,7 @@ extension Configuration {
       section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
     outbox = try OutboxSettings(reading: TableReader(section(.outbox)))
+    outbox.requestTimeout = refresh.requestTimeout
     oidcAgentSocket = try TableReader<DaemonKey>(sharing: table).flag(.oidcAgentSocket) ?? oidcAgentSocket
     logLevel = try TableReader<LogKey>(section(.log)).choice(.level, as: Logger.Level.self) ?? logLevel
   }
@@ -126,7 +127,7 @@ extension ConfigurationValue {
     return values
   }
 
-  /// `line`: that of the list around it, for what is written there with braces.
+  /// `line` is that of the list around the value, for what is written there with braces.
   private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex, within line: Int?) {
     let content: Content =
       switch value.type {

@@ -1,4 +1,5 @@
 import HearthCore
+import HearthOAuth
 import Logging
 
 /// The configuration file, read and valid, with defaults for what it leaves out.
@@ -10,10 +11,14 @@ struct Configuration: Hashable, Sendable {
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// Clients of oidc-agent are served, on a socket of their own.
+  /// A key of versions that served oidc-agent's clients themselves: its user is told what does now.
   var oidcAgentSocket = false
 
-  /// What `--check-config` prints; `path` is nil where no file exists.
+  var apis: [AccountName: APISettings] {
+    Dictionary(uniqueKeysWithValues: accounts.map { ($0.name, $0.provider.api) })
+  }
+
+  /// What `--check-config` prints. `path` is nil if no file exists.
   func summary(path: String?) -> String {
     let names = accounts.map(\.name.description).joined(separator: ", ")
     let count =

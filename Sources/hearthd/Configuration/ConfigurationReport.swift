@@ -7,7 +7,7 @@ import HearthStorage
 /// What the daemon's program says of configurations, for `hearthctl account`: it alone reads them. Each report is JSON,
 /// and holds no secret.
 enum ConfigurationReport {
-  /// The accounts of the configuration; `path` is nil where no file exists.
+  /// The accounts of the configuration. `path` is nil if no file exists.
   static func accounts(of configuration: Configuration, path: String?) -> JSON {
     [
       "path": JSON(path),
@@ -45,6 +45,7 @@ enum ConfigurationReport {
       "issuer": JSON(preset.issuer), "issuerExample": JSON(preset.issuerExample),
       "required": .array(preset.requiredKeys.map { .string($0.rawValue) }),
       "usual": .array(preset.usualKeys.map { .string($0.rawValue) }),
+      "apiOrigins": .array(preset.apiOrigins.map(JSON.string)),
     ]
   }
 

@@ -46,7 +46,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return places
   }
 
-  /// Where the configuration is looked for when no option names it, in this order.
+  /// The places where the configuration is looked for, in this order, if no option names it.
   var configurationFiles: [String] { unnamed.configurationFiles }
 
   /// The state folder.

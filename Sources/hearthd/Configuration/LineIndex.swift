@@ -1,30 +1,26 @@
 /// The line of each key and each table in a TOML document.
 ///
 /// The parser gives lines for syntax errors only. The scan reads only as much of the syntax as it needs to find the keys.
-/// Where it cannot go on, the lines of the rest are unknown.
+/// If it cannot go on, the lines of the rest are unknown.
 struct LineIndex: Sendable {
-  private var lines: [[String]: Int] = [:]
-
-  init(_ text: String) {
-    var scanner = Scanner(text)
-    lines = scanner.scan()
-  }
-
   /// What the parser takes for impossible, and over which it ends the process: it must not see such a text.
   struct Impossible {
     let line: Int
     let reason: String
   }
 
+  private let lines: [[String]: Int]
   /// The first header whose name begins with what no name begins with, as `[~` does, the first value in a list that
   /// begins with what no value begins with, as `[}` does, or the first date that no time follows, as in `1979-05-27T:`.
-  static func impossible(in text: String) -> Impossible? {
+  let impossible: Impossible?
+
+  init(_ text: String) {
     var scanner = Scanner(text)
-    _ = scanner.scan()
-    return scanner.impossible
+    lines = scanner.scan()
+    impossible = scanner.impossible
   }
 
-  /// Counted from 1; of a table, the line of its header.
+  /// Returns the line, counted from 1. That of a table is the line of its header.
   func line(of path: [String]) -> Int? { lines[path] }
 }
 
@@ -77,7 +73,7 @@ private struct Scanner {
     }
   }
 
-  /// Whether a name may follow, or what the parser finds wrong by itself: the end, or a name that is missing.
+  /// Returns true if a name may follow, or what the parser finds wrong by itself: the end, or a name that is missing.
   private mutating func mayBeginName() -> Bool {
     while skip(" ") || skip("\t") {}
     guard let byte else { return true }
@@ -148,7 +144,7 @@ private struct Scanner {
     return false
   }
 
-  /// `a.b."c d"`
+  /// Reads the likes of `a.b."c d"`.
   private mutating func keyPath() -> [String]? {
     var path: [String] = []
     repeat {

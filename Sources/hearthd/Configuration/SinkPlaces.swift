@@ -4,9 +4,9 @@ import HearthCore
 struct SinkPlaces {
   struct Place {
     let path: String
-    /// For people: `the daemon's socket`.
+    /// The words for people, such as `the daemon's socket`.
     let what: String
-    /// All that is in it is taken too.
+    /// Everything in the folder is taken, too.
     let isFolder: Bool
 
     init(_ path: String, _ what: String, isFolder: Bool = false) {
@@ -22,7 +22,7 @@ struct SinkPlaces {
 
   mutating func take(_ path: String, _ what: String) { taken.append(Place(path, what)) }
 
-  /// What is at this path already; nil: it is free, and taken from now on by the account's sink.
+  /// Returns what is at this path already. If that is nil, the path was free, and is the account's sink's from now on.
   mutating func take(_ sink: SinkSettings) -> String? {
     if let place = taken.first(where: { $0.covers(sink.path) }) { return place.what }
     taken.append(Place(sink.path, "another sink, of [accounts.\(sink.account)]"))

@@ -17,7 +17,7 @@ final class SealedFolder {
   }
 
   deinit {
-    try? mend()
+    try? fix()
     try? Command.run(Self.unmounting + [path])
   }
 
@@ -28,10 +28,10 @@ final class SealedFolder {
     try eventually("it is unmounted") { (try? Command.run(Self.unmounting + [path])) != nil }
   }
 
-  /// Whoever touches it waits, until it is mended.
+  /// Whoever touches it waits, until it is fixed.
   func hang() throws { try signal(SIGSTOP) }
 
-  func mend() throws { try signal(SIGCONT) }
+  func fix() throws { try signal(SIGCONT) }
 
   private func signal(_ number: Int32) throws {
     let server = Files.names(in: "/proc").compactMap { pid_t($0) }.first { pid in

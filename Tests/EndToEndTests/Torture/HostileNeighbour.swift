@@ -89,8 +89,8 @@ final class HostileNeighbour: Sendable {
       descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
       let descriptor = descriptor
       guard descriptor >= 0 else { return nil }
-      var patience = timeval(tv_sec: 1, tv_usec: 0)
-      setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+      var timeout = timeval(tv_sec: 1, tv_usec: 0)
+      setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
       guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else { return nil }
     }
 

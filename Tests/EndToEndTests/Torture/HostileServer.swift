@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A provider and API on loopback that answers in every way that costs a client time, memory or patience. The last part of
+/// A provider and API on loopback that answers in every way that costs a client time, memory or timeout. The last part of
 /// a request's path names the trick.
 final class HostileServer: Sendable {
   enum Trick: String, CaseIterable {
@@ -73,9 +73,9 @@ final class HostileServer: Sendable {
 
   private func serve(_ connection: Int32) {
     defer { close(connection) }
-    var patience = timeval(tv_sec: 0, tv_usec: 200_000)
+    var timeout = timeval(tv_sec: 0, tv_usec: 200_000)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(connection, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
+      setsockopt(connection, SOL_SOCKET, option, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
     var request: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

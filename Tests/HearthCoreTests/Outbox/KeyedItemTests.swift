@@ -55,10 +55,10 @@ import Testing
     ])
   func surplus(_ pair: Pair) {
     let (first, second) = (Self.item(pair.first, at: 1), Self.item(pair.second, at: 2))
-    let ended: [KeyedItem.Surplus?] = [nil, .own, .joining]
-    #expect(KeyedItem.surplus(own: first, joining: second) == ended[pair.ended])
-    let swapped: [KeyedItem.Surplus?] = [nil, .joining, .own]
-    #expect(KeyedItem.surplus(own: second, joining: first) == swapped[pair.ended])
+    let ended: [KeyedItem.Duplicate?] = [nil, .own, .joining]
+    #expect(KeyedItem.duplicate(own: first, joining: second) == ended[pair.ended])
+    let swapped: [KeyedItem.Duplicate?] = [nil, .joining, .own]
+    #expect(KeyedItem.duplicate(own: second, joining: first) == swapped[pair.ended])
   }
 
   @Test(
@@ -72,7 +72,7 @@ import Testing
       Pair(first: .delivered, second: .begun, ended: 0), Pair(first: .delivered, second: .rejected, ended: 0),
     ])
   func contents(_ pair: Pair) {
-    let held: [KeyedItem.Surplus?] = [nil, .own, .joining]
+    let held: [KeyedItem.Duplicate?] = [nil, .own, .joining]
     let (own, joining) = (Self.item(pair.first, at: 1), Self.item(pair.second, at: 2))
     #expect(KeyedItem.doubtful(own: own, joining: joining) == held[pair.ended])
   }

@@ -32,6 +32,18 @@ import Testing
       later[Sample.origin]?.unanswered == 16, "those that take long make room for other lanes of their origin, too")
   }
 
+  @Test("counts for the memory what senders have begun and not, and nothing for one without a delivery")
+  func bytesOfSenders() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a", bytes: 10)])
+    let id = try outbox.firstUnstepped()
+    for _ in 1...2 {
+      outbox.machine.ready([Sample.work: .all])
+      #expect(outbox.run().first?.rooms[Sample.origin]?.bytes == ((32 << 20) - 10) / 2, "half for each origin")
+      outbox.step(id)
+    }
+  }
+
   @Test("lets 36 hung lanes of 1 MB keep neither another account nor another origin waiting, and its own for a second")
   func hungBytes() throws {
     var outbox = OutboxScript(accounts: [Sample.work, Sample.other])

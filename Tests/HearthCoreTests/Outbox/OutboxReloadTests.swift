@@ -42,7 +42,7 @@ import Testing
     var found: OutboxStoreWork?
     while found != work, let next = outbox.machine.nextStoreWork(at: outbox.now) {
       found = next
-      if case .readPauses(let number) = next { outbox.machine.pausesRead([], number: number) }
+      if case .configure(_, let number) = next { outbox.machine.pausesRead([], number: number) }
     }
     #expect(found == work)
     outbox.machine.storeFailed(work, at: outbox.now)
@@ -68,6 +68,8 @@ import Testing
     report(.blocked(reason: OutboxPermission.signedOut), nil)
     #expect(outbox.works.contains(left))
     #expect(outbox.machine.subjects(of: Sample.work) == [nil, .unnamed])
+    report(.blocked(reason: OutboxPermission.signedOut), nil)
+    #expect(outbox.machine.leaving(Sample.work) == nil)
   }
 
   @Test("does not send again what was under way when its user signed out, whoever signs in next")
@@ -76,9 +78,7 @@ import Testing
     let claim = outbox.claim(count: 2)
     outbox.run(claiming: [claim])
     let id = try outbox.first()
-    outbox.machine.sessionChanged(
-      Sample.work, permission: .blocked(reason: OutboxPermission.signedOut), knownSubject: nil, formerly: nil,
-      token: nil, at: outbox.now)
+    outbox.signOut()
     outbox.signIn()
     outbox.answer(id, 401)
     #expect(outbox.step(id, bearer: 2).sent == nil)
@@ -90,9 +90,7 @@ import Testing
   func leftWhileRemoved() {
     var outbox = OutboxScript()
     outbox.run()
-    outbox.machine.sessionChanged(
-      Sample.work, permission: .blocked(reason: OutboxPermission.signedOut), knownSubject: nil, formerly: nil,
-      token: nil, at: outbox.now)
+    outbox.signOut()
     outbox.machine.accountsChanged([:], settings: OutboxSettings(), at: outbox.now)
     reload(&outbox)
     outbox.signIn(Sample.work, .unnamed)

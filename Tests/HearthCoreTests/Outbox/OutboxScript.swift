@@ -38,6 +38,12 @@ struct OutboxScript {
       at: now)
   }
 
+  mutating func signOut() {
+    machine.sessionChanged(
+      Sample.work, permission: .blocked(reason: OutboxPermission.signedOut), knownSubject: nil, formerly: nil,
+      token: nil, at: now)
+  }
+
   mutating func block(_ reason: String = "locked", account: AccountName = Sample.work) {
     machine.sessionChanged(
       account, permission: .blocked(reason: reason), knownSubject: Sample.alice, formerly: nil,
@@ -63,7 +69,7 @@ struct OutboxScript {
       works.append(work)
       switch work {
       case .recover: machine.recovered(at: now)
-      case .readPauses(let number): machine.pausesRead([], number: number)
+      case .configure(_, let number): machine.pausesRead([], number: number)
       case .bind: machine.bound(OutboxBinding(isDone: true, holdsOthers: false), work)
       case .free: machine.freed(0, work)
       case .expire(let time):

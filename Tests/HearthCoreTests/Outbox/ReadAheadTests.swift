@@ -28,6 +28,26 @@ import Testing
     #expect(limit(after: 100, every: .milliseconds(60), each: .milliseconds(2)) == 32)
   }
 
+  @Test("A clock that is set back begins to count anew")
+  func setBack() {
+    var readAhead = ReadAhead()
+    for _ in 1...31 { readAhead.finished(at: Timestamp(milliseconds: 10_000), after: .milliseconds(20)) }
+    readAhead.finished(at: Timestamp(milliseconds: 0), after: .milliseconds(20))
+    #expect(readAhead.limit == 0)
+  }
+
+  @Test("As much as before is taken ahead where 32 were quick in a row, though they have become fewer")
+  func quickAndFewer() {
+    var readAhead = ReadAhead()
+    for number in 1...128 {
+      readAhead.finished(at: Timestamp(milliseconds: 0), after: .milliseconds(number > 112 ? 2 : 20))
+    }
+    for _ in 1...15 { readAhead.finished(at: Timestamp(milliseconds: 1000), after: .milliseconds(2)) }
+    #expect(readAhead.limit == 128)
+    readAhead.finished(at: Timestamp(milliseconds: 2000), after: .milliseconds(2))
+    #expect(readAhead.limit == 128)
+  }
+
   @Test("Once deliveries are slow again, nothing more is taken ahead")
   func slowAgain() {
     var readAhead = ReadAhead()

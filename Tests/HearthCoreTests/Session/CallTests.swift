@@ -89,7 +89,7 @@ struct CallTests {
   }
 
   @Test("waits two seconds for a credential that is being read, and no longer")
-  func hydrationPatience() {
+  func hydrationTimeout() {
     var session = SessionScript()
     let id = session.asks(.token(minValidity: nil))
     session.passes(.milliseconds(1999))

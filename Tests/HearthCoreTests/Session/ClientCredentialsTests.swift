@@ -64,7 +64,7 @@ struct ClientCredentialsTests {
     #expect(session.snapshot.history.failures == 0)
   }
 
-  @Test("has no advice to sign in, however long the provider refuses, and asks to mend what it refuses")
+  @Test("has no advice to sign in, however long the provider refuses, and asks to fix what it refuses")
   func refusedClient() {
     var session = SessionScript(settings)
     session.reads(.neverSignedIn)
@@ -105,6 +105,10 @@ struct ClientCredentialsTests {
       var remembered = SessionScript(settings, remembered: RememberedAccount(end: end))
       remembered.reads(.ended(end))
       #expect(isAsking(remembered), "\(reason)")
+      var updated = SessionScript(settings)
+      updated.reads(.tooNew(version: 9))
+      updated.isHinted(.ended(end))
+      #expect(isAsking(updated), "\(reason)")
     }
   }
 

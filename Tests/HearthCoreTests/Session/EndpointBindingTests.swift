@@ -37,7 +37,7 @@ import Testing
     var session = SessionScript.holding(credential(knowing: [own]), SessionSettings(binding: binding))
     #expect(session.snapshot.action == .fixConfiguration && session.state == .authenticated)
     #expect(session.snapshot.message.contains(stranger.description))
-    #expect(session.snapshot.message.contains("sign in again or mend the configuration"))
+    #expect(session.snapshot.message.contains("sign in again or fix the configuration"))
     // What blocks the outbox is a token endpoint that is another's.
     #expect(!session.snapshot.isForeign && session.token == .sample(1))
     session.refreshes(to: 2)

@@ -148,6 +148,14 @@ struct HydrationTests {
     #expect(session.state == .reauthRequired(.credentialCorrupt))
   }
 
+  @Test("says how the session ended before where the file from a newer version is gone")
+  func tooNewThenGone() {
+    var session = SessionScript()
+    session.reads(.tooNew(version: 9))
+    session.isHinted(.ended(end))
+    #expect(session.state == .reauthRequired(.refreshTokenRejected))
+  }
+
   @Test("says of a newer version's file the same when the token it holds has run out as after a restart")
   func tooNewAtExpiry() {
     var session = SessionScript.holding()

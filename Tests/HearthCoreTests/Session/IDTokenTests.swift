@@ -52,7 +52,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "keeps all else of an answer without a new ID token, gives the old one no longer life, and says what to mend",
+    "keeps all else of an answer without a new ID token, gives the old one no longer life, and says what to fix",
     arguments: [nil, Token.sample(5001)])
   func noNewIDToken(answered: Token?) {
     var session = SessionScript.holding(held, settings)
@@ -123,5 +123,16 @@ struct IDTokenTests {
     #expect(session.effects.isEmpty)
     #expect(session.state == .authenticated)
     #expect(session.token == nil)
+  }
+
+  @Test("counts an ID token that a refresh brings again as the one before only where that is the bearer")
+  func keeps() {
+    let old = Grant(accessToken: .sample(1), idToken: .sample(11), issuedAt: .sample, expiresAt: nil)
+    let same = Grant(accessToken: .sample(2), idToken: .sample(11), issuedAt: .sample, expiresAt: nil)
+    #expect(same.keepsIDToken(of: old, as: .idToken) && !same.keepsIDToken(of: old, as: .accessToken))
+    let other = Grant(accessToken: .sample(2), idToken: .sample(12), issuedAt: .sample, expiresAt: nil)
+    #expect(!other.keepsIDToken(of: old, as: .idToken))
+    let bare = Grant(accessToken: .sample(2), issuedAt: .sample, expiresAt: nil)
+    #expect(!bare.keepsIDToken(of: bare, as: .idToken))
   }
 }

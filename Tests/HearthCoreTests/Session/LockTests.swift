@@ -116,6 +116,20 @@ struct LockTests {
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 
+  @Test("asks for no grant of the client before it is known whether the user has locked", arguments: [true, false])
+  func clientAsksBeforeItIsKnown(lockedByUser: Bool) {
+    var session = SessionScript(
+      SessionSettings(locks: Set(Lock.allCases), renewsWithoutRefreshToken: true), remembered: nil)
+    session.asks(.signOut(revoke: false))
+    session.removes()
+    session.reads(.unreadable(.denied))
+    session.asks(.requestGrant)
+    session.wakes()
+    #expect(session.effects == [.recall])
+    session.take(.started(RememberedAccount(lockedByUser: lockedByUser)))
+    #expect(session.effects.contains(.requestGrant(generation: 2)) == !lockedByUser)
+  }
+
   @Test("publishes an end that could not be remembered at the start when it is")
   func remembersTheEndLater() {
     let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)

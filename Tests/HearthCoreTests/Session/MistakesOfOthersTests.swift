@@ -9,7 +9,8 @@ struct MistakesOfOthersTests {
     session.effects.contains { effect in
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
-      case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .lockStore, .revoke,
+      case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .rememberBarred,
+        .lockStore, .revoke,
         .revokeAtOnce, .answer, .publish:
         false
       }

@@ -49,16 +49,44 @@ struct PutBackTests {
     #expect(session.token == .sample(3) && isWritten(3, by: session))
   }
 
-  @Test("is no way out where it has the refresh token that was refused, with another access token")
-  func sameRefreshToken() {
+  @Test(
+    "is no way out where it has the refresh token that was refused, with another access token",
+    arguments: zip(
+      [RefreshFailure.Rejection.refreshToken, .accountDisabled], [EndReason.refreshTokenRejected, .accountDisabled]))
+  func sameRefreshToken(_ rejection: RefreshFailure.Rejection, _ reason: EndReason) {
     var session = SessionScript.holding(old)
     session.asks(.refresh)
-    session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+    session.fails(.rejected(rejection, message: "invalid_grant"))
     var copy = old
     copy.grant.accessToken = .sample(7)
     session.reads(.found(copy))
     session.writesEnd()
-    #expect(session.state == .reauthRequired(.refreshTokenRejected) && session.attempts.count == 1)
+    #expect(session.state == .reauthRequired(reason) && session.attempts.count == 1)
+  }
+
+  @Test("takes the place of no sign-in that waits to be written, with whatever access token")
+  func unwrittenSignIn() {
+    var session = SessionScript.holding(old)
+    let new = Credential.sample(9, issuedAt: session.now)
+    session.asks(.adopt(new))
+    session.writes(.full)
+    var copy = old
+    copy.grant.accessToken = .sample(7)
+    session.reads(.found(copy))
+    #expect(session.snapshot.token?.fingerprint == new.grant.accessToken.fingerprint)
+    session.comesDue()
+    session.writes()
+    #expect(session.state == .authenticated && !session.snapshot.isWritePending)
+    #expect(session.attempts.isEmpty, "the refresh token of the copy is not sent")
+  }
+
+  @Test("an end that is put back takes back no sign-out of the user's, whatever the clock showed then")
+  func signOutStays() {
+    let refused = EndRecord(reason: .refreshTokenRejected, at: .sample + .seconds(86_400), fingerprint: nil)
+    let signOut = EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)
+    let missing = EndRecord(reason: .credentialMissing, at: .sample, fingerprint: nil)
+    #expect(signOut.prevailing(over: refused) == signOut)
+    #expect(refused.prevailing(over: missing) == refused && missing.prevailing(over: refused) == refused)
   }
 
   @Test("is no way out where the provider has refused the later one for good")

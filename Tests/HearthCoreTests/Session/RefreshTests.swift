@@ -64,6 +64,15 @@ struct RefreshTests {
     #expect(session.effects == [.refresh(.sample(7, issuedAt: .sample - .seconds(3600)), generation: 1)])
   }
 
+  @Test("revokes nothing that comes for a grant whose newer one was read meanwhile: both may be of the same sign-in")
+  func revokesNoneOfTheSameSignIn() {
+    var session = SessionScript.holding()
+    session.comesDue()
+    session.isHinted(.found(.sample(7, issuedAt: .sample - .seconds(3600))))
+    session.take(.refreshEnded(generation: 0, .granted(.sample(2))))
+    #expect(!session.actions.contains { if case .revoke = $0 { true } else { false } })
+  }
+
   @Test("repeats at once, once, with the same token, what was sent and not answered")
   func repeatsTheLostReply() {
     var session = SessionScript.holding()
@@ -175,7 +184,7 @@ struct RefreshTests {
     #expect(wait >= .seconds(1800) && wait <= .seconds(3600))
   }
 
-  @Test("keeps the session when the configuration is refused, waits long, and says what to mend")
+  @Test("keeps the session when the configuration is refused, waits long, and says what to fix")
   func misconfigured() {
     var session = SessionScript.holding()
     session.comesDue()

@@ -112,6 +112,22 @@ struct SignInAndOutTests {
     #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
+  @Test("publishes the end of a sign-out also where somebody signs in before it is on disk")
+  func signsInMeanwhile() {
+    var session = SessionScript.holding()
+    session.asks(.signOut(revoke: false))
+    session.asks(.adopt(.sample(2, issuedAt: .sample)))
+    session.removes()
+    #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
+  }
+
+  @Test("has a state with one of five names, and tells who has signed out from who has never signed in")
+  func reasons() {
+    #expect(SessionState.unauthenticated(signedOut: true).reason == "signedOut")
+    #expect(SessionState.unauthenticated(signedOut: false).reason == "neverSignedIn")
+    #expect(SessionState.names == ["hydrating", "authenticated", "unauthenticated", "locked", "reauthRequired"])
+  }
+
   @Test("drops and revokes what a refresh brings after a sign-out")
   func dropsTheRefresh() {
     var session = SessionScript.holding()
@@ -185,6 +201,16 @@ struct SignInAndOutTests {
     session.isHinted(.found(other))
     #expect(session.state == .authenticated)
     #expect(session.token == .sample(5))
+  }
+
+  @Test("says at once that it ends with its token where the sign-in has brought no refresh token, and what helps")
+  func notKept() {
+    let unrenewable = Credential.sample(7, issuedAt: .sample, isRenewable: false)
+    let session = SessionScript.signedIn(unrenewable)
+    let message = session.snapshot.message
+    #expect(message.contains("no refresh token") && message.contains("\"hearthctl login work\""))
+    #expect(session.state == .authenticated && session.snapshot.action == nil)
+    #expect(SessionScript.signedIn().snapshot.message == "Signed in.")
   }
 
   @Test("asks no sooner for having been signed out of")

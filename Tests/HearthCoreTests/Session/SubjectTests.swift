@@ -11,7 +11,8 @@ struct SubjectTests {
     var session = SessionScript.holding()
     let waiting = session.asks(.refresh)
     session.isGranted(.sample(2, subject: other))
-    #expect(session.effects.isEmpty)
+    let barred = Credential.sample(1, issuedAt: .sample).grant.accessToken.fingerprint
+    #expect(session.effects == [.rememberBarred(barred)])
     guard case .rejected(.refreshUnavailable(let message, nil))? = session.answer(to: waiting) else {
       Issue.record("\(session.answers)")
       return
@@ -46,6 +47,24 @@ struct SubjectTests {
     #expect(session.snapshot.action == nil)
     session.refreshes(to: 4)
     #expect(session.token == .sample(4))
+  }
+
+  @Test("after a restart too, whatever took its place meanwhile, until somebody signs in")
+  func anotherUserRemembered() {
+    let (hers, next) = (Credential.sample(1, issuedAt: .sample), Credential.sample(2, issuedAt: .sample))
+    var session = SessionScript(
+      remembered: RememberedAccount(subject: .sample, barred: hers.grant.accessToken.fingerprint))
+    session.reads(.found(hers))
+    session.asks(.refresh)
+    session.passes(.seconds(7200))
+    #expect(session.attempts.isEmpty && session.snapshot.action == .signIn)
+    session.isHinted(.found(next))
+    session.refreshes(to: 3)
+    #expect(session.attempts.count == 1 && session.snapshot.action == nil, "another program's grant is not barred")
+    session.asks(.adopt(hers))
+    session.writes()
+    session.asks(.refresh)
+    #expect(session.attempts.count == 2, "somebody has signed in with it")
   }
 
   @Test("asks anew for a client's own grant that was for another subject, once somebody asks for that")

@@ -96,6 +96,19 @@ struct WrongClockTests {
     #expect(session.attempts.count < 100, "the provider is not asked all the time because of it")
   }
 
+  @Test("the end of a refresh token that an earlier grant has brought is not believed after the clock was set back")
+  func keptEndAfterStepBack() {
+    var kept = Credential.sample(2, issuedAt: .sample + .seconds(80_000))
+    kept.grant.refreshExpiresAt = .sample + .seconds(85_000)
+    var session = SessionScript(at: .sample)
+    session.reads(.found(kept))
+    while session.now < .sample + .seconds(6000), session.state == .authenticated, session.attempts.count < 100 {
+      if session.snapshot.isRefreshing { session.fails(.unavailable(message: "503", retryAfter: nil)) }
+      guard session.wakes() else { break }
+    }
+    #expect(session.now >= .sample + .seconds(6000) && session.state == .authenticated)
+  }
+
   @Test("a lifetime that came while the machine slept, nobody knows when, is asked about before the session ends by it")
   func sleptThroughTheAnswer() {
     var session = SessionScript.holding()
@@ -137,6 +150,19 @@ struct WrongClockTests {
     session.reads(.found(unrenewable))
     session.comesDue()
     #expect(isAskingForTheTime(session))
+  }
+
+  @Test("a grant that a reload hands on while the clock is set is asked about where it seems to have run out")
+  func handedOnMeanwhile() {
+    var before = SessionScript.signedIn(unrenewable)
+    before.steps(.seconds(180))
+    before.writes(.full)
+    let session = SessionScript(
+      remembered: RememberedAccount(unwritten: before.machine.unwritten), at: .sample + .seconds(7200))
+    #expect(before.machine.unwritten != nil && session.state == .authenticated && session.token == nil)
+    let back = SessionScript(
+      remembered: RememberedAccount(unwritten: before.machine.unwritten), at: .sample + .seconds(-7200))
+    #expect(back.snapshot.token?.remaining(at: back.now) ?? .zero <= .seconds(3600))
   }
 
   @Test("a token that nothing can renew ends the session after a start where the provider's clock agrees")

@@ -49,13 +49,20 @@ struct Ledger {
   var hasClockStepped = false
   /// The grant in use was read while a clock was wrong, and seems to last longer than it does.
   var seemsYounger = false
-  /// The provider has answered for another user, and nobody has signed in since.
-  var isBarred = false
+  /// The access tokens of grants whose refresh was answered for another user, and nobody has signed in since.
+  var barred: Set<Fingerprint> = []
   /// Until when the network's return may cut no wait short again.
   var shortenedUntil: Timestamp?
   var adoptionCalls: Set<CallID> = []
   /// Tokens that came for another user.
   var others: Set<Fingerprint> = []
+
+  mutating func signedIn(with grant: Grant?) {
+    seemsYounger = false
+    if let grant { barred.remove(grant.accessToken.fingerprint) }
+  }
+
+  func isBarred(_ grant: Grant) -> Bool { barred.contains(grant.accessToken.fingerprint) }
 
   /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.
   mutating func noteReport(of token: Fingerprint, current: Fingerprint, isRenewable: Bool, age: Duration?) {

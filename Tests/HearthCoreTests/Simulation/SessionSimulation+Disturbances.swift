@@ -42,7 +42,10 @@ extension SessionSimulation {
     case 12:
       ledger.signOutAsked = true
       ledger.newest = nil
-      try call(.signOut(revoke: chances(1, in: 2)))
+      let revokes = chances(1, in: 2)
+      // As the service does it: what the session before this one has left is signed out, too.
+      if let left = handedOver.take(), revokes { revoke(left.credential) }
+      try call(.signOut(revoke: revokes))
     case 13, 14: if settings.renewsWithoutRefreshToken { try call(.requestGrant) } else { try signIn() }
     default:
       for _ in 0..<5 { try call(.token(minValidity: .seconds(60))) }
@@ -236,6 +239,7 @@ extension SessionSimulation {
         throw Violation("the client does not ask for its grant: \(machine.state(at: now))")
       }
       if let token = disk.grant?.grant.refreshToken, provider.isCurrent(token),
+        provider.refreshEnds[token.fingerprint].map({ $0 > elapsed }) ?? true,
         !ledger.signedOut.contains(token.fingerprint), !ledger.refusedOnRecord.contains(token.fingerprint)
       {
         throw Violation("a living session lies on the disk and is not used: \(machine.state(at: now))")
@@ -249,7 +253,7 @@ extension SessionSimulation {
       if !active.isStored, disk.file != .tooNew, !machine.snapshot(at: now).isRefreshing {
         throw Violation("the grant is still not on disk")
       }
-      if ledger.isBarred { return }
+      if ledger.isBarred(active.grant) { return }
       if active.grant.isExpired(at: now), let token = active.grant.refreshToken, provider.isCurrent(token),
         active.phase == .idle, machine.snapshot(at: now).nextAttemptAt == nil
       {

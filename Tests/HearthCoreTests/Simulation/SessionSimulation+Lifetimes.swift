@@ -4,6 +4,9 @@ import TestSupport
 
 /// How long tokens last, by the provider's count and not by this machine's clock, and what may end a session.
 extension SessionSimulation {
+  /// Timestamps have milliseconds; the provider's count, and the time that passes, have less.
+  private static let rounding: Duration = .milliseconds(2)
+
   /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
   func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
     if case .active = before.credentialState { return }
@@ -20,6 +23,14 @@ extension SessionSimulation {
       let seen = active.grant.expiresAt, let end = provider.runsOutAt[active.grant.accessToken.fingerprint]
     else { return }
     ledger.seemsYounger = seen - now > end - elapsed + .seconds(45)
+  }
+
+  /// The clock was wrong that wrote the times of the grant in use: the provider's cannot tell its age then.
+  var isWrittenYounger: Bool {
+    guard let grant = machine.active?.stored.grant, let written = grant.expiresAt,
+      let end = provider.runsOutAt[grant.accessToken.fingerprint]
+    else { return false }
+    return written - serverTime > end - elapsed + .seconds(45)
   }
 
   /// The grant that is over: the one in memory, or one that was just read or written.
@@ -53,12 +64,14 @@ extension SessionSimulation {
       // This machine's clock is no ground: the time that has passed is, or the provider's clock.
       let end = provider.runsOutAt[grant.accessToken.fingerprint]
       if grant.refreshToken == nil,
-        end.map({ $0 <= elapsed + .milliseconds(1) }) ?? false || hasEndedByProvidersClock(before)
+        end.map({ $0 <= elapsed + Self.rounding }) ?? false || hasEndedByProvidersClock(before)
       {
         grounds.insert(.noRefreshToken)
       }
       let refreshEnd = (grant.refreshToken?.fingerprint).flatMap { provider.refreshEnds[$0] }
-      if ledger.hadTrouble || !wasUsed || !provider.manner.rotates, refreshEnd.map({ $0 <= elapsed }) ?? false {
+      if ledger.hadTrouble || !wasUsed || !provider.manner.rotates,
+        refreshEnd.map({ $0 <= elapsed + Self.rounding }) ?? false
+      {
         grounds.insert(.refreshTokenExpired)
       }
     }

@@ -58,7 +58,7 @@ extension SessionSimulation {
     if ledger.answered?.isMixedUp == true, case .granted = outcome {
       // Hers may be spent all the same.
       if let family = refreshToken(active.credential).flatMap(provider.family) { ledger.excusedFamilies.insert(family) }
-      ledger.isBarred = true
+      ledger.barred.insert(active.grant.accessToken.fingerprint)
       ledger.hadTrouble = true
       return
     }
@@ -107,9 +107,14 @@ extension SessionSimulation {
         throw Violation("a former grant takes the place of a later one")
       }
     case .credentialRead(.found(let credential)), .credentialRead(.former(let credential)):
-      if case .credentialRead(.former) = event, let token = refreshToken(credential) {
-        // None is held: it is tried, and the provider may count that as reuse.
+      var isFormer = ledger.isTampered && before.active == nil
+      if case .credentialRead(.former) = event { isFormer = true }
+      // None is held: it is tried, and the provider may count that as reuse, or go on from it and not from a later one.
+      // After a crash that came between the grant and the history, nobody knows that it is a former one.
+      if isFormer, let token = refreshToken(credential) {
         ledger.excused.insert(token)
+        ledger.refused.remove(token)
+        if let family = provider.family(of: token) { ledger.excusedFamilies.insert(family) }
       }
       try checkAdopted(credential, before)
       noteAge(isNew: before.active?.grant.accessToken != machine.active?.grant.accessToken)
@@ -118,6 +123,10 @@ extension SessionSimulation {
       if isActive || isEnding || machine.credentialState == .withheld {
         ledger.newest = isEnding ? nil : refreshToken(credential)
         ledger.isTampered = false
+      }
+      // While a sign-in is written, the grant is read all the same, and the sign-in takes its place.
+      let isReplaced = if case .adopting = machine.credentialState { true } else { false }
+      if isActive || isEnding || machine.credentialState == .withheld || isReplaced {
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
       }
     case .credentialWritten(let generation, _):
@@ -128,11 +137,19 @@ extension SessionSimulation {
         ledger.adopting = []
         ledger.grounds = []
       }
-    case .started, .woke, .settingsChanged, .signInChanged, .stopping, .credentialHinted,
-      .credentialRead, .credentialSuperseded, .credentialSetAside, .lockRemembered, .endWritten, .removed,
-      .refreshEnded, .identified, .locked,
-      .unlocked,
-      .called:
+    case .credentialSuperseded:
+      // The provider goes on from a grant that has given way to the one that was put back.
+      if case .active(let active) = before.credentialState, case .storing(let next, _) = active.phase,
+        let family = refreshToken(next).flatMap(provider.family)
+      {
+        ledger.excusedFamilies.insert(family)
+      }
+    case .refreshEnded(_, .told): noteAge(isNew: isWrittenYounger)
+    // A grant that is handed over is as one that was read.
+    case .started: noteAge(isNew: true)
+    case .woke, .settingsChanged, .signInChanged, .stopping, .credentialHinted,
+      .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
+      .unlocked, .called:
       break
     }
   }
@@ -149,7 +166,9 @@ extension SessionSimulation {
       }
       if isUnwritten { tally[.lostUnwritten] += 1 }
     }
-    if let token = disk.grant.flatMap(refreshToken), ledger.spent.contains(token) { ledger.excused.insert(token) }
+    // Where the file was removed, somebody may put back what is known to have been the last one.
+    for token in [disk.grant.flatMap(refreshToken), disk.known.grants.current].compactMap(\.self)
+    where ledger.spent.contains(token) { ledger.excused.insert(token) }
     for flight in flights {
       // Sent, and nobody waits for the answer any more.
       if let token = flight.credential.flatMap(refreshToken) { ledger.excused.insert(token) }
@@ -164,7 +183,8 @@ extension SessionSimulation {
     ledger.lastAttemptAt = nil
     ledger.isRepetition = false
     ledger.isTampered = false
-    ledger.isBarred = false
+    // What is on record holds in the next process, too.
+    ledger.barred = disk.known.barred.map { [$0] } ?? []
   }
 
   /// An end takes the place of the grant that it is about, and a grant that of the one that it grew from; only a sign-in
@@ -227,7 +247,7 @@ extension SessionSimulation {
     case .publish(let event): try checkPublished(event, before)
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
-    case .recall, .read, .identify, .rememberLockedByUser, .revoke, .revokeAtOnce: break
+    case .recall, .read, .identify, .rememberLockedByUser, .rememberBarred, .revoke, .revokeAtOnce: break
     }
   }
 
@@ -235,7 +255,9 @@ extension SessionSimulation {
     _ credential: Credential?, _ generation: Int, of event: SessionInput
   ) throws(Violation) {
     let isRepetition = if case .refreshEnded(generation, .failed(.unanswered)) = event { true } else { false }
-    if ledger.isBarred { throw Violation("a refresh is sent, though the last answer was for another user") }
+    if let credential, ledger.isBarred(credential.grant) {
+      throw Violation("a refresh is sent, though the last answer was for another user")
+    }
     if !locks.isEmpty, !isRepetition { throw Violation("a refresh is sent while locked") }
     if isStopping, !isRepetition { throw Violation("a refresh is sent while stopping") }
     if let credential, !ledger.durable.contains(credential.grant.accessToken.fingerprint) {
@@ -307,13 +329,10 @@ extension SessionSimulation {
       guard ledger.lastReading == .neverSignedIn else { throw Violation("a session is gone without a reading") }
     case .signedIn:
       ledger.grounds = []
-      (ledger.seemsYounger, ledger.isBarred) = (false, false)
+      ledger.signedIn(with: machine.active?.grant)
     case .statusChanged:
       // Another program's grant, and not only advice.
-      if machine.epoch.generation != before.epoch.generation {
-        ledger.grounds = []
-        ledger.isBarred = false
-      }
+      if machine.epoch.generation != before.epoch.generation { ledger.grounds = [] }
     // Whatever else is published, nothing follows from it here.
     default: break
     }
@@ -329,7 +348,7 @@ extension SessionSimulation {
       throw Violation("the newest refresh token is neither on disk nor in memory: \(newest)")
     }
     for (id, call) in calls {
-      let limit = call.isShort ? SessionMachine.hydrationPatience : settings.refresh.requestTimeout * 2 + .seconds(10)
+      let limit = call.isShort ? SessionMachine.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10)
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
     // The user's own is not known before what is remembered.
@@ -370,7 +389,7 @@ extension SessionSimulation {
       if active.accessFailure != nil || !active.isStored {
         try need(.seconds(30), "the credential is to be read or written")
       }
-      guard locks.isEmpty, !isStopping, active.accessFailure == nil, active.isStored, !ledger.isBarred,
+      guard locks.isEmpty, !isStopping, active.accessFailure == nil, active.isStored, !ledger.isBarred(active.grant),
         let expiresAt = active.grant.expiresAt
       else {
         return

@@ -170,9 +170,9 @@ struct SessionSimulation: Simulation {
   private mutating func stop() throws(Violation) {
     try deliver(.stopping)
     isStopping = true
-    let patience = elapsed + settings.refresh.stopPatience
-    while !machine.isAtRest, elapsed < patience {
-      try advance(until: patience)
+    let timeout = elapsed + settings.refresh.stopTimeout
+    while !machine.isAtRest, elapsed < timeout {
+      try advance(until: timeout)
       try checkRules()
     }
     // What was sent in time has been answered by now, or never will be.
@@ -223,6 +223,7 @@ struct SessionSimulation: Simulation {
       // A sign-in takes the user's lock away.
       if !isLocked { locks.remove(.user) }
       enqueue(.remember(lockedByUser: isLocked))
+    case .rememberBarred(let grant): enqueue(.rememberBarred(grant))
     case .lockStore: enqueue(.lock)
     case .revoke(let credential): leftovers.append(credential)
     case .revokeAtOnce(let credential): revoke(credential)
@@ -233,7 +234,7 @@ struct SessionSimulation: Simulation {
     }
   }
 
-  private mutating func revoke(_ credential: Credential) {
+  mutating func revoke(_ credential: Credential) {
     provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
   }
 
@@ -294,7 +295,7 @@ struct SessionSimulation: Simulation {
   }
 
   private mutating func stepDisk() throws(Violation) {
-    let (job, before) = (jobs[0], disk.grant)
+    let (job, before, known) = (jobs[0], disk.grant, disk.known.grants)
     let progress = disk.step(job, jobStep)
     try checkOverwritten(before, by: job)
     note("disk: \(job) step \(jobStep)")
@@ -304,7 +305,10 @@ struct SessionSimulation: Simulation {
     }
     switch (job, progress) {
     case (.write(let credential, _, _), .done(.success)): ledger.own.append(credential)
-    case (.remove, .goesOn): ledger.signedOut.formUnion(ledger.own.compactMap { $0.grant.refreshToken?.fingerprint })
+    case (.remove, .goesOn):
+      // Another program's, too, that was taken over and has gone since.
+      ledger.signedOut.formUnion(ledger.own.compactMap { $0.grant.refreshToken?.fingerprint } + known.former)
+      if let current = known.current { ledger.signedOut.insert(current) }
     default: break
     }
     jobStep += 1
@@ -320,7 +324,7 @@ struct SessionSimulation: Simulation {
       switch job {
       case .write(_, let generation, _): try deliver(.credentialSuperseded(generation: generation))
       case .prepare(_, let generation, _): try notMyTurn(generation)
-      case .recall, .read, .writeEnd, .remove, .setAside, .remember, .lock, .unlock: break
+      case .recall, .read, .writeEnd, .remove, .setAside, .remember, .rememberBarred, .lock, .unlock: break
       }
     case .done(let result):
       finishJob()
@@ -340,7 +344,7 @@ struct SessionSimulation: Simulation {
       case .failure(let accessFailure): try deliver(.credentialRead(.unreadable(accessFailure)))
       case .success: try deliver(.started(remembered(handedOver)))
       }
-    case .read, .lock: break
+    case .read, .lock, .rememberBarred: break
     case .remember: try deliver(.lockRemembered(result))
     case .unlock:
       locks.remove(.user)

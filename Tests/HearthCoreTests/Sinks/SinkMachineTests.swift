@@ -55,6 +55,13 @@ import Testing
     #expect(handle(.given(.content(content(1)))) == [.put(content(1))])
   }
 
+  @Test("what is said of a removal that was not asked for changes nothing")
+  mutating func unasked() {
+    hold()
+    #expect(handle(.removed(.success(()))) == [])
+    #expect(machine.fingerprint == content(1).bearer.token.fingerprint)
+  }
+
   @Test("an expired token does not stay, and is not put")
   mutating func expired() {
     hold(lifetime: .seconds(60))

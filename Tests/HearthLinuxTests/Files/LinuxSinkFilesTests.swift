@@ -17,7 +17,16 @@ import Testing
   }
 
   private func put(_ text: String, _ sink: SinkSettings? = nil) async throws(SinkFailure) {
+    _ = try await put(text, sink, by: files)
+  }
+
+  @discardableResult
+  private func put(
+    _ text: String, _ sink: SinkSettings? = nil, by files: LinuxSinkFiles
+  ) async throws(SinkFailure) -> SinkMark {
+    let mark = try await files.begin(at: sink ?? self.sink())
     try await files.put(Array(text.utf8), at: sink ?? self.sink())
+    return mark
   }
 
   private func status(_ path: String) -> stat {
@@ -140,6 +149,26 @@ import Testing
     #expect(Files.text(path) == "again")
     try await files.remove(path)
     #expect(folder.names.isEmpty)
+  }
+
+  @Test("what a crash has left is known by its mark, and what somebody has put in its place since then is left alone")
+  func crashed() async throws {
+    let last = try await put("left", by: files)
+    let next = try await files.begin(at: sink())
+    // The process is gone, before or after the next file took the place of the last one.
+    func restarted() -> LinuxSinkFiles { LinuxSinkFiles(marks: [last, next]) }
+    try Files.write("mine", to: folder.file("other"))
+    rename(path, folder.file("left"))
+    rename(folder.file("other"), path)
+    await #expect(throws: SinkFailure.occupied) { try await put("token", by: restarted()) }
+    try await restarted().remove(path)
+    #expect(Files.text(path) == "mine")
+    rename(folder.file("left"), path)
+    try await restarted().remove(path)
+    #expect(!folder.names.contains("token"))
+    try await put("token", by: LinuxSinkFiles(marks: []))
+    try await put("again", by: LinuxSinkFiles(marks: []))
+    #expect(Files.text(path) == "again", "nobody knows what an earlier version left")
   }
 
   @Test("another user's file in its place is neither replaced nor removed", .enabled(if: geteuid() == 0, "needs root"))

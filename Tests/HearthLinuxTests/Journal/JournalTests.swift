@@ -17,16 +17,17 @@ struct JournalTests {
 
   private func journal(_ threshold: LogThreshold = LogThreshold(.info)) -> (Logger, Sent<[String: String]>) {
     let sent = Sent<[String: String]>()
-    let handler = JournalLogHandler(threshold: threshold) { fields in
-      sent.append(Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first })
+    let handler = BoundedLogHandler(threshold: threshold) { record in
+      sent.append(Dictionary(record.journalFields.map { ($0.name, $0.value) }) { first, _ in first })
     }
     return (Logger(label: "test") { _ in handler }, sent)
   }
 
   private func plain() -> (Logger, Sent<String>) {
     let sent = Sent<String>()
-    let handler = PlainLogHandler(
-      threshold: LogThreshold(.info), now: { Timestamp(seconds: 1_700_000_000) }, write: { sent.append($0) })
+    let handler = BoundedLogHandler(threshold: LogThreshold(.info)) { record in
+      sent.append(record.line(at: Timestamp(seconds: 1_700_000_000)))
+    }
     return (Logger(label: "test") { _ in handler }, sent)
   }
 

@@ -15,8 +15,9 @@ import Testing
       let bound = LogBound(
         elapsed: { self.now.withLock(\.self) },
         schedule: { delay, body in self.planned.withLock { $0.append((delay, body)) } })
-      let handler = JournalLogHandler(threshold: LogThreshold(level), bound: bound) { fields in
-        self.lines.withLock { $0.append(Dictionary(fields.map { ($0.name, $0.value) }) { first, _ in first }) }
+      let handler = BoundedLogHandler(threshold: LogThreshold(level), bound: bound) { record in
+        let fields = record.journalFields.map { ($0.name, $0.value) }
+        self.lines.withLock { $0.append(Dictionary(fields) { first, _ in first }) }
       }
       return Logger(label: "test") { _ in handler }
     }

@@ -10,7 +10,11 @@ import Testing
 
 @Suite("The loopback address of a sign-in", .timeLimit(.minutes(1)))
 struct LoopbackListenerTests {
-  private static let page = RedirectPage(status: 200, html: "<p>Done", policy: "default-src 'none'")
+  private static let page: RedirectPage = {
+    var page = RedirectPage(status: 200, html: "<p>Done", policy: "default-src 'none'")
+    page.location = "https://id.example.com/again"
+    return page
+  }()
 
   /// Listens while `body` runs, and answers each request with the page.
   private func listening(
@@ -50,6 +54,7 @@ struct LoopbackListenerTests {
       for header in [
         "Content-Security-Policy: default-src 'none'", "Cache-Control: no-store", "Referrer-Policy: no-referrer",
         "X-Content-Type-Options: nosniff", "Content-Type: text/html; charset=utf-8",
+        "Location: https://id.example.com/again",
       ] { #expect(answer.contains(header)) }
     }
     #expect(requests.map(\.target) == ["/callback?code=x&state=y"])
@@ -107,7 +112,11 @@ struct LoopbackListenerTests {
     try await client.close()
     try await server.close()
     // A program that another test starts just now has the socket open too until it is executed.
-    while LoopbackPeer.entry(from: own, to: other)?.isOpen(by: geteuid()) == true { await Task.yield() }
+    let limit = ContinuousClock().now + .seconds(20)
+    while LoopbackPeer.entry(from: own, to: other)?.isOpen(by: geteuid()) == true {
+      try #require(ContinuousClock().now < limit, "the socket stays open")
+      await Task.yield()
+    }
   }
 
   @Test("both loopback addresses are listened on, at one port, and nothing else is")
@@ -221,8 +230,8 @@ private final class LoopbackClient {
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let address = found else { return nil }
     defer { freeaddrinfo(found) }
     descriptor = socket(address.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var patience = timeval(tv_sec: 50, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    var timeout = timeval(tv_sec: 50, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard uninterrupted({ Int(connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen)) }) == 0 else {
       return nil
     }

@@ -12,12 +12,11 @@ final class SettableWallClock: Sendable {
   private let changes = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
 
   func clock() throws -> SystemClock {
-    SystemClock(
-      timers: try TimerThread(changes: changes) { [self] in
-        var reading = ClockReading.current()
-        reading.wall += shift.withLock(\.self)
-        return reading
-      })
+    try SystemClock(changes: changes) { [self] in
+      var reading = ClockReading.current()
+      reading.wall += shift.withLock(\.self)
+      return reading
+    }
   }
 
   /// The clock is set, and nobody has seen it yet.

@@ -61,7 +61,7 @@ import Testing
       "Fitbit's dead refresh token is final", 400,
       #"{"errors":[{"errorType":"invalid_grant","message":"Refresh token invalid: 57a. Visit dev.fitbit.com"}],"success":false}"#,
       .rejected),
-    // For a person to mend.
+    // For a person to fix.
     ResponseFact("invalid_request is the configuration's", 400, #"{"error":"invalid_request"}"#, .misconfigured),
     ResponseFact("invalid_client is the configuration's", 401, #"{"error":"invalid_client"}"#, .misconfigured),
     ResponseFact("invalid_client is so with 400 too", 400, #"{"error":"invalid_client"}"#, .misconfigured),

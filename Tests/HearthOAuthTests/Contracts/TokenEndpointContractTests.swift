@@ -14,10 +14,10 @@ struct TokenEndpointContractTests {
     real("OAuthTokenEndpoint, named", path: "/token", revokes: true) {
       .oauth(.named(try endpoints(at: $0)), OAuthClient(id: "h"))
     },
-    real("JSONTokenEndpoint", path: "/refresh", revokes: false) {
+    real("JSONEndpoint", path: "/refresh", revokes: false) {
       .json(JSONBackend(refreshURL: try HTTPURL($0 + "/refresh")))
     },
-    real("FirebaseTokenEndpoint", path: "/token", revokes: false) {
+    real("FirebaseEndpoint", path: "/token", revokes: false) {
       .firebase(FirebaseProject(apiKey: Secret("key-0123"), tokenEndpoint: try HTTPURL($0 + "/token")))
     },
     Implementation<TokenEndpointBench>("ScriptedTokenEndpoint") { check in
@@ -33,7 +33,7 @@ struct TokenEndpointContractTests {
     },
   ]
 
-  static let clientCredentials = real("ClientCredentialsTokenEndpoint", path: "/token", revokes: true) {
+  static let clientCredentials = real("ClientCredentialsEndpoint", path: "/token", revokes: true) {
     .clientCredentials(.named(try endpoints(at: $0)), OAuthClient(id: "h"))
   }
 

@@ -35,6 +35,30 @@ import Testing
     }
   }
 
+  @Test("an account that names no scopes asks for what keeps its session, where the provider offers that")
+  func offline() async throws {
+    for (configured, preset, offered, scope, prompt) in [
+      ([], [], #"["openid","offline_access"]"#, "openid offline_access", "consent"),
+      ([], [], #"["openid","email"]"#, "openid", nil), (["openid"], [], #"["offline_access"]"#, "openid", nil),
+      ([], ["refresh_token"], #"["offline_access"]"#, "openid refresh_token", nil),
+    ] as [([String], [String], String, String, String?)] {
+      try await SignInBench.run(
+        scopes: configured, offers: #","scopes_supported":\#(offered)"#,
+        configured: { $0.signIn.offlineScopes = preset }
+      ) { bench in
+        let signIn = try await bench.begin()
+        #expect(signIn.fields["scope"] == scope && signIn.fields["prompt"] == prompt)
+        let fallback = signIn.fallbackURL.map(BrowserSignIn.fields(of:))
+        #expect((fallback != nil) == (prompt != nil))
+        if let fallback {
+          var expected = signIn.fields
+          (expected["scope"], expected["prompt"]) = ("openid", nil)
+          #expect(fallback == expected, "the same state, nonce and challenge stay")
+        }
+      }
+    }
+  }
+
   @Test("the scopes are the account's, and those without which there is no refresh token; openid where there are none")
   func scopes() async throws {
     let named: (LoopbackServer) -> ProviderEndpoints = {

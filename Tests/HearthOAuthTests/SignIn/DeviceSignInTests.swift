@@ -21,6 +21,18 @@ import Testing
     }
   }
 
+  @Test("what keeps the session is asked for where it is offered, and left out where this client may not have it")
+  func offline() async throws {
+    try await SignInBench.run(scopes: [], offers: #","scopes_supported":["openid","offline_access"]"#) { bench in
+      _ = try await bench.beginDevice()
+      #expect(bench.requests.first?.form["scope"] == "openid offline_access")
+      bench.provider.answer("/device", with: .refused("invalid_scope", status: 400))
+      let failure = await bench.failure { try await bench.endpoint.beginDevice() }
+      #expect(bench.requests.map { $0.form["scope"] } == ["openid offline_access", "openid offline_access", "openid"])
+      #expect(failure?.message.contains("invalid_scope") == true)
+    }
+  }
+
   /// What providers write otherwise, and what becomes of it.
   static let spellings: [(String, @Sendable (DeviceSignIn) -> Bool)] = [
     // https://developers.google.com/identity/protocols/oauth2/limited-input-device
@@ -60,7 +72,7 @@ import Testing
       "device_code": "d", "user_code": "u", "verification_uri": "https://example.com/", "expires_in": 60,
     ]
     fields[name] = value
-    return String(decoding: JSONValue.object(fields).serialized ?? [], as: UTF8.self)
+    return String(decoding: JSONValue.object(fields).serialized, as: UTF8.self)
   }
 
   static let badAnswers: [(LoopbackServer.Reply, SignInFailure)] =

@@ -35,7 +35,7 @@ struct IDTokenMint {
     _ claims: [String: JSONValue], header: [String: JSONValue] = ["alg": "RS256", "kid": "1"],
     by signer: Signer = .rsa(rsa)
   ) -> String {
-    let input = [header, claims].map { Base64URL.encode(JSONValue.object($0).serialized ?? []) }.joined(separator: ".")
+    let input = [header, claims].map { Base64URL.encode(JSONValue.object($0).serialized) }.joined(separator: ".")
     let signature = (try? sign(Array(input.utf8), header["alg"]?.text ?? "", signer)) ?? []
     return input + "." + Base64URL.encode(signature)
   }
@@ -88,7 +88,7 @@ struct IDTokenMint {
   ]
 
   static func keySet(_ keys: [JSONValue]) -> String {
-    String(decoding: JSONValue.object(["keys": .array(keys)]).serialized ?? [], as: UTF8.self)
+    String(decoding: JSONValue.object(["keys": .array(keys)]).serialized, as: UTF8.self)
   }
 }
 

@@ -158,6 +158,7 @@ import Testing
       #expect(message == "The ID token from \(bench.base) \(fault.told): it was not accepted, sign in again.")
       #expect(response.refreshToken?.secret == Secret("new-refresh"), "the session has it revoked")
       #expect(response.origin == bench.origin && response.origins == [bench.origin])
+      #expect(response.subject == nil, "nobody believes whose it is")
       for part in made.withLock({ $0 }).split(separator: ".") where part.count > 8 {
         #expect(failure?.message.contains(part) != true)
       }

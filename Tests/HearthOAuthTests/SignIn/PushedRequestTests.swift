@@ -48,6 +48,22 @@ import Testing
     }
   }
 
+  @Test("one that is refused for a scope that nobody has configured is pushed again without it")
+  func withoutScope() async throws {
+    try await SignInBench.run(scopes: []) { bench in
+      let more = """
+        ,"authorization_endpoint":"\(bench.base)/authorize","pushed_authorization_request_endpoint":"\(bench.base)/par",
+        "scopes_supported":["offline_access"],"require_pushed_authorization_requests":true
+        """
+      bench.provider.discover(at: bench.bench.server, more: more)
+      bench.provider.answer("/par", with: .refused("invalid_scope", status: 400))
+      let failure = await bench.failure { try await bench.begin() }
+      #expect(bench.requests.map { $0.form["scope"] } == ["openid offline_access", "openid"])
+      #expect(bench.requests.map { $0.form["prompt"] } == ["consent", nil])
+      #expect(failure?.message.contains("invalid_scope") == true)
+    }
+  }
+
   @Test("one that this client may not make is left out, where the provider does not demand it")
   func leftOut() async throws {
     for (reply, secret) in [

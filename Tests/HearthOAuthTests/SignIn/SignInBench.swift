@@ -129,8 +129,10 @@ struct SignInBench {
 
 extension BrowserSignIn {
   /// The fields of the authorization request's query.
-  var fields: [String: String] {
-    let query = authorizationURL.split(separator: "?", maxSplits: 1).last ?? ""
+  var fields: [String: String] { Self.fields(of: authorizationURL) }
+
+  static func fields(of url: String) -> [String: String] {
+    let query = url.split(separator: "?", maxSplits: 1).last ?? ""
     return Dictionary(FormBody.decode(Array(query.utf8)) ?? []) { first, second in first + " twice: " + second }
   }
 }

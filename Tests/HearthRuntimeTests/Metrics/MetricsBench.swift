@@ -33,7 +33,7 @@ final class MetricsBench: Sendable {
 
   var info: DaemonInfo { DaemonInfo(version: "1.2.3", pid: 1, startedAt: Sample.start, paths: []) }
 
-  var families: [MetricFamily] { metrics.families(hub.standing, info, at: clock.now()) }
+  var families: [MetricFamily] { metrics.families(hub.snapshot, info, at: clock.now()) }
 
   /// The lines of the OpenMetrics text that begin so.
   func lines(_ beginning: String) -> [String] {

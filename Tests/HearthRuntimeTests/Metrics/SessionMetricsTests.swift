@@ -23,7 +23,7 @@ struct SessionMetricsTests {
       _ = await service.call(.awaitReading)
       let result: Result<Void, any Error>
       do { result = .success(try await body(service)) } catch { result = .failure(error) }
-      await service.stop(patience: .zero)
+      await service.stop(timeout: .zero)
       try await group.waitForAll()
       try result.get()
     }

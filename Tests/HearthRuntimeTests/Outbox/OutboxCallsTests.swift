@@ -301,6 +301,25 @@ import Testing
     }
   }
 
+  @Test("What an account has that is removed from the configuration is shown as held, and goes on once it is back")
+  func removedAccount() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.block("locked")
+      let id = try await outbox.add(Sample.draft())[0]
+      await outbox.service.accountsChanged([:], settings: OutboxSettings())
+      while try await outbox.service.get(id).state == .pending { await Task.yield() }
+      #expect(try await outbox.service.get(id).reason == .originNotConfigured)
+      let stats = try await outbox.service.getStats(nil)
+      #expect(stats.pending == 0 && stats.held == 1)
+      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.held, .originNotConfigured))) {
+        try await outbox.service.retry(id)
+      }
+      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.signIn()
+      await outbox.delivered(id)
+    }
+  }
+
   @Test("A reload that takes an origin away holds what is for it, and one that puts it back has it sent, in its order")
   func reload() async throws {
     try await withService(answers200) { outbox in

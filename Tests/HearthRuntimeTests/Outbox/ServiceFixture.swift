@@ -111,3 +111,22 @@ func withService(
   }
   #expect(try OutboxCheck.problems(at: folder.file("outbox.sqlite")) == [])
 }
+
+/// The calls as clients make them.
+extension OutboxService {
+  func cancel(_ id: String) async throws(OutboxError) -> Int { try await change(id, .cancel) }
+
+  func retry(_ id: String) async throws(OutboxError) -> Int { try await change(id, .retry) }
+
+  func cancelAll(_ account: AccountName, in state: OutboxItem.State) async throws(OutboxError) -> Int {
+    try await changeAll(account, in: state, .cancel)
+  }
+
+  func retryAll(_ account: AccountName, in state: OutboxItem.State) async throws(OutboxError) -> Int {
+    try await changeAll(account, in: state, .retry)
+  }
+
+  func pause(_ account: AccountName?) async throws(OutboxError) { try await setPaused(account, true) }
+
+  func resume(_ account: AccountName?) async throws(OutboxError) { try await setPaused(account, false) }
+}

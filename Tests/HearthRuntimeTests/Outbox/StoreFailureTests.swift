@@ -2,6 +2,7 @@ import GRDB
 import Glibc
 import HearthCore
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -61,8 +62,11 @@ import Testing
     }
   }
 
-  /// Damages an item as another program would, has a call meet it, and returns once the outbox is recovered.
-  private func damage(_ outbox: ServiceFixture) async throws {
+  /// Damages an item as another program would, has a call meet it, and returns once the outbox is recovered. `meanwhile`
+  /// comes before the service hears of that.
+  private func damage(
+    _ outbox: ServiceFixture, meanwhile: @escaping @Sendable () async -> Void = {}
+  ) async throws {
     var configuration = Configuration()
     // The outbox may be writing.
     configuration.busyMode = .timeout(30)
@@ -70,7 +74,10 @@ import Testing
       try db.execute(sql: "UPDATE items SET url = x'ff'")
     }
     let (recovered, signal) = AsyncStream<Void>.makeStream()
-    outbox.store.once(.afterRecover) { signal.yield() }
+    outbox.store.once(.afterRecover) {
+      await meanwhile()
+      signal.yield()
+    }
     await #expect(throws: OutboxError.self) { try await outbox.service.list(OutboxQuery()) }
     for await _ in recovered { break }
   }
@@ -91,7 +98,20 @@ import Testing
       await outbox.signIn()
       await outbox.delivered(id)
       #expect(outbox.paths() == ["/3"])
-      #expect(try await outbox.store.paused() == [Sample.other])
+      #expect(try await outbox.store.configure([]) == [Sample.other])
+    }
+  }
+
+  @Test("A pause that ends as soon as a new outbox is there has ended")
+  func resumedAtOnce() async throws {
+    try await withService(answers200) { outbox in
+      await outbox.signIn()
+      try await outbox.service.pause(Sample.work)
+      try await outbox.add(Sample.draft("/1"))
+      let service = outbox.service
+      try await damage(outbox) { try? await service.resume(Sample.work) }
+      await outbox.delivered(try await outbox.add(Sample.draft("/2"))[0])
+      #expect(try await outbox.store.configure([]).isEmpty)
     }
   }
 
@@ -101,17 +121,19 @@ import Testing
       try await outbox.service.pause(Sample.other)
       await outbox.signIn()
       try await outbox.delivered(outbox.add(Sample.draft("/0"))[0])
-      // The service has nothing more to do, which would find it out first and wait.
-      await outbox.idle(until: outbox.clock.now() + .seconds(1))
       await outbox.block("locked")
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
       let path = outbox.folder.file("outbox.sqlite")
-      let (recovered, signal) = AsyncStream<Void>.makeStream()
-      outbox.store.once(.afterRecover) { signal.yield() }
+      let isRecovered = Mutex(false)
+      outbox.store.once(.afterRecover) { isRecovered.withLock { $0 = true } }
       unlink(path)
       let told = "The outbox \(path) was removed or replaced while it was open"
       await #expect(throws: OutboxError.storageUnavailable(told + ".")) { try await outbox.stats() }
-      for await _ in recovered { break }
+      // Where the service was at work and has found it out, too, it waits before it tries again.
+      while !isRecovered.withLock(\.self) {
+        outbox.clock.advance(by: .milliseconds(500))
+        await Task.yield()
+      }
       let lost = told + ", with 2 items that were not delivered; Hearth goes on with what is there now."
       await outbox.signIn()
       await outbox.delivered(try await outbox.add(Sample.draft("/3"))[0])

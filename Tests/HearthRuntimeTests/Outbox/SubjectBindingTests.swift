@@ -1,3 +1,4 @@
+import HearthControl
 import HearthCore
 import TestSupport
 import Testing
@@ -63,6 +64,39 @@ import Testing
       #expect(try await outbox.service.retryAll(Sample.work, in: .held) == 2)
       await outbox.delivered(left[1])
       #expect(outbox.paths() == ["/nobodys", "/ended", "/next", "/1", "/2"])
+    }
+  }
+
+  @Test("A sign-out is answered once the store knows that somebody without a name has left: a crash forgets it no more")
+  func signedOut() async throws {
+    try await withService(answers200) { outbox in
+      let (bench, sessions) = (MetricsBench(), SessionDirectory())
+      let control = try CallMetricsTests.control(bench, outbox.service, sessions)
+      let session = bench.session(
+        MemoryCredentialStore(.grant(.sample(1, issuedAt: bench.clock.now()))), ScriptedTokenEndpoint())
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { await sessions.run() }
+        group.addTask { await control.sinks.run() }
+        await sessions.set(
+          SessionDirectory.Entry(service: session, signIn: ScriptedSignInEndpoint(), place: "place"), for: .sample)
+        _ = await session.call(.awaitReading)
+        await outbox.block("locked", knownSubject: .unnamed)
+        let left = try await outbox.add(Sample.draft("/left"))[0]
+        let signOut = Request(id: 1, method: "session.signOut", params: ["account": "work", "revoke": false])
+        guard case .result = await control.handle(signOut, from: RecordingPeer()) else {
+          throw NeverHappened(description: "The sign-out was refused.")
+        }
+        #expect(try await outbox.store.stats(of: Sample.work).held == 1)
+        // As after a crash, the outbox has heard nothing of the sign-out from the session.
+        outbox.bearers.set(subject: nil)
+        await outbox.service.sessionChanged(
+          Sample.work, permission: .sendable(under: .unnamed), knownSubject: .unnamed,
+          token: outbox.bearers.current.fingerprint)
+        await outbox.delivered(try await outbox.add(Sample.draft("/next"))[0])
+        #expect(try await outbox.service.get(left).state == .held)
+        await sessions.stop(timeout: .zero)
+        await control.sinks.stop()
+      }
     }
   }
 

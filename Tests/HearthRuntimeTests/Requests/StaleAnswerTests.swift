@@ -168,6 +168,25 @@ import Testing
     }
   }
 
+  @Test("are gone when a sign-out is answered, though what was told of it before is still at work")
+  func wipedTwice() async throws {
+    let service = await service()
+    answers(200)
+    _ = try await ask(service)
+    let (begun, begin) = AsyncStream<Void>.makeStream()
+    let (released, release) = AsyncStream<Void>.makeStream()
+    store.holdWipe {
+      begin.yield()
+      for await _ in released { break }
+    }
+    async let event: Void = service.sessionChanged(Sample.work, .unauthenticated(signedOut: true), nil)
+    for await _ in begun { break }
+    await service.sessionChanged(Sample.work, .unauthenticated(signedOut: true), nil)
+    #expect(store.count == 0)
+    release.yield()
+    await event
+  }
+
   @Test("that come after a sign-out are not kept")
   func lateAnswer() async throws {
     let service = await service()

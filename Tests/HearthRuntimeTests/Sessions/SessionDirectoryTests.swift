@@ -44,7 +44,7 @@ struct SessionDirectoryTests {
       let answer = await asked
       #expect(answer?.answer.response == .done)
       #expect(answer?.entry.service === next.service)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -76,7 +76,7 @@ struct SessionDirectoryTests {
         return
       }
       #expect(bearer.token == Credential.sample(2, issuedAt: start).grant.accessToken)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -93,7 +93,7 @@ struct SessionDirectoryTests {
       #expect(await state() == .locked(.explicit(.screen)), "the session that follows")
       await sessions.change(.screen, isSet: false)
       #expect(await state() == .authenticated)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -119,7 +119,7 @@ struct SessionDirectoryTests {
       _ = await (replaced, locked, asked)
       #expect(await sessions.ask(.awaitReading, of: .sample)?.answer.status.state == .locked(.explicit(.screen)))
       #expect(await sessions[.sample]?.service === next.service)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -140,7 +140,7 @@ struct SessionDirectoryTests {
       await clock.waitForSleeper(until: clock.now() + .seconds(35))
       await body(before, next)
       _ = await (replaced, asked)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -193,7 +193,7 @@ struct SessionDirectoryTests {
       await sessions.set(entry(1, ScriptedTokenEndpoint(), store), for: .sample)
       #expect(await state() == (isLocked ? .locked(.explicit(.user)) : .authenticated))
       #expect((try? await store.remembered())?.lockedByUser == isLocked, "and is written now")
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -229,7 +229,7 @@ struct SessionDirectoryTests {
       await next.service.rehydrate()
       #expect(store.written.last?.grant.accessToken == .sample(2))
       #expect(await next.service.unwritten == nil, "what is on disk is kept nowhere else")
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -247,7 +247,7 @@ struct SessionDirectoryTests {
         return
       }
       #expect(credentials.map(\.grant.accessToken) == [.sample(5), .sample(2)])
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -257,7 +257,7 @@ struct SessionDirectoryTests {
       group.addTask { [sessions] in await sessions.run() }
       await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
       _ = await sessions.ask(.awaitReading, of: .sample)
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
       #expect(await sessions.ask(.refresh, of: .sample)?.answer.response == .rejected(.stopping))
       await sessions.set(entry(2, ScriptedTokenEndpoint()), for: .sample)
       #expect(
@@ -281,7 +281,7 @@ struct SessionDirectoryTests {
       await #expect(throws: BearerFailure.noSession) {
         try await sessions.tokenRejected(APIRejection(token), of: .sample)
       }
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -292,13 +292,13 @@ struct SessionDirectoryTests {
       let next = entry(2, ScriptedTokenEndpoint())
       await sessions.set(entry(1, ScriptedTokenEndpoint()), for: .sample)
       var isFirst = true
-      await sessions.reach(.sample) { service in
+      await sessions.forEachCurrent(.sample) { service in
         if isFirst { await sessions.set(next, for: .sample) }
         isFirst = false
         await service.lock(.user)
       }
       #expect(await next.service.snapshot().state == .locked(.explicit(.user)))
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 }

@@ -53,7 +53,7 @@ struct ReauthServiceTests {
       try await body()
       reauth.stop()
       await signIns.stop()
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 

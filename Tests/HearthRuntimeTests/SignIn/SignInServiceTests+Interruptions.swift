@@ -216,7 +216,7 @@ extension SignInServiceTests {
       async let page = redirects.addresses[0].get(Self.answer)
       await provider.waitUntilAsked()
       await signIns.stop()
-      async let stopped: Void = sessions.stop(patience: .seconds(35))
+      async let stopped: Void = sessions.stop(timeout: .seconds(35))
       await clock.waitForSleeper(until: clock.now() + .seconds(35))
       provider.answer(.success(.sample(8)))
       #expect(await page.status == 200)

@@ -36,11 +36,11 @@ struct SignInServiceTests {
       _ = await entry.service.call(.awaitReading)
       try await body()
       await signIns.stop()
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
-  func begin(_ request: SignInRequest = .browser) async throws -> BegunAttempt {
+  func begin(_ request: SignInRequest = .browser) async throws -> SignInHandle {
     try await signIns.begin(request, of: entry, replacing: false)
   }
 
@@ -109,6 +109,27 @@ struct SignInServiceTests {
       let end = await signIns.outcome(of: begun.id)
       #expect(end == .failure(.notAdopted(.signIn(.failed(message: "The code <b>was</b> used before.")))))
       #expect(await entry.service.snapshot() == before && store.written.isEmpty)
+    }
+  }
+
+  @Test("a scope that nobody has configured and the provider refuses is left out: the browser goes there again, once")
+  func scopeRefused() async throws {
+    let refused = "/callback?error=invalid_scope&state=\(ScriptedSignInEndpoint.state.reveal())"
+    try await running {
+      let begun = try await begin()
+      let address = redirects.addresses[0]
+      let page = await address.get(refused)
+      #expect(page.status == 303 && page.location == ScriptedSignInEndpoint.fallbackURL)
+      #expect(await entry.service.snapshot().signIn == begun.progress, "the sign-in goes on")
+      #expect(await address.get(refused).status == 400)
+      #expect(
+        await signIns.outcome(of: begun.id)
+          == .failure(.failed(.failed(message: "The provider refused the sign-in: invalid_scope."))))
+      _ = try await begin()
+      provider.answer(.success(.sample(8)))
+      let next = redirects.addresses[1]
+      #expect(await next.get(refused).status == 303)
+      #expect(await next.get(Self.answer).status == 200)
     }
   }
 

@@ -61,7 +61,7 @@ struct RevocationServiceTests {
       await revocations.sessionChanged(.sample, .unauthenticated(signedOut: true), nil)
       try await body(entry)
       await revocations.stop()
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 

@@ -243,7 +243,9 @@ extension OutboxSimulation {
     case .expired:
       // Where a server's clock is wrong, or none tells the time, this one's may be believed.
       let isTimeKnown = clockErrors.values.allSatisfy { $0 == .zero }
-      let time = isTimeKnown ? Timestamp.sample + elapsed : max(now, Timestamp.sample + elapsed)
+      // That may have been decided right before it was set back.
+      let late = elapsed - lastBreak < .seconds(5) ? setBack : .zero
+      let time = isTimeKnown ? Timestamp.sample + elapsed : max(now + late, Timestamp.sample + elapsed)
       isGrounded = trackedRequest.draft.expiresAt.map { $0 - .seconds(62) <= time } ?? false
     case .otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp, nil: isGrounded = false
     }

@@ -187,6 +187,8 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     return "set-aside"
   }
 
+  func remember(barred: Fingerprint) async throws(AccessFailure) { try await done(.rememberBarred(barred)) }
+
   func remember(lockedByUser: Bool) async throws(AccessFailure) {
     try await done(.remember(lockedByUser: lockedByUser))
   }

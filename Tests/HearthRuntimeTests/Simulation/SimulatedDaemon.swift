@@ -92,7 +92,7 @@ final class SimulatedDaemon: @unchecked Sendable {
   func stop() {
     executor.begin {
       await self.outbox.shutdown()
-      await self.sessions.stop(patience: .seconds(3))
+      await self.sessions.stop(timeout: .seconds(3))
     }
   }
 
@@ -100,7 +100,7 @@ final class SimulatedDaemon: @unchecked Sendable {
   func dismantle() {
     executor.begin {
       await self.outbox.shutdown(grace: .zero)
-      await self.sessions.stop(patience: .zero)
+      await self.sessions.stop(timeout: .zero)
     }
   }
 }

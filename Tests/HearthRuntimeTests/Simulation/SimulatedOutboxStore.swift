@@ -64,8 +64,8 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     return value
   }
 
-  func recover() async throws(OutboxStoreFailure) {
-    try await pass { (store) throws(OutboxStoreFailure) in try await store.recover() }
+  func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
+    try await pass { (store) throws(OutboxStoreFailure) in try await store.recover(pausing: paused) }
   }
 
   func enqueue(
@@ -196,7 +196,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     try await pass { (store) throws(OutboxStoreFailure) in try await store.setPaused(accounts, isPaused) }
   }
 
-  func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
-    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.paused() }
+  func configure(_ accounts: Set<AccountName>) async throws(OutboxStoreFailure) -> Set<AccountName> {
+    try await pass(.reading) { (store) throws(OutboxStoreFailure) in try await store.configure(accounts) }
   }
 }

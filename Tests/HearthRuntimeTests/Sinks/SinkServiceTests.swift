@@ -23,7 +23,7 @@ struct SinkServiceTests {
     store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
     record = MemorySinkRecord(Set(left.keys))
     files = MemorySinkFiles(left)
-    sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { [files] in files }
+    sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { [files] _ in files }
   }
 
   private var sink: SinkSettings { SinkSettings(account: .sample, path: path) }
@@ -40,10 +40,10 @@ struct SinkServiceTests {
       await sessions.set(
         SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: "place"), for: .sample)
       _ = await service.call(.awaitReading)
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       try await body(service)
       await sinks.stop()
-      await sessions.stop(patience: .zero)
+      await sessions.stop(timeout: .zero)
     }
   }
 
@@ -52,11 +52,11 @@ struct SinkServiceTests {
     try await running { service in
       #expect(files.files == [path: "token-1"] && record.paths == [path])
       await service.lock(.user)
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       #expect(files.files.isEmpty && record.paths.isEmpty)
       await service.change(.user, isSet: false)
       _ = await service.call(.awaitReading)
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       #expect(files.files == [path: "token-1"])
     }
     #expect(files.files.isEmpty && record.paths.isEmpty, "an orderly stop")
@@ -69,7 +69,7 @@ struct SinkServiceTests {
       for _ in 1...20 {
         sinks.configure([sink])
         sinks.configure([theirs])
-        await sinks.settle()
+        await sinks.waitUntilIdle()
       }
     }
     #expect(!files.puts.isEmpty && files.puts.allSatisfy { $0.account == .sample })
@@ -86,7 +86,7 @@ struct SinkServiceTests {
       // The session asks for another and is not answered, so that it has nothing to tell when the token runs out.
       clock.advance(by: .seconds(3500))
       await endpoint.waitForRequests(1)
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       #expect(files.files == [path: "token-1"])
       clock.advance(by: .seconds(98))
       while !files.files.isEmpty { await Task.yield() }
@@ -101,15 +101,35 @@ struct SinkServiceTests {
       #expect(left.files.files.isEmpty && left.record.paths.isEmpty)
     }
     let foreign = MemorySinkFiles([path: "mine"])
-    let sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { foreign }
+    let sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { _ in foreign }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await sinks.run() }
       sinks.configure([sink])
       sinks.sessionChanged(.sample, .unauthenticated(signedOut: true))
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       await sinks.stop()
     }
     #expect(foreign.files == [path: "mine"])
+  }
+
+  @Test("the file that lies there stays on record however often the next one cannot be put in its place")
+  func stillKnown() async throws {
+    try await running { session in
+      #expect(record.marks(at: path) == ["1"])
+      files.failsToPut(with: .noSpace)
+      async let refreshed = session.call(.refresh)
+      await endpoint.waitForRequests(1)
+      endpoint.answer(.granted(.sample(2)))
+      _ = await refreshed
+      for _ in 0..<3 {
+        sinks.sessionChanged(.sample, .authenticated)
+        await sinks.waitUntilIdle()
+        clock.advance(by: .seconds(60))
+        await sinks.waitUntilIdle()
+      }
+      #expect(record.marks(at: path)?.first == "1" && files.puts.count == 1)
+      #expect((record.marks(at: path)?.count ?? 0) <= 2)
+    }
   }
 
   @Test("a failure is logged once without the token, shown to the doctor, and over when it is over")
@@ -148,7 +168,7 @@ struct SinkServiceTests {
     let second = SinkSettings(account: .sample, path: "/link/token", format: .header)
     try await running { _ in
       sinks.configure([sink, second])
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       #expect(files.files == [path: "token-1"] && record.paths == [path])
       #expect(
         await sinks.checks(of: .sample).first
@@ -156,12 +176,12 @@ struct SinkServiceTests {
             .sink, .problem, "/link/token is the same file as /run/token, which is another sink's: name another path.",
             path: "/link/token"))
       sinks.configure([sink])
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       #expect(files.files == [path: "token-1"], "what is configured no more takes nothing along")
       sinks.configure([])
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       sinks.configure([second])
-      await sinks.settle()
+      await sinks.waitUntilIdle()
       #expect(files.files == [path: "Authorization: Bearer token-1\n"])
     }
   }

@@ -27,7 +27,7 @@ struct OutboxStoreContractTests {
       await #expect(throws: failure) { try await store.setPaused([Sample.work], true) }
       store.setFailing(nil)
       #expect(try await store.list(OutboxQuery()).items == [])
-      #expect(try await store.paused() == [])
+      #expect(try await store.configure([]) == [])
     }
   }
 

@@ -64,7 +64,8 @@ import Testing
         return
       }
       await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.stats(of: nil) }
-      try await outbox.store.recover()
+      try await outbox.store.recover(pausing: [Sample.other])
+      #expect(try await outbox.store.configure([]) == [Sample.other])
       #expect(access("\(path).broken-\(outbox.now.milliseconds)", F_OK) == 0)
       #expect(!outbox.store.isBroken)
       try await outbox.add(Sample.draft("/2"))

@@ -37,6 +37,11 @@ import Testing
       let held = try await outbox.store.list(OutboxQuery(state: .held)).items
       #expect(held.map(\.url) == ["https://api.example.com/nobody"])
       #expect(held.first?.reason == .needsReview && held.first?.lastError?.contains(kept) == true)
+      let id = try #require(held.first?.id)
+      _ = try await outbox.store.change(id, .retry)
+      _ = try await outbox.finish(try #require(deliveries.first), .delivered(status: 200))
+      let retried = try #require(try await outbox.claim(follows: true).deliveries.first)
+      #expect(retried.item.id == id && retried.request.idempotencyKey == id, "no key is sent with two contents")
     }
   }
 

@@ -86,3 +86,17 @@ struct StateTransitionTests {
     }
   }
 }
+
+extension OutboxItem.State {
+  /// The states that are stored and may follow this one.
+  fileprivate var transitions: Set<Self> {
+    switch self {
+    case .pending: [.waiting, .delivered, .held, .dead, .superseded, .cancelled]
+    case .waiting: [.pending, .delivered, .held, .dead, .superseded, .cancelled]
+    case .inFlight: []
+    case .held: [.pending, .dead, .superseded, .cancelled]
+    case .dead: [.pending, .superseded, .cancelled]
+    case .delivered, .cancelled, .superseded: []
+    }
+  }
+}

@@ -92,7 +92,7 @@ final class FaultyDisk: Sendable {
 
   /// Takes the fault away; returns how many calls it made fail.
   @discardableResult
-  func mend() -> Int {
+  func fix() -> Int {
     Int(faulty_disk_mend(disk))
   }
 

@@ -75,7 +75,7 @@ private final class FaultRun {
       await open()
     }
     for step in 6..<8 { await self.step(step) }
-    let failed = disk.mend()
+    let failed = disk.fix()
     try await end()
     return failed
   }

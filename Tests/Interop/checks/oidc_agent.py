@@ -1,4 +1,4 @@
-"""oidc-agent's own clients, unchanged, on Hearth's second socket: oidc-token and oidc-add of Debian, a program in C with
+"""oidc-agent's own clients, unchanged, by hearth-oidc-agent: oidc-token and oidc-add of Debian, a program in C with
 liboidc-agent, and the Python library."""
 
 import json
@@ -110,10 +110,10 @@ def oidc_agent(stage):
     provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=600)
     provider.client()
     stage.configure({"work": oidc(provider), "spare": oidc(provider)})
-    file = stage.folder / "config.toml"
-    file.write_text("oidc_agent_socket = true\n" + file.read_text())
     stage.start_daemon()
     clients = Clients(stage)
+    agent, _ = stage.start("oidc-agent", [stage.programs / "hearth-oidc-agent", "--socket", stage.socket])
+    await_that("the agent listens", lambda: os.path.exists(clients.environment["OIDC_SOCK"]))
     said = clients.run("oidc-token", "work", status=1)
     expect("account not loaded" in said and "hearthctl login work" in said, said)
     stage.sign_in(provider.grant()["refresh_token"])
@@ -139,7 +139,6 @@ def oidc_agent(stage):
     several = clients.ask(json.dumps({"request": "access_token", "issuer": provider.issuer}))
     expect(several["info"] == "Ask for one by its name: spare, work.\n", f"of several accounts one was chosen: {several}")
     stage.configure({"work": oidc(provider)})
-    file.write_text("oidc_agent_socket = true\n" + file.read_text())
     stage.rpc("daemon.reload")
     with_libraries = [program(clients, provider, new), library(clients, provider, new)]
 
@@ -161,8 +160,7 @@ def oidc_agent(stage):
     await_that("there is a token", lambda: stage.run("token", "work").returncode == 0)
     expect(clients.run("oidc-token", "work") == new, "after the lock there is another token")
 
-    stage.configure({"work": oidc(provider)})
-    stage.rpc("daemon.reload")
-    expect(not os.path.exists(clients.environment["OIDC_SOCK"]), "the socket outlives its key in the configuration")
+    expect(stage.end(agent) == 0, "the agent does not end by SIGTERM")
+    expect(not os.path.exists(clients.environment["OIDC_SOCK"]), "the socket outlives the agent")
     version = clients.run("oidc-token", "--version").split()[-1]
     return f"oidc-token and oidc-add {version}, {' and '.join(with_libraries)}; locked and unlocked"

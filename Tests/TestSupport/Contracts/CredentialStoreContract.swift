@@ -112,6 +112,13 @@ package enum CredentialStoreContract {
         try expect(try await store.remembered().subject, is: bench.credential(1).subject)
       }
     },
+    CredentialFact("that a grant's refresh was answered for another user is remembered by the next process") { bench in
+      let store = try await bench.store(holding: 1)
+      let barred = bench.credential(1).grant.accessToken.fingerprint
+      try await store.remember(barred: barred)
+      _ = await bench.store().read()
+      try expect(try await bench.store().remembered().barred, is: barred)
+    },
     CredentialFact("what is written later takes the place of what was there") { bench in
       let store = try await bench.store(holding: 1)
       try await store.write(bench.credential(2))

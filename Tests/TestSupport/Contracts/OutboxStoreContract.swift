@@ -342,8 +342,23 @@ package enum OutboxStoreContract {
       try await bench.store.setPaused([Sample.work, Sample.other], true)
       try await bench.store.setPaused([Sample.other], false)
       for store in [bench.store, try bench.reopen()] {
-        try expect(try await store.paused(), is: [Sample.work])
+        try expect(try await store.configure([]), is: [Sample.work])
       }
+    },
+    OutboxFact("what an account has that is not configured is shown as held, until it is configured again") { bench in
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2", account: Sample.other))
+      let held = OutboxQuery(state: .held)
+      for (configured, reasons) in [
+        ([Sample.work, Sample.other], []), ([Sample.other], [.originNotConfigured]), ([Sample.work, Sample.other], []),
+      ] as [(Set<AccountName>, [OutboxItem.Reason])] {
+        _ = try await bench.store.configure(configured)
+        try expect(try await bench.store.list(held).items.map(\.reason), is: reasons)
+        try expect(try await bench.store.list(OutboxQuery(state: .pending)).items.count, is: 2 - reasons.count)
+        let stats = try await bench.store.stats(of: Sample.work)
+        try expect([stats.pending, stats.held], is: [1 - reasons.count, reasons.count])
+      }
+      _ = try await bench.store.configure([])
+      try expect(try await bench.store.stats(of: nil).held, is: 2)
     },
   ]
 }

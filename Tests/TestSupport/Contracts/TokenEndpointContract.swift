@@ -83,7 +83,7 @@ package enum TokenEndpointContract {
         if case .rejected(.refreshToken, _) = failure { true } else { false }
       }
     },
-    EndpointFact("without a refresh token nothing is sent, and a person has to mend it") { bench in
+    EndpointFact("without a refresh token nothing is sent, and a person has to fix it") { bench in
       var credential = bench.credential
       credential.grant.refreshToken = nil
       try await bench.expectFailure(while: .grants, of: credential) {

@@ -48,9 +48,9 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package var notice: String? { store.notice }
 
-  package func recover() async throws(OutboxStoreFailure) {
+  package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
     try pass()
-    try await store.recover()
+    try await store.recover(pausing: paused)
     await pass(.afterRecover)
   }
 
@@ -165,9 +165,9 @@ package final class FaultyOutboxStore: OutboxStore {
     await pass(.afterSetPaused)
   }
 
-  package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
+  package func configure(_ accounts: Set<AccountName>) async throws(OutboxStoreFailure) -> Set<AccountName> {
     try pass()
-    let paused = try await store.paused()
+    let paused = try await store.configure(accounts)
     await pass(.afterPaused)
     return paused
   }

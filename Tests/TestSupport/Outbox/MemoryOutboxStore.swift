@@ -48,7 +48,12 @@ package final class MemoryOutboxStore: OutboxStore {
 
   package var notice: String? { nil }
 
-  package func recover() async throws(OutboxStoreFailure) { try change { $0.recover(at: $1) } }
+  package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
+    try change {
+      $0.setPaused(paused, true)
+      $0.recover(at: $1)
+    }
+  }
 
   package func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings
@@ -147,7 +152,7 @@ package final class MemoryOutboxStore: OutboxStore {
     try change { (model, _) in model.setPaused(accounts, isPaused) }
   }
 
-  package func paused() async throws(OutboxStoreFailure) -> Set<AccountName> {
-    state.withLock { $0.model.pausedAccounts }
+  package func configure(_ accounts: Set<AccountName>) async throws(OutboxStoreFailure) -> Set<AccountName> {
+    try change { (model, _) in model.configure(accounts) }
   }
 }

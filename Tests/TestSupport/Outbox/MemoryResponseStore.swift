@@ -16,6 +16,11 @@ package final class MemoryResponseStore: ResponseStore {
     self.limits = limits
   }
 
+  private let heldWipe = Mutex<(@Sendable () async -> Void)?>(nil)
+
+  /// The next wipe begins only when `body` is done.
+  package func holdWipe(_ body: @escaping @Sendable () async -> Void) { heldWipe.withLock { $0 = body } }
+
   package var count: Int { rows.withLock(\.count) }
 
   private static func matches(_ row: Row, _ key: ResponseKey) -> Bool {
@@ -51,6 +56,7 @@ package final class MemoryResponseStore: ResponseStore {
   }
 
   package func wipe(_ account: AccountName, keeping subject: Subject?) async {
+    await heldWipe.withLock { $0.take() }?()
     rows.withLock { $0.removeAll { $0.key.account == account && $0.key.subject != subject } }
   }
 

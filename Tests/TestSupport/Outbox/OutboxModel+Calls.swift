@@ -291,13 +291,15 @@ extension OutboxModel {
       !joining.progress.hasEndedUnsent, let own = keyed(owner, key)
     else { return }
     let isSame = Self.isSame(own.new, joining.new)
-    let surplus =
-      isSame
-      ? KeyedItem.surplus(own: keyedItem(own), joining: keyedItem(joining))
-      : KeyedItem.doubtful(own: keyedItem(own), joining: keyedItem(joining))
-    let (ended, twin) = surplus == .own ? (own, joining) : (joining, own)
-    items[isSame ? ended.number : number]!.holdsKey = false
-    guard surplus != nil, revoke(ended.number) else { return }
+    let choose = isSame ? KeyedItem.duplicate : KeyedItem.doubtful
+    let duplicate = choose(keyedItem(own), keyedItem(joining))
+    let (ended, twin) = duplicate == .own ? (own, joining) : (joining, own)
+    guard duplicate != nil, revoke(ended.number) else {
+      items[isSame ? ended.number : number]!.holdsKey = false
+      return
+    }
+    items[ended.number]!.holdsKey = false
+    if !isSame { items[ended.number]!.new.draft.idempotencyKey = nil }
     items[ended.number]!.owner = owner
     update(ended.number) {
       if isSame { $0.supersede(by: twin.new.id, at: now) } else { $0.doubt(because: twin.new.id) }
@@ -359,12 +361,19 @@ extension OutboxModel {
     if isPaused { pausedAccounts.formUnion(accounts) } else { pausedAccounts.subtract(accounts) }
   }
 
+  package mutating func configure(_ accounts: Set<AccountName>) -> Set<AccountName> {
+    configured = accounts
+    touched.formUnion(owners.map(\.account))
+    commit()
+    return pausedAccounts
+  }
+
   // MARK: - Crashes
 
   /// The process has ended, or with `losesPower` the machine: what has begun is known no more.
   package mutating func crash(losesPower: Bool) {
     hasLostMarks = hasLostMarks || losesPower
-    (changes, commits) = ([], [])
+    (changes, commits, configured) = ([], [], nil)
   }
 
   package mutating func recover(at now: Timestamp) {

@@ -5,7 +5,7 @@ package import HearthCore
 package struct OutboxModel: Sendable {
   package struct Item: Sendable {
     package let number: Int64
-    package let new: NewOutboxItem
+    package internal(set) var new: NewOutboxItem
     package let origin: Origin
     package let bytes: Int
     package let createdAt: Timestamp
@@ -61,6 +61,8 @@ package struct OutboxModel: Sendable {
   var lanes: [LaneKey] = []
   package internal(set) var current: [AccountName: Int] = [:]
   package internal(set) var pausedAccounts: Set<AccountName> = []
+  /// The accounts of the configuration; nil before it is known.
+  var configured: Set<AccountName>?
   private(set) var lastCount: Int64 = 0
 
   /// What the clock showed when a wait was last written down, or moved.
@@ -138,6 +140,11 @@ package struct OutboxModel: Sendable {
     return owners[owner].subject != nil && current != owner
   }
 
+  private func holdReason(of owner: Int) -> OutboxItem.Reason? {
+    if isOtherUser(owner) { return .otherUser }
+    return configured?.contains(owners[owner].account) == false ? .originNotConfigured : nil
+  }
+
   package func isBegun(_ number: Int64) -> Bool {
     claimOf[number].flatMap { claims[$0] }?.begun.contains(number) ?? false
   }
@@ -166,13 +173,14 @@ package struct OutboxModel: Sendable {
   package func shown(_ item: Item) -> OutboxItem {
     let (progress, draft) = (item.progress, item.new.draft)
     let isInFlight = isBegun(item.number)
-    let isHeld = progress.isActive && !isInFlight && isOtherUser(item.owner)
+    let holdReason = progress.isActive && !isInFlight ? holdReason(of: item.owner) : nil
     return OutboxItem(
       id: item.new.id, account: draft.account, subject: subject(of: item), lane: draft.isUnordered ? nil : draft.lane,
       method: draft.method, url: item.new.url.description,
-      state: isInFlight ? .inFlight : isHeld ? .held : progress.state, reason: isHeld ? .otherUser : progress.reason,
+      state: isInFlight ? .inFlight : holdReason == nil ? progress.state : .held,
+      reason: holdReason ?? progress.reason,
       attempts: progress.attempts, createdAt: item.createdAt,
-      nextAttemptAt: isInFlight || isHeld ? nil : progress.nextAttemptAt, lastStatus: progress.lastStatus,
+      nextAttemptAt: isInFlight || holdReason != nil ? nil : progress.nextAttemptAt, lastStatus: progress.lastStatus,
       lastError: progress.lastError, idempotencyKey: draft.idempotencyKey ?? item.new.id, bytes: item.bytes)
   }
 
@@ -183,7 +191,7 @@ package struct OutboxModel: Sendable {
       if state.keepsContent { stats.bytes += item.bytes }
       if isBegun(item.number) {
         stats.inFlight += 1
-      } else if item.progress.isActive, isOtherUser(item.owner) {
+      } else if item.progress.isActive, holdReason(of: item.owner) != nil {
         stats.held += 1
       } else {
         switch state {

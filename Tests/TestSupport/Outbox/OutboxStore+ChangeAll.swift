@@ -1,6 +1,9 @@
 package import HearthCore
 
 extension OutboxStore {
+  /// Where nobody has paused anything.
+  package func recover() async throws(OutboxStoreFailure) { try await recover(pausing: []) }
+
   /// The first of several calls.
   package func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, limit: Int

@@ -31,7 +31,7 @@ package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
     case ends
     /// The session ends: `accountDisabled`.
     case endsDisabled
-    /// It goes on, and asks to mend the configuration.
+    /// It goes on, and asks to fix the configuration.
     case misconfigured
     /// It goes on, and is tried again after waits of up to an hour.
     case unclear
@@ -66,6 +66,9 @@ package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
     self.headers = headers.merging(["Content-Type": type]) { given, _ in given }
     (self.meaning, self.evidence, self.source) = (meaning, evidence, source)
   }
+
+  /// Whether the body is a JSON object.
+  package var hasObject: Bool { template.utf8.first == UInt8(ascii: "{") }
 
   /// The body, with these tokens in it.
   package func body(

@@ -100,6 +100,10 @@ package final class MemoryCredentialStore: CredentialStore {
     try done(.remember(lockedByUser: lockedByUser), "remember \(lockedByUser)")
   }
 
+  package func remember(barred: Fingerprint) async throws(AccessFailure) {
+    try done(.rememberBarred(barred), "bar")
+  }
+
   package func needsPassphrase() async -> Bool { disk.isSealed && !disk.hasKey }
 
   package func unlock(passphrase: Secret) async throws(UnlockFailure) {

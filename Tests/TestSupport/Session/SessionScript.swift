@@ -69,8 +69,8 @@ package struct SessionScript: Sendable {
       case .refresh(_, let generation), .requestGrant(let generation), .askTime(let generation):
         generationOfRefresh = generation
         attempts.append(now)
-      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .lockStore, .revoke, .revokeAtOnce,
-        .answer:
+      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .rememberBarred, .lockStore,
+        .revoke, .revokeAtOnce, .answer:
         break
       }
     }

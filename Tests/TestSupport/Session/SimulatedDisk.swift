@@ -19,6 +19,7 @@ package struct SimulatedDisk: Sendable {
     package var removalMark: Fingerprint?
     package var grants = GrantHistory()
     package var isPlaced = false
+    package var barred: Fingerprint?
   }
 
   package enum Job: Hashable, Sendable {
@@ -29,6 +30,7 @@ package struct SimulatedDisk: Sendable {
     case setAside
     case prepare(Credential?, generation: Int, over: StoredVersion = .any)
     case remember(lockedByUser: Bool)
+    case rememberBarred(Fingerprint)
     case lock, unlock
   }
 
@@ -53,7 +55,7 @@ package struct SimulatedDisk: Sendable {
   package init() {}
 
   package var remembered: RememberedAccount {
-    RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end)
+    RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred)
   }
 
   package var grant: Credential? {
@@ -91,6 +93,10 @@ package struct SimulatedDisk: Sendable {
     case .remember(let lockedByUser):
       if isFull { return .done(.failure(.full)) }
       known.lockedByUser = lockedByUser
+      return .done(.success(()))
+    case .rememberBarred(let grant):
+      if isFull { return .done(.failure(.full)) }
+      known.barred = grant
       return .done(.success(()))
     case .lock:
       hasKey = false
@@ -196,7 +202,7 @@ package struct SimulatedDisk: Sendable {
       return finishRemoval().map { .ended($0) } ?? .tooNew(version: 9)
     case .ended(let record):
       if let end = finishRemoval() { return .ended(end) }
-      let end = known.end.flatMap { $0.at > record.at ? $0 : nil } ?? record
+      let end = known.end?.prevailing(over: record) ?? record
       known.end = end
       return .ended(end)
     case .grant(let credential):

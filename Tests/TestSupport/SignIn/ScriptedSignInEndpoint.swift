@@ -24,6 +24,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
   }
 
   package static let state = Secret("the-state")
+  package static let fallbackURL = "https://id.example.com/authorize?without=the-scope"
 
   package static let device = DeviceSignIn(
     deviceCode: Secret("device-code"), userCode: "WDJB-MJHT", verificationURI: "https://id.example.com/device",
@@ -59,8 +60,8 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
   package func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
     try failIfTold()
     return BrowserSignIn(
-      authorizationURL: "https://id.example.com/authorize", redirectURI: redirectURI, state: Self.state,
-      nonce: nil, codeVerifier: Secret("verifier"), issuer: .ifPresent("https://id.example.com"))
+      authorizationURL: "https://id.example.com/authorize", fallbackURL: Self.fallbackURL, redirectURI: redirectURI,
+      state: Self.state, nonce: nil, codeVerifier: Secret("verifier"), issuer: .ifPresent("https://id.example.com"))
   }
 
   package func redeem(code: Secret, of signIn: BrowserSignIn) async throws(SignInFailure) -> TokenResponse {

@@ -7,6 +7,8 @@ package final class MemorySinkFiles: SinkFiles {
     var files: [String: String] = [:]
     var failure: SinkFailure?
     var puts: [Put] = []
+    var begins = 0
+    var putFailure: SinkFailure?
     var links: [String: String] = [:]
   }
 
@@ -28,6 +30,9 @@ package final class MemorySinkFiles: SinkFiles {
   /// Every step from now on; nil: none.
   package func fails(with failure: SinkFailure?) { state.withLock { $0.failure = failure } }
 
+  /// Every file that was begun, from now on; nil: none.
+  package func failsToPut(with failure: SinkFailure?) { state.withLock { $0.putFailure = failure } }
+
   /// From now on the folder `link` is the folder `target`.
   package func link(_ link: String, to target: String) { state.withLock { $0.links[link] = target } }
 
@@ -46,8 +51,17 @@ package final class MemorySinkFiles: SinkFiles {
     if files[real(path)] != nil { throw .occupied }
   }
 
+  package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
+    try refuse()
+    return state.withLock { state in
+      state.begins += 1
+      return "\(state.begins)"
+    }
+  }
+
   package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
     try refuse()
+    if let failure = state.withLock(\.putFailure) { throw failure }
     let path = real(sink.path)
     state.withLock { state in
       state.files[path] = String(decoding: bytes, as: UTF8.self)

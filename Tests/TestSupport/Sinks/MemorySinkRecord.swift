@@ -3,20 +3,24 @@ internal import Synchronization
 
 /// Keeps the paths in memory, and refuses as the test says.
 package final class MemorySinkRecord: SinkRecord {
-  private let state: Mutex<(paths: Set<String>, failure: AccessFailure?)>
+  private let state: Mutex<(claims: [String: [SinkMark]], failure: AccessFailure?)>
 
-  package init(_ paths: Set<String> = []) { state = Mutex((paths, nil)) }
+  package init(_ paths: Set<String> = []) {
+    state = Mutex((Dictionary(uniqueKeysWithValues: paths.map { ($0, []) }), nil))
+  }
 
-  package var paths: Set<String> { state.withLock(\.paths) }
+  package var paths: Set<String> { Set(state.withLock(\.claims).keys) }
+
+  package func marks(at path: String) -> [SinkMark]? { state.withLock { $0.claims[path] } }
 
   /// From now on; nil: no more.
   package func fails(with failure: AccessFailure?) { state.withLock { $0.failure = failure } }
 
-  package func recall() async throws(AccessFailure) -> Set<String> { paths }
+  package func recall() async throws(AccessFailure) -> [String: [SinkMark]] { state.withLock(\.claims) }
 
-  package func keep(_ paths: Set<String>) async throws(AccessFailure) {
+  package func keep(_ claims: [String: [SinkMark]]) async throws(AccessFailure) {
     let failure = state.withLock { state in
-      if state.failure == nil { state.paths = paths }
+      if state.failure == nil { state.claims = claims }
       return state.failure
     }
     if let failure { throw failure }

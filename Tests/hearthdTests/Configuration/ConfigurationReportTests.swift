@@ -77,15 +77,21 @@ import Testing
   }
 
   @Test("every preset is reported with what it needs")
-  func providers() {
+  func providers() throws {
     let providers = ConfigurationReport.providers["providers"]?.array ?? []
     #expect(providers.compactMap { $0["provider"]?.string } == ProviderPreset.names)
     #expect(
       providers.first { $0["provider"] == "okta" } == [
         "provider": "okta", "type": "oidc", "issuer": nil, "issuerExample": "https://example.okta.com/oauth2/default",
-        "required": ["issuer", "client_id"], "usual": [],
+        "required": ["issuer", "client_id"], "usual": [], "apiOrigins": [],
       ])
     #expect(providers.first { $0["provider"] == "google" }?["usual"] == ["client_secret_file"])
+    #expect(providers.first { $0["provider"] == "microsoft" }?["apiOrigins"] == ["https://graph.microsoft.com"])
+    for provider in providers {
+      for origin in provider["apiOrigins"]?.array?.compactMap(\.string) ?? [] {
+        #expect(try HTTPURL(origin + "/").origin.description == origin, "it is written as an origin is")
+      }
+    }
   }
 
   @Test("endpoints that are configured are reported without asking anybody")

@@ -224,6 +224,7 @@ import Testing
     outbox.idempotencyHorizon = .seconds(18_000)
     outbox.keepDelivered = .zero
     outbox.keepDead = .seconds(604_800)
+    outbox.requestTimeout = .seconds(7)
     #expect(configuration.outbox == outbox)
     #expect(configuration.logLevel == .debug)
   }

@@ -105,7 +105,7 @@ extension OutboxSimulation {
       note("the outbox is recovered")
       model.recover(at: time)
       return .recovered
-    case .readPauses: return .paused(model.pausedAccounts)
+    case .configure(let names, _): return .paused(model.configure(names))
     case .bind(let name, let subject, let former, let adopts):
       note("\(name) is bound to \(subject.id), adopting: \(adopts)")
       let binding = model.bind(
@@ -155,9 +155,11 @@ extension OutboxSimulation {
     (daemon!.work, daemon!.result) = (nil, nil)
     switch result {
     case .failed: daemon!.machine.storeFailed(work, at: now)
-    case .recovered: daemon!.machine.recovered(at: now)
+    case .recovered:
+      daemon!.machine.recovered(at: now)
+      daemon!.isRecovered = true
     case .paused(let names):
-      if case .readPauses(let number) = work { daemon!.machine.pausesRead(names, number: number) }
+      if case .configure(_, let number) = work { daemon!.machine.pausesRead(names, number: number) }
     case .bound(let binding): daemon!.machine.bound(binding, work)
     case .freed(let count): daemon!.machine.freed(count, work)
     case .exchanged(let exchange):

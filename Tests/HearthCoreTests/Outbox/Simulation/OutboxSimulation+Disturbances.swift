@@ -47,8 +47,10 @@ extension OutboxSimulation {
   }
 
   func signIn(_ name: AccountName, as user: Name) {
-    // Where nobody has a name, the outbox hears of a sign-out before the next user comes.
-    let isHeard = daemon?.machine.names.contains(name) == true && sessions[name]!.state != .hydrating
+    // Where nobody has a name, a sign-out is answered, and the next user comes, once the store knows of it.
+    let isHeard =
+      daemon?.machine.names.contains(name) == true && daemon?.machine.leaving(name) == nil
+      && daemon?.machine.isSessionReported(name) == true
     if sessions[name]!.isUnnamed, sessions[name]!.user == nil, sessions[name]!.signIns > 0, !isHeard { return }
     note("\(name): \(user) signs in")
     if daemon == nil { sessions[name]!.keptState = .signedIn }
@@ -67,9 +69,10 @@ extension OutboxSimulation {
     guard state != .hydrating else { return }
     disturbed()
     switch number(0...9) {
-    case 0: change(name) { $0.state = .locked }
+    // An account that is signed out shows no lock.
+    case 0 where state != .signedOut: change(name) { $0.state = .locked }
     case 1: change(name) { $0.state = .signedOut }
-    case 2: change(name) { $0.state = .providerLost }
+    case 2 where state != .signedOut: change(name) { $0.state = .providerLost }
     case 3 where sessions[name]!.isNamed: change(name) { $0.issuer = "https://id.example.com" }
     case 4: signIn(name, as: one(of: Self.users))
     case 5: newToken(name)
@@ -123,6 +126,8 @@ extension OutboxSimulation {
       for item in items.values where item.latestDue < .max { item.latestDue += 1_000_000 }
     } else {
       untoldShift += step
+      // It follows a step as though it had known the clock before: a wait is longer by that, a day at most.
+      if !daemon!.isRecovered { forgetWaits() }
     }
   }
 

@@ -129,6 +129,7 @@ extension OutboxSimulation {
     // The request of an item that was discarded may still be under way.
     try wait(40_000) {
       self.daemon!.flushes.isEmpty && self.daemon!.calls.isEmpty && self.model.claims.isEmpty && !self.isWorking
+        && self.daemon!.senders.isEmpty
     }
     if !daemon!.flushes.isEmpty { violated("a flush of an empty outbox does not end") }
     if !model.claims.isEmpty { violated("\(model.claims.count) claims are left") }

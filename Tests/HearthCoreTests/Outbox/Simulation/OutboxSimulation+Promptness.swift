@@ -5,7 +5,7 @@ import TestSupport
 /// Nothing waits without a reason: the machine's deadlines and what happens are all that moves it on.
 extension OutboxSimulation {
   /// How long an item may wait that nothing keeps from being sent, in milliseconds.
-  private static let patience = 4000
+  private static let timeout = 4000
 
   /// Time is about to pass, and nothing else happens meanwhile.
   func checkPromptness(until time: Int) {
@@ -24,7 +24,7 @@ extension OutboxSimulation {
       }
       let since = max(tracked.readySince ?? elapsed, lastDisturbance)
       tracked.readySince = since
-      if time - since > Self.patience {
+      if time - since > Self.timeout {
         violated("item \(number) waits for \(time - since) ms without a reason: \(model.shown(item))")
       }
     }
@@ -98,7 +98,7 @@ extension OutboxSimulation {
       }
       let since = max(flush.idleSince ?? elapsed, lastDisturbance)
       self.daemon!.flushes[id]!.idleSince = since
-      if time - since > Self.patience { violated("flush \(id) waits for nothing") }
+      if time - since > Self.timeout { violated("flush \(id) waits for nothing") }
     }
   }
 

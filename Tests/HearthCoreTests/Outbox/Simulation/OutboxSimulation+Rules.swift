@@ -191,9 +191,14 @@ extension OutboxSimulation {
   // MARK: - Commits
 
   func checkCommit(_ commit: OutboxCommit) {
-    for case .changed(let shown) in commit.changes {
-      guard let number = model.items.values.first(where: { $0.new.id == shown.id })?.number, let item = items[number]
+    for case .changed(var shown) in commit.changes {
+      guard let stored = model.items.values.first(where: { $0.new.id == shown.id }), let item = items[stored.number]
       else { continue }
+      let number = stored.number
+      // An account that is not configured hides it.
+      if shown.reason == .originNotConfigured, !stored.progress.isHeldInPlace {
+        (shown.state, shown.reason) = (stored.progress.state, stored.progress.reason)
+      }
       note("item \(number) is \(shown.state) \(shown.reason?.rawValue ?? "")")
       let state = [shown.state.rawValue, shown.reason?.rawValue].compactMap(\.self).joined(separator: " ")
       tally[.item(state)] += 1

@@ -2,6 +2,8 @@
 
 /// A running outbox: the machine, and all that it has under way. It ends with a crash or a shutdown.
 struct SimulatedDaemon {
+  /// It has read what an earlier one has left.
+  var isRecovered = false
   enum WorkResult {
     case failed, recovered
     case paused(Set<AccountName>)

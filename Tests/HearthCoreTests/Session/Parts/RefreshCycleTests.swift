@@ -76,8 +76,8 @@ struct RefreshCycleTests {
     let cycle = failed([.unclear(message: "400", retryAfter: nil)])
     #expect(cycle.signInAdvisedAt(start) == start + .seconds(600))
     #expect(cycle.signInAdvisedAt(start + .seconds(900)) == start + .seconds(900))
-    let mended = failed([.unclear(message: "400", retryAfter: nil), .misconfigured(message: "401")])
-    #expect(mended.signInAdvisedAt(start) == nil)
+    let fixed = failed([.unclear(message: "400", retryAfter: nil), .misconfigured(message: "401")])
+    #expect(fixed.signInAdvisedAt(start) == nil)
   }
 
   @Test("begin anew with another grant, but for the least gap")

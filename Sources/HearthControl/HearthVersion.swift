@@ -1,6 +1,0 @@
-/// What all of Hearth's programs say they are.
-package enum HearthVersion {
-  package static let text = "0.1.0"
-  /// The version of the control protocol (`daemon.getInfo`).
-  package static let protocolNumber = 1
-}

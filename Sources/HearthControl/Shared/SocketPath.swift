@@ -1,0 +1,60 @@
+package import Glibc
+
+/// Finds the daemon's socket for a client, and checks socket paths.
+package enum SocketPath {
+  package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no option, and neither variable is set.
+    case unknown
+    case tooLong(String)
+
+    package var description: String {
+      switch self {
+      case .unknown:
+        "Where the daemon's socket lies is not known: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
+      case .tooLong(let path):
+        "The socket path \(path) is longer than the \(SocketPath.maximumBytes) bytes that a Unix socket can have. "
+          + "Give a shorter one with --socket or HEARTH_SOCKET."
+      }
+    }
+  }
+
+  /// What fits in `sockaddr_un` (unix(7)) with its final zero.
+  package static let maximumBytes = 107
+
+  /// Returns the path of `--socket`, or else the one that the environment names.
+  package static func resolve(option: String?, else paths: EnvironmentPaths) throws(Failure) -> String {
+    guard let path = option ?? paths.socket else { throw .unknown }
+    try check(path)
+    return path
+  }
+
+  /// Throws if a path is too long for a Unix socket.
+  package static func check(_ path: String) throws(Failure) {
+    guard path.utf8.count <= maximumBytes else { throw .tooLong(path) }
+  }
+
+  /// Passes the address of a socket at this path, which `check` has accepted, to a system call.
+  package static func withAddress(of path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(maximumBytes)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+  }
+}
+
+/// The process at the other end of a Unix socket: `struct ucred`, which SO_PEERCRED reports (unix(7)).
+///
+/// A server has the credentials of the process that began to listen. Client and server only serve their own user.
+package struct PeerCredentials: Sendable, CustomStringConvertible {
+  package let process: pid_t
+  package let user: uid_t
+  package let group: gid_t
+
+  package init(process: pid_t, user: uid_t, group: gid_t) {
+    (self.process, self.user, self.group) = (process, user, group)
+  }
+
+  package var description: String { "user \(user) (pid \(process))" }
+}

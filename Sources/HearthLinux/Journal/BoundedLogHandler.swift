@@ -1,0 +1,52 @@
+package import Logging
+import Synchronization
+
+/// Keeps the records whose level is the configured one or higher, within a bound, and hands them on. A logger may be given
+/// a level of its own.
+struct BoundedLogHandler: LogHandler {
+  var metadata: Logger.Metadata = [:]
+  var metadataProvider: Logger.MetadataProvider?
+  private var ownLevel: Logger.Level?
+  private let threshold: LogThreshold
+  private let bound: LogBound
+  private let write: @Sendable (LogRecord) -> Void
+
+  init(threshold: LogThreshold, bound: LogBound = LogBound(), write: @escaping @Sendable (LogRecord) -> Void) {
+    self.threshold = threshold
+    self.bound = bound
+    self.write = write
+  }
+
+  var logLevel: Logger.Level {
+    get { ownLevel ?? threshold.level }
+    set { ownLevel = newValue }
+  }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  /// The event's metadata count before the logger's, and those before the provider's.
+  func log(event: LogEvent) {
+    let metadata = (metadataProvider?.get() ?? [:])
+      .merging(metadata) { _, own in own }
+      .merging(event.metadata ?? [:]) { _, given in given }
+    let record = LogRecord(event, metadata: metadata)
+    if bound.admits(record, report: { write($0.record) }) { write(record) }
+  }
+}
+
+/// The level from which records are kept. All loggers of the process share it, so that a reload can change it.
+package final class LogThreshold: Sendable {
+  private let stored: Mutex<Logger.Level>
+
+  package init(_ level: Logger.Level) {
+    stored = Mutex(level)
+  }
+
+  package var level: Logger.Level {
+    get { stored.withLock { $0 } }
+    set { stored.withLock { $0 = newValue } }
+  }
+}

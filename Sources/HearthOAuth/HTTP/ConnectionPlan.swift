@@ -1,0 +1,99 @@
+import HearthCore
+import NIOSSL
+
+/// Where a connection leads, and what it has to be like: requests of one plan share connections.
+struct ConnectionPlan: Hashable, Sendable {
+  let origin: Origin
+  var proxy: Proxy?
+  /// TLS to the server, or nil if the request goes by plain HTTP.
+  var tls: TLSConfiguration?
+  /// One of these keys must be in the server's chain, unless there are none.
+  var pins: Set<CertificatePin> = []
+
+  /// A direct connection that trusts the system's authorities.
+  init(to origin: Origin) {
+    self.origin = origin
+    tls = origin.scheme == "https" ? Self.minimumTLS : nil
+  }
+
+  static func == (one: ConnectionPlan, other: ConnectionPlan) -> Bool {
+    guard (one.origin, one.proxy, one.pins) == (other.origin, other.proxy, other.pins) else { return false }
+    return switch (one.tls, other.tls) {
+    case (let one?, let other?): one.bestEffortEquals(other)
+    case (nil, nil): true
+    case (.some, nil), (nil, .some): false
+    }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(origin)
+    hasher.combine(proxy)
+    hasher.combine(pins)
+    tls?.bestEffortHash(into: &hasher)
+  }
+
+  /// What the system is asked to connect to: the proxy, or else the server.
+  var place: (host: String, port: Int) {
+    proxy.map { ($0.host, $0.port) } ?? (origin.address, origin.port)
+  }
+
+  /// The name that a certificate is checked for, or nil if the host is an address, which the TLS library checks.
+  var serverName: String? {
+    let host = origin.host
+    let isAddress =
+      host.hasPrefix("[") || (host.last?.isNumber ?? false) && host.allSatisfy { $0.isNumber || $0 == "." }
+    return isAddress ? nil : host
+  }
+
+  /// The chain is trusted and has none of the keys.
+  struct Mismatch: Error, CustomStringConvertible {
+    let pins: Set<CertificatePin>
+    /// From the root to the server's own.
+    let chain: [CertificatePin]
+
+    var description: String {
+      let wanted = pins.map(\.description).sorted().joined(separator: ", ")
+      let shown = chain.reversed().map(\.description).joined(separator: ", ")
+      return "it proves none of the keys in certificate_pins (\(wanted)); its own and those above it are \(shown)"
+    }
+  }
+
+  /// Checks the server's chain beyond what BoringSSL checks. `certificates` are from the root to the server's own.
+  func check(_ certificates: [NIOSSLCertificate]) throws {
+    try WeakCertificate.check(certificates)
+    guard !pins.isEmpty else { return }
+    let chain = try certificates.map { try CertificatePin(of: $0) }
+    if pins.isDisjoint(with: chain) { throw Mismatch(pins: pins, chain: chain) }
+  }
+
+  /// At least TLS 1.2, the newest that both sides speak, with forward secrecy and without signatures over SHA-1
+  /// (RFC 9325, sections 3.1.1, 4.1 and 4.2). The groups are the library's: X25519 with and without ML-KEM-768, P-256 and
+  /// P-384.
+  static let minimumTLS: TLSConfiguration = {
+    var configuration = TLSConfiguration.makeClientConfiguration()
+    configuration.minimumTLSVersion = .tlsv12
+    // TLSContexts sets the system's authorities.
+    configuration.trustRoots = nil
+    // Those of TLS 1.3 all have forward secrecy. The last four are for servers that know nothing better.
+    configuration.cipherSuiteValues = [
+      .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+      .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+      .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+      .TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA, .TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA,
+      .TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA, .TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA,
+    ]
+    let signatures: [SignatureAlgorithm] = [
+      .ecdsaSecp256R1Sha256, .rsaPssRsaeSha256, .rsaPkcs1Sha256, .ecdsaSecp384R1Sha384, .rsaPssRsaeSha384,
+      .rsaPkcs1Sha384, .ecdsaSecp521R1Sha512, .rsaPssRsaeSha512, .rsaPkcs1Sha512, .ed25519,
+    ]
+    configuration.verifySignatureAlgorithms = signatures
+    configuration.signingSignatureAlgorithms = signatures
+    configuration.applicationProtocols = ["http/1.1"]
+    return configuration
+  }()
+}
+
+extension Origin {
+  /// The host, an IPv6 address without its brackets.
+  var address: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
+}

@@ -1,0 +1,237 @@
+import Glibc
+import HearthCore
+import NIOCore
+import NIOExtras
+import NIOHTTP1
+import NIOPosix
+import NIOSOCKS
+import NIOSSL
+import NIOTLS
+import Synchronization
+
+/// Makes connections, and keeps those that are free for the next request of the same plan.
+final class ConnectionPool: Sendable {
+  /// A proxy did not connect in time.
+  struct TooLate: Error {}
+
+  /// No connection is made any more.
+  struct ShutDown: Error {}
+
+  private struct State {
+    /// The one that was used last is at the end.
+    var free: [ConnectionPlan: [HTTPConnection.Reference]] = [:]
+    var open: [ObjectIdentifier: any Channel] = [:]
+    var isShutDown = false
+  }
+
+  /// How many bytes the kernel takes before the network can have them: what it has taken would seem to have left.
+  private static let unsentInKernel: SocketOptionValue = 64 << 10
+
+  private let contexts: TLSContexts
+  /// For the connection to the server or its proxy, and as long again for the tunnel through that.
+  private let timeout: TimeAmount
+  /// How long a connection is kept without a request, or nil if each one is used once.
+  private let idleTime: TimeAmount?
+  private let state = Mutex(State())
+
+  init(_ contexts: TLSContexts, timeout: TimeAmount, idleTime: TimeAmount?) {
+    (self.contexts, self.timeout, self.idleTime) = (contexts, timeout, idleTime)
+  }
+
+  /// Closes every connection; requests under way fail.
+  func shutdown() async {
+    let open = state.withLock { state in
+      state.isShutDown = true
+      return Array(state.open.values)
+    }
+    for channel in open {
+      channel.close(promise: nil)
+      try? await channel.closeFuture.get()
+    }
+  }
+
+  /// Sends the request over a connection that is free, or over a new one.
+  func send(_ exchange: HTTPExchange, over plan: ConnectionPlan) {
+    guard let connection = state.withLock({ $0.free[plan]?.popLast() }) else {
+      return connect(for: exchange, over: plan)
+    }
+    connection.channel.eventLoop.execute {
+      // If the server has closed it meanwhile, the next one is tried.
+      if !connection.handler.value.start(exchange) { self.send(exchange, over: plan) }
+    }
+  }
+
+  // MARK: - Free connections
+
+  /// It is called on the connection's event loop.
+  private func keep(_ connection: HTTPConnection, _ plan: ConnectionPlan) {
+    guard let reference = connection.reference else { return }
+    let isKept = state.withLock { state in
+      guard idleTime != nil, !state.isShutDown else { return false }
+      state.free[plan, default: []].append(reference)
+      return true
+    }
+    guard isKept, let idleTime else { return reference.channel.close(promise: nil) }
+    connection.close(unlessUsedWithin: idleTime)
+  }
+
+  private func forget(_ channel: any Channel, _ plan: ConnectionPlan) {
+    state.withLock { state in
+      state.open[ObjectIdentifier(channel)] = nil
+      state.free[plan]?.removeAll { $0.channel === channel }
+      if state.free[plan]?.isEmpty == true { state.free[plan] = nil }
+    }
+  }
+
+  // MARK: - New connections
+
+  private func connect(for exchange: HTTPExchange, over plan: ConnectionPlan) {
+    let place = plan.place
+    ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton.any())
+      .connectTimeout(timeout)
+      .channelInitializer { channel in
+        channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel).recover { _ in }
+      }
+      .connect(host: place.host, port: place.port)
+      // Whoever wants the response holds the exchange: one that was given up is let go before there is a connection.
+      .whenComplete { [weak exchange] result in
+        switch result {
+        case .failure(let error): exchange?.end(error)
+        case .success(let channel):
+          guard let exchange else { return channel.close(promise: nil) }
+          channel.eventLoop.execute { self.prepare(channel, for: exchange, over: plan) }
+        }
+      }
+  }
+
+  private func prepare(_ channel: any Channel, for exchange: HTTPExchange, over plan: ConnectionPlan) {
+    let isWanted = state.withLock { state in
+      if !state.isShutDown { state.open[ObjectIdentifier(channel)] = channel }
+      return !state.isShutDown
+    }
+    channel.closeFuture.whenComplete { _ in self.forget(channel, plan) }
+    guard isWanted, exchange.waits(for: channel) else {
+      channel.close(promise: nil)
+      return exchange.end(ShutDown())
+    }
+    tunnel(channel, over: plan).flatMap { self.secure(channel, by: plan) }.assumeIsolated()
+      .flatMapThrowing { [weak self] in
+        let connection = try HTTPConnection.add(to: channel) { self?.keep($0, plan) }
+        guard connection.start(exchange) else { throw HTTPConnection.Closed() }
+      }.whenFailure { error in
+        exchange.end(error)
+        channel.close(promise: nil)
+      }
+  }
+
+  /// Has the proxy connect to the server, if there is one.
+  private func tunnel(_ channel: any Channel, over plan: ConnectionPlan) -> EventLoopFuture<Void> {
+    guard let proxy = plan.proxy else { return channel.eventLoop.makeSucceededVoidFuture() }
+    let (loop, pipeline) = (channel.eventLoop, channel.pipeline.syncOperations)
+    let (host, port) = (plan.origin.host, plan.origin.port)
+    let reached = loop.makePromise(of: Void.self)
+    do {
+      switch proxy.kind {
+      case .http(let credentials):
+        var headers = HTTPHeaders([("Host", "\(host):\(port)")])
+        if let credentials { headers.add(name: "Proxy-Authorization", value: Proxy.basic(credentials)) }
+        let (encoder, decoder) = (HTTPRequestEncoder(), ByteToMessageHandler(HTTPResponseDecoder()))
+        try pipeline.addHandlers(
+          encoder, decoder,
+          NIOHTTP1ProxyConnectHandler(
+            targetHost: host, targetPort: port, headers: headers, deadline: .now() + timeout, promise: reached))
+        return reached.futureResult.assumeIsolated().flatMap {
+          pipeline.removeHandler(decoder).and(pipeline.removeHandler(encoder)).map { _ in }
+        }.nonisolated()
+      case .socks5:
+        let address = (try? SocketAddress(ipAddress: plan.origin.address, port: port)).map { SOCKSAddress.address($0) }
+        let deadline = loop.scheduleTask(in: timeout) { reached.fail(TooLate()) }
+        try pipeline.addHandlers(
+          SOCKSClientHandler(targetAddress: address ?? .domain(host, port: port)),
+          Milestone(reached) { $0 is SOCKSProxyEstablishedEvent })
+        return reached.futureResult.always { _ in deadline.cancel() }
+      }
+    } catch {
+      reached.fail(error)
+      return reached.futureResult
+    }
+  }
+
+  /// Begins TLS, and checks the server's chain beyond what BoringSSL checks.
+  private func secure(_ channel: any Channel, by plan: ConnectionPlan) -> EventLoopFuture<Void> {
+    guard let tls = plan.tls else { return channel.eventLoop.makeSucceededVoidFuture() }
+    // The context reads the system's certificates, which takes too long for an event loop.
+    return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) { [contexts] in
+      try contexts.context(for: tls)
+    }.assumeIsolated().flatMap { context in
+      let chain = CertificateChain()
+      let finished = channel.eventLoop.makePromise(of: Void.self)
+      do {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandlers(
+          chain.watching(context, serverName: plan.serverName),
+          Milestone(finished) {
+            guard case .handshakeCompleted? = $0 as? TLSUserEvent else { return false }
+            return true
+          })
+      } catch {
+        finished.fail(error)
+      }
+      return finished.futureResult.flatMapThrowing { [chain = NIOLoopBound(chain, eventLoop: channel.eventLoop)] in
+        try plan.check(chain.value.certificates)
+      }
+    }.nonisolated()
+  }
+}
+
+/// Completes a promise with an event of the pipeline, or with what goes wrong before.
+private final class Milestone: ChannelInboundHandler {
+  typealias InboundIn = Never
+
+  private let promise: EventLoopPromise<Void>
+  private let isReached: (Any) -> Bool
+
+  init(_ promise: EventLoopPromise<Void>, _ isReached: @escaping (Any) -> Bool) {
+    (self.promise, self.isReached) = (promise, isReached)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if isReached(event) { promise.succeed() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    promise.fail(error)
+    context.fireErrorCaught(error)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    promise.fail(HTTPConnection.Closed())
+    context.fireChannelInactive()
+  }
+}
+
+/// The certificates of a chain, as BoringSSL verifies them.
+private final class CertificateChain {
+  /// From the root to the server's own.
+  private(set) var certificates: [NIOSSLCertificate] = []
+
+  func watching(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
+    func make<Handler: ChainObserving>(_ type: Handler.Type) throws -> Handler {
+      try Handler(context: context, serverHostname: serverName) { result, certificate in
+        if case .certificateVerified = result { self.certificates.append(certificate) }
+        // The verdict of BoringSSL is kept.
+        return result
+      }
+    }
+    return try make(NIOSSLClientHandler.self)
+  }
+}
+
+/// The one initializer whose callback receives the chain that BoringSSL verified. It is deprecated in favour of one that
+/// leaves the whole verification to the caller.
+private protocol ChainObserving {
+  init(context: NIOSSLContext, serverHostname: String?, verificationCallback: NIOSSLVerificationCallback?) throws
+}
+
+extension NIOSSLClientHandler: ChainObserving {}

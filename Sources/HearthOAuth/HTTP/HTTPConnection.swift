@@ -1,0 +1,182 @@
+import NIOCore
+import NIOHTTP1
+
+/// An HTTP/1.1 connection that has been made, over which one request goes after the other. It is used on its event loop only.
+final class HTTPConnection: ChannelDuplexHandler {
+  typealias InboundIn = HTTPClientResponsePart
+  typealias OutboundIn = Never
+  typealias OutboundOut = HTTPClientRequestPart
+
+  /// What other threads hold of a connection.
+  struct Reference: Sendable {
+    let channel: any Channel
+    let handler: NIOLoopBound<HTTPConnection>
+  }
+
+  /// The server has closed the connection before the response was complete.
+  struct Closed: Error {}
+
+  struct InvalidStatus: Error, CustomStringConvertible {
+    let status: UInt
+    var description: String { "the server answered with the status \(status), which does not exist" }
+  }
+
+  private struct Current {
+    let exchange: HTTPExchange
+    /// The end of the request has been written.
+    var isSent = false
+    /// Nothing more of the request's body is wanted, by the response's status.
+    var isRefused = false
+    /// The server keeps the connection open after the response.
+    var isKept = false
+  }
+
+  /// In bytes: a body goes in pieces, so that it shows whether it moves.
+  private static let pieceSize = 16 << 10
+
+  private let overhead: OverheadGuard
+  /// Called when the connection is free for another request.
+  private let isFree: (HTTPConnection) -> Void
+  private var context: ChannelHandlerContext?
+  private var current: Current?
+  private var isPaused = false
+  private var owesRead = false
+  private var closing: Scheduled<Void>?
+
+  private init(_ overhead: OverheadGuard, isFree: @escaping (HTTPConnection) -> Void) {
+    (self.overhead, self.isFree) = (overhead, isFree)
+  }
+
+  /// Has the channel speak HTTP/1.1.
+  static func add(
+    to channel: any Channel, isFree: @escaping (HTTPConnection) -> Void
+  ) throws -> HTTPConnection {
+    let connection = HTTPConnection(OverheadGuard(), isFree: isFree)
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.addHandler(connection.overhead)
+    var encoder = HTTPRequestEncoder.Configuration()
+    // The sender knows better than the method's name whether there is a body.
+    encoder.automaticallySetFramingHeaders = false
+    try pipeline.addHTTPClientHandlers(encoderConfiguration: encoder)
+    try pipeline.addHandler(connection)
+    return connection
+  }
+
+  var reference: Reference? {
+    context.map { Reference(channel: $0.channel, handler: NIOLoopBound(self, eventLoop: $0.eventLoop)) }
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+  func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+  // MARK: - The request
+
+  /// Sends the request. Returns false if the connection has been closed.
+  func start(_ exchange: HTTPExchange) -> Bool {
+    guard let context, context.channel.isActive, current == nil, let reference else { return false }
+    guard let message = exchange.leaves(on: reference) else {
+      isFree(self)
+      return true
+    }
+    closing?.cancel()
+    current = Current(exchange: exchange)
+    context.write(wrapOutboundOut(.head(message.head)), promise: nil)
+    if let body = message.body {
+      writeNext(of: body, of: exchange)
+    } else {
+      context.flush()
+      exchange.began()
+    }
+    return true
+  }
+
+  /// Closes the connection if no request comes by then.
+  func close(unlessUsedWithin time: TimeAmount) {
+    closing?.cancel()
+    closing = context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
+      self?.context?.close(promise: nil)
+    }
+  }
+
+  private func writeNext(of body: ByteBuffer, of exchange: HTTPExchange) {
+    var rest = body
+    guard let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceSize)) else { return }
+    let isLast = rest.readableBytes == 0
+    write(piece, isLast: isLast, of: exchange) { [rest] in
+      if !isLast { self.writeNext(of: rest, of: exchange) }
+    }
+  }
+
+  /// Calls `done` when the network has taken it.
+  func write(_ piece: ByteBuffer, isLast: Bool, of exchange: HTTPExchange, done: @escaping () -> Void = {}) {
+    guard let context, let current, current.exchange === exchange, !current.isSent, !current.isRefused else { return }
+    if piece.readableBytes > 0 {
+      let promise = context.eventLoop.makePromise(of: Void.self)
+      promise.futureResult.assumeIsolated().whenSuccess {
+        exchange.sent(piece.readableBytes)
+        done()
+      }
+      context.write(wrapOutboundOut(.body(.byteBuffer(piece))), promise: promise)
+    }
+    if isLast {
+      self.current?.isSent = true
+      context.write(wrapOutboundOut(.end(nil)), promise: nil)
+    }
+    context.flush()
+  }
+
+  // MARK: - The response
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let part = unwrapInboundIn(data)
+    overhead.found(part)
+    guard let current else { return context.close(promise: nil) }
+    switch part {
+    case .head(let head):
+      // The parser passes over those that are informational, and lets others through that do not exist.
+      guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
+      self.current?.isKept = head.isKeepAlive
+      self.current?.isRefused = !current.isSent && head.status.code >= 300
+      current.exchange.received(head)
+      // What follows is another protocol's.
+      if head.status == .switchingProtocols { complete(isKept: false) }
+    case .body(let piece): isPaused = !current.exchange.received(piece)
+    case .end: complete(isKept: current.isKept && current.isSent)
+    }
+  }
+
+  private func complete(isKept: Bool) {
+    let exchange = current?.exchange
+    current = nil
+    readOn()
+    // Before the caller is told, so that their next request finds it.
+    if isKept { isFree(self) } else { context?.close(promise: nil) }
+    exchange?.end(nil)
+  }
+
+  private func fail(_ error: any Error) {
+    let exchange = current?.exchange
+    current = nil
+    exchange?.end(error)
+    context?.close(promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { fail(error) }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    fail(Closed())
+    context.fireChannelInactive()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if isPaused { owesRead = true } else { context.read() }
+  }
+
+  func readOn() {
+    isPaused = false
+    guard owesRead else { return }
+    owesRead = false
+    context?.read()
+  }
+}

@@ -1,0 +1,60 @@
+import HearthCore
+
+/// The client's own grant, for which nobody signs in (RFC 6749, section 4.4). There is no refresh token: a refresh requests a
+/// new grant.
+struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
+  let endpoint: OAuthTokenEndpoint
+  /// The configured subject, or nil for the client itself.
+  let subject: String?
+
+  var otherFlow: String {
+    "An account of type client-credentials needs nobody to sign in: it asks for its token by itself."
+  }
+
+  var takesPassword: Bool { false }
+
+  func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
+    throw .notSupported(message: otherFlow)
+  }
+
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    try await requestGrant(for: credential)
+  }
+
+  func requestGrant() async throws(RefreshFailure) -> TokenResponse { try await requestGrant(for: nil) }
+
+  private func requestGrant(for credential: Credential?) async throws(RefreshFailure) -> TokenResponse {
+    do {
+      var response = try await endpoint.requestGrant(
+        [("grant_type", "client_credentials")] + endpoint.client.scopeField, for: credential)
+      response.lifetime = response.lifetime ?? Grant.assumedLifetime
+      return response
+    } catch {
+      switch error {
+      case .rejected(_, let message):
+        // Nobody can sign in again here: the provider rejects the client.
+        throw .misconfigured(message: message)
+      case .unreachable, .unavailable, .unanswered, .unclear, .misconfigured:
+        throw error
+      }
+    }
+  }
+
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
+    var credential = credential
+    credential.grant.refreshToken = nil
+    return await endpoint.revoke(credential)
+  }
+
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { endpoint.expiry(of: token, at: now) }
+
+  func time() async throws(RefreshFailure) -> Timestamp { try await endpoint.time() }
+
+  func origin() async -> Origin? { await endpoint.origin() }
+
+  func origins() async -> Set<Origin>? { await endpoint.origins() }
+
+  func identify(_ credential: Credential) async -> Subject? {
+    endpoint.exchange.issuer.subject(subject ?? endpoint.client.id)
+  }
+}

@@ -1,0 +1,94 @@
+import HearthCore
+
+/// Google's token exchange for Firebase users (Secure Token API, `POST /v1/token`), or an emulator of it.
+struct FirebaseEndpoint: TokenEndpoint {
+  let project: FirebaseProject
+  let exchange: TokenExchange
+
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    let url = try project.url(project.tokenURL)
+    try exchange.requireBinding(of: credential, to: url.origin)
+    let token = try exchange.refreshToken(of: credential)
+    let fields = [("grant_type", "refresh_token"), ("refresh_token", token.reveal())] + exchange.parameters
+    return try await exchange.grant(
+      by: .form(fields, to: url), in: .firebase, for: credential, secrets: [project.apiKey])
+  }
+
+  /// Firebase has no call that revokes a token.
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
+    .refused(message: "An account of type firebase has no call that revokes a token.")
+  }
+
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
+  func time() async throws(RefreshFailure) -> Timestamp { try await exchange.time(at: project.tokenURL) }
+
+  func origin() async -> Origin? { exchange.binding.origin }
+
+  func identify(_ credential: Credential) async -> Subject? {
+    [credential.grant.idToken, credential.grant.accessToken].lazy
+      .compactMap { $0.flatMap { JWTClaims($0.secret.reveal()) } }.first?.subject(default: exchange.issuer)
+  }
+}
+
+/// Firebase Authentication with e-mail address and password (Identity Toolkit API, `accounts:signInWithPassword`), or an
+/// emulator of it.
+///
+/// The ID token comes over TLS from Firebase itself and is for the project's own APIs. It is read, as in a refresh, and not
+/// checked further. An emulator's is not signed at all.
+extension FirebaseEndpoint: SignInWithoutBrowser {
+  var takesPassword: Bool { true }
+  var otherFlow: String { "An account of type firebase signs in with e-mail address and password." }
+
+  func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
+    let url: HTTPURL
+    do {
+      url = try project.url(try project.passwordURL)
+    } catch {
+      throw SignInFailure(error)
+    }
+    let fields: [String: JSONValue] = [
+      "email": .string(username), "password": .string(password.reveal()), "returnSecureToken": .bool(true),
+    ]
+    return try await exchange.signIn(
+      by: .json(fields, to: url), in: .identityToolkit, secrets: [password, project.apiKey],
+      refreshedAt: project.tokenURL.origin)
+  }
+}
+
+extension FirebaseProject {
+  /// With the project's key.
+  func url(_ base: HTTPURL) throws(RefreshFailure) -> HTTPURL {
+    let base = base.description
+    let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(apiKey.reveal())
+    do {
+      return try HTTPURL(base + key)
+    } catch {
+      throw .misconfigured(message: "The token endpoint cannot be used: \(error).")
+    }
+  }
+
+  private static let host = "identitytoolkit.googleapis.com"
+  private static let tokenHost = "securetoken.googleapis.com"
+
+  /// Google's own, or that of the emulator whose token endpoint the account names: it has each API below the name of its
+  /// host.
+  fileprivate var passwordURL: HTTPURL {
+    get throws(RefreshFailure) {
+      let path = "/\(Self.host)/v1/accounts:signInWithPassword"
+      let text: String
+      if tokenURL.origin.host == Self.tokenHost {
+        text = "https:/" + path
+      } else {
+        let target = tokenURL.target
+        let prefix = target.firstRange(of: "/\(Self.tokenHost)/").map { target[..<$0.lowerBound] } ?? ""
+        text = tokenURL.origin.description + prefix + path
+      }
+      do {
+        return try HTTPURL(text)
+      } catch {
+        throw .misconfigured(message: "The address for signing in cannot be used: \(error).")
+      }
+    }
+  }
+}

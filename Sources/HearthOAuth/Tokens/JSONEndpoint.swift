@@ -1,0 +1,60 @@
+import HearthCore
+
+/// A backend's own calls for refreshing and for signing in, with a JSON object in the request and in the response.
+struct JSONEndpoint: TokenEndpoint {
+  let backend: JSONBackend
+  let exchange: TokenExchange
+
+  func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse {
+    try exchange.requireBinding(of: credential, to: backend.refreshURL.origin)
+    let token = try exchange.refreshToken(of: credential)
+    let field = backend.refreshTokenField.path.reversed().reduce(JSONValue.string(token.reveal())) { value, name in
+      .object([name: value])
+    }
+    return try await exchange.grant(
+      by: request(field.object ?? [:], to: backend.refreshURL), in: .json(backend), for: credential)
+  }
+
+  /// Adds the fields of `token_parameters`.
+  private func request(_ fields: [String: JSONValue], to url: HTTPURL) -> HTTPSender.Request {
+    let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
+    return .json(fields.merging(further) { own, _ in own }, to: url)
+  }
+
+  /// A backend has no call that revokes a token.
+  func revoke(_ credential: Credential) async -> RevocationOutcome {
+    .refused(message: "An account of type json has no call that revokes a token.")
+  }
+
+  func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }
+
+  func time() async throws(RefreshFailure) -> Timestamp { try await exchange.time(at: backend.refreshURL) }
+
+  func origin() async -> Origin? { backend.refreshURL.origin }
+
+  /// A backend has no call that names the user.
+  func identify(_ credential: Credential) async -> Subject? { nil }
+}
+
+extension JSONEndpoint: SignInWithoutBrowser {
+  var takesPassword: Bool { backend.loginURL != nil }
+
+  var otherFlow: String {
+    takesPassword ? "An account of type json signs in with user name and password, at its \"login_url\"." : Self.missing
+  }
+
+  private static let missing =
+    "The account names no \"login_url\", which signing in with user name and password needs: configure it, or import a "
+    + "refresh token."
+
+  /// Sends the fields `username` and `password`. The response is one as to a refresh.
+  func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
+    guard let url = backend.loginURL else { throw .notSupported(message: Self.missing) }
+    let fields: [String: JSONValue] = ["username": .string(username), "password": .string(password.reveal())]
+    var granted = try await exchange.signIn(
+      by: request(fields, to: url), in: .json(backend), secrets: [password], refreshedAt: backend.refreshURL.origin)
+    // If the backend tells no subject, the name that it knows the user by is one.
+    if granted.subject == nil, Subject.isName(username) { granted.subject = exchange.issuer.subject(username) }
+    return granted
+  }
+}

@@ -1,0 +1,76 @@
+import HearthCore
+internal import Synchronization
+
+extension Result {
+  /// What came of `body`, thrown or not.
+  package init(catching body: () async throws(Failure) -> Success) async {
+    do throws(Failure) {
+      self = .success(try await body())
+    } catch {
+      self = .failure(error)
+    }
+  }
+}
+
+extension Clock {
+  /// Returns what `body` brings within this time, or nil if it takes longer. It is cancelled then.
+  func within<Value: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
+    let deadline = now() + limit
+    return await withTaskGroup(of: Value?.self) { group in
+      group.addTask { await body() }
+      group.addTask {
+        await self.sleep(until: deadline)
+        return nil
+      }
+      let value = await group.next() ?? nil
+      group.cancelAll()
+      return value
+    }
+  }
+}
+
+extension [CheckedContinuation<Void, Never>] {
+  /// Lets all go on that wait.
+  mutating func resumeAll() {
+    forEach { $0.resume() }
+    removeAll()
+  }
+}
+
+/// Wakes the one task that waits. A signal that is sent while no task waits is kept for the next wait.
+final class AsyncSignal: Sendable {
+  private struct State {
+    var isSent = false
+    var waiter: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+
+  func send() {
+    let waiter = state.withLock { state in
+      defer { state.waiter = nil }
+      if state.waiter == nil { state.isSent = true }
+      return state.waiter
+    }
+    waiter?.resume()
+  }
+
+  /// Returns at the next signal, or when the task is cancelled.
+  func wait() async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isSent = state.withLock { state in
+          guard !state.isSent, !Task.isCancelled else {
+            state.isSent = false
+            return true
+          }
+          state.waiter = continuation
+          return false
+        }
+        if isSent { continuation.resume() }
+      }
+    } onCancel: {
+      send()
+    }
+  }
+}

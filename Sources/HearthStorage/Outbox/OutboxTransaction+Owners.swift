@@ -1,0 +1,144 @@
+internal import FoundationEssentials
+internal import GRDB
+internal import HearthCore
+
+/// Items that become another owner's: a user gets a name, or has left.
+extension OutboxTransaction {
+  func bind(
+    _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
+  ) throws -> OutboxBinding {
+    var (isDone, leavesItems) = (true, false)
+    var others = [former].compactMap(\.self) as [Subject?]
+    if adopts { others += subject == .unnamed ? [nil] : [nil, .unnamed] }
+    for other in others where other != subject {
+      guard let theirs = counters.owner(account, other) else { continue }
+      leavesItems = leavesItems || counters.owners[theirs].map { $0.counts[..<3].contains { $0 > 0 } } ?? false
+      effects.touched.insert(theirs)
+      if let owner = counters.owner(account, subject) {
+        isDone = try merge(theirs, into: owner, limit: limit) && isDone
+      } else {
+        try counters.name(theirs, subject, in: db)
+      }
+    }
+    // These are held, and nobody's items are their current user's.
+    if subject == .unnamedBefore { return OutboxBinding(isDone: isDone, holdsOthers: leavesItems) }
+    let owner = try counters.madeOwner(account, subject, in: db)
+    let holdsOthers = counters.makeCurrent(owner)
+    // Whose items are held may have changed for all users of the account.
+    effects.touched.formUnion(counters.owners.values.lazy.filter { $0.account == account }.map(\.id))
+    noteReady(owner)
+    return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
+  }
+
+  /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
+  /// positions. Of what is claimed, only what is in flight stays so.
+  private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
+    var left = limit
+    for state in OutboxItem.State.byNumber where left > 0 {
+      let items = try rows(OutboxQueries.byState, [former, state.number, 0, left])
+      left -= items.count
+      for item in items where try !mergeClaim(of: item, into: owner) {
+        try merge(item, into: owner)
+      }
+    }
+    return left > 0
+  }
+
+  /// Moves the items of a claim together, so that a crash finds them by its window. Returns false if the item is in
+  /// no claim.
+  private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
+    // It may have been moved with the claim of an item before it.
+    guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
+    guard let epoch = claims.claim(holding: item.number)?.epoch, let before = claims.move(epoch, to: owner) else {
+      return false
+    }
+    if let last = before.items.last(where: \.hasBegun) {
+      try execute(OutboxQueries.moveClaim, [owner, epoch])
+      try execute(OutboxQueries.cutClaim, [last.position, epoch])
+    } else {
+      try execute(OutboxQueries.endClaim, [epoch])
+    }
+    for claimed in before.items {
+      guard var item = try row(OutboxQueries.byNumber, [claimed.number]) else { continue }
+      if item.lane == nil { item.isHead = !claimed.hasBegun }
+      try merge(item, into: owner)
+    }
+    return true
+  }
+
+  func merge(_ item: StoredItem, into owner: Int64) throws {
+    var item = item
+    let isEnded = try settleKey(of: &item, with: owner)
+    let (former, state) = (item.owner, item.state)
+    let oldHead = try state.isActive ? item.lane.flatMap { try first(owner, $0) } : nil
+    if let oldHead, oldHead.isHead { try execute(OutboxQueries.setHead, [false, oldHead.number]) }
+    try execute(OutboxQueries.cedeKey, [item.number, owner])
+    item.owner = owner
+    if item.lane != nil { item.isHead = false }
+    try write(item, was: state)
+    counters.removed(state, bytes: item.bytes, of: former)
+    counters.added(state, bytes: item.bytes, createdAt: item.createdAt, to: owner)
+    if state.isActive || isEnded, let lane = item.lane {
+      try promote(owner, lane)
+      try promote(former, lane)
+    }
+    if isEnded { effects.changes.append(.changed(try shown(item))) }
+    try item.replaceKey.map { try supersedeOutdated(owner, $0) }
+  }
+
+  /// Where the owner that an item joins has one with its idempotency key, one of the two may be ended. Returns whether it
+  /// is this one.
+  private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
+    guard
+      let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
+      !joining.progress.hasEndedUnsent, let (twin, kept) = try keyed(owner, joining.idempotencyKey)
+    else { return false }
+    var own = twin
+    let isSame = digest == kept
+    let duplicate =
+      isSame
+      ? KeyedItem.duplicate(own: keyedItem(own), joining: keyedItem(joining))
+      : KeyedItem.doubtful(own: keyedItem(own), joining: keyedItem(joining))
+    switch duplicate {
+    case nil: return false
+    case .joining:
+      try end(&joining, for: own, isSame: isSame)
+      return true
+    case .own:
+      // Its request may leave just now.
+      guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
+      try end(&own, for: joining, isSame: isSame)
+      if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
+      effects.changes.append(.changed(try shown(own)))
+      if let lane = own.lane { try promote(owner, lane) }
+      return false
+    }
+  }
+
+  private func keyedItem(_ item: StoredItem) -> KeyedItem {
+    KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
+  }
+
+  /// One of two items with one key is superseded, where it is the same write, or needs review.
+  private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
+    let old = item.state
+    if isSame {
+      item.progress.supersede(by: twin.id, at: now)
+    } else {
+      item.progress.doubt(because: twin.id)
+      try giveOwnKey(to: &item)
+    }
+    item.isHead = false
+    try write(item, was: old)
+    if isSame { effects.leavesContentInLog = true }
+  }
+
+  /// The key stays with the other one, for no API is to see it with two contents.
+  private func giveOwnKey(to item: inout StoredItem) throws {
+    guard let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [item.number])
+    else { return }
+    item.idempotencyKey = item.id
+    try execute(OutboxQueries.setKey, [item.id, item.number])
+    try execute(OutboxQueries.setChecksum, [ItemDigest.checksum(digest, idempotencyKey: item.id), item.number])
+  }
+}

@@ -1,0 +1,81 @@
+import CSodium
+import HearthControl
+
+/// The seal on one exchange with a client of oidc-agent: NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys that are
+/// made for this exchange alone. What is sealed is written `length:nonce:ciphertext`, the last two in Base64.
+final class Cipher {
+  /// The length of a public key as clients write it.
+  static let encodedKeyLength = 44
+  private static let nonceLength = Int(crypto_secretbox_NONCEBYTES)
+  private static let encodedNonceLength = nonceLength / 3 * 4
+  private static let macLength = Int(crypto_secretbox_MACBYTES)
+  private static let keyLength = Int(crypto_box_BEFORENMBYTES)
+  /// The most decimal digits of a message's length.
+  private static let longestNumber = 8
+
+  /// In Base64, for the client.
+  let publicKey: String
+  /// Its pages are kept from the swap, and wiped when they are freed.
+  private let key: UnsafeMutableRawPointer
+
+  /// `peer` is the client's public key in Base64. Returns nil if it is none, or one with which nothing can be kept secret.
+  init?(peer: String) {
+    guard sodium_init() >= 0, let peer = Base64.decode(peer), peer.count == Int(crypto_box_PUBLICKEYBYTES),
+      let key = sodium_malloc(Self.keyLength)
+    else { return nil }
+    var publicKey = [UInt8](repeating: 0, count: Int(crypto_box_PUBLICKEYBYTES))
+    var secretKey = [UInt8](repeating: 0, count: Int(crypto_box_SECRETKEYBYTES))
+    defer { sodium_memzero(&secretKey, secretKey.count) }
+    guard crypto_box_keypair(&publicKey, &secretKey) == 0,
+      crypto_box_beforenm(key.assumingMemoryBound(to: UInt8.self), peer, secretKey) == 0
+    else {
+      sodium_free(key)
+      return nil
+    }
+    self.publicKey = Base64.encode(publicKey)
+    self.key = key
+  }
+
+  deinit { sodium_free(key) }
+
+  func seal(_ message: [UInt8]) -> String {
+    var nonce = [UInt8](repeating: 0, count: Self.nonceLength)
+    randombytes_buf(&nonce, nonce.count)
+    var sealed = [UInt8](repeating: 0, count: message.count + Self.macLength)
+    crypto_secretbox_easy(&sealed, message, UInt64(message.count), nonce, key.assumingMemoryBound(to: UInt8.self))
+    return "\(message.count):\(Base64.encode(nonce)):\(Base64.encode(sealed))"
+  }
+
+  enum Opening: Hashable {
+    /// Not all of it is here yet.
+    case incomplete
+    case message([UInt8])
+    case failed
+  }
+
+  /// Opens what a client has sealed.
+  func open(_ text: ArraySlice<UInt8>) -> Opening {
+    let colon = UInt8(ascii: ":")
+    guard let end = text.prefix(Self.longestNumber + 1).firstIndex(of: colon) else {
+      return text.count > Self.longestNumber ? .failed : .incomplete
+    }
+    guard let length = Int(String(decoding: text[..<end], as: UTF8.self)), length >= 0 else { return .failed }
+    let rest = text[(end + 1)...]
+    let nonce = rest.prefix(Self.encodedNonceLength)
+    guard rest.count > nonce.count else { return .incomplete }
+    guard rest[nonce.endIndex] == colon else { return .failed }
+    let sealed = rest[(nonce.endIndex + 1)...]
+    // Some clients count characters, so that there may be more bytes than they say.
+    guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return .incomplete }
+    return message(in: sealed, nonce).map { .message($0) } ?? .failed
+  }
+
+  private func message(in sealed: ArraySlice<UInt8>, _ nonce: ArraySlice<UInt8>) -> [UInt8]? {
+    guard let nonce = Base64.decode(String(decoding: nonce, as: UTF8.self)), nonce.count == Self.nonceLength,
+      let sealed = Base64.decode(String(decoding: sealed, as: UTF8.self)), sealed.count >= Self.macLength
+    else { return nil }
+    var message = [UInt8](repeating: 0, count: sealed.count - Self.macLength)
+    let key = key.assumingMemoryBound(to: UInt8.self)
+    return crypto_secretbox_open_easy(&message, sealed, UInt64(sealed.count), nonce, key) == 0 ? message : nil
+  }
+}

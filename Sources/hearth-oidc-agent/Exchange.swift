@@ -1,0 +1,121 @@
+import HearthControl
+import HearthCore
+
+/// What one client of oidc-agent writes, as far as it has come: one request for each connection, as a JSON object; or the
+/// client's public key, and after the answer with ours the sealed request (oidc-agent 4). Nothing marks the end of a message
+/// but its own form.
+struct Exchange {
+  enum Step: Hashable {
+    case more
+    /// To be sent to the client, which goes on then.
+    case send(String)
+    case request(Request)
+    /// The client made a mistake, and is served no further.
+    case failure(Answer)
+  }
+
+  /// In bytes: of one message, sealed or not.
+  static let limit = 64 << 10
+
+  private var input: [UInt8] = []
+  private var objectEnd = ObjectEnd()
+  private var cipher: Cipher?
+
+  /// Nothing has come of a message yet.
+  var isAtStart: Bool { input.isEmpty }
+
+  mutating func receive(_ bytes: some Collection<UInt8>) -> Step {
+    guard input.count + bytes.count <= Self.limit else {
+      return .failure(.malformed("A request may have \(Self.limit >> 10) KiB."))
+    }
+    let bytes = input.isEmpty ? Array(bytes.drop(while: Self.isSpace)) : Array(bytes)
+    input += bytes
+    guard let first = input.first else { return .more }
+    if let cipher { return openedStep(cipher.open(trimmed)) }
+    if first == UInt8(ascii: "{") { return objectEnd.isReached(in: bytes) ? request(input) : .more }
+    return keyStep()
+  }
+
+  /// The bytes of an answer, sealed where the request was.
+  func written(_ answer: Answer) -> [UInt8] {
+    let bytes = answer.json.bytes
+    return cipher.map { Array($0.seal(bytes).utf8) } ?? bytes
+  }
+
+  private mutating func keyStep() -> Step {
+    let key = trimmed
+    guard key.allSatisfy(Self.isBase64), key.count <= Cipher.encodedKeyLength else {
+      return .failure(.malformed("This is neither a JSON object nor a public key."))
+    }
+    guard key.count == Cipher.encodedKeyLength else { return .more }
+    guard let cipher = Cipher(peer: String(decoding: key, as: UTF8.self)) else {
+      return .failure(.failure("received suspicious public key"))
+    }
+    self.cipher = cipher
+    input = []
+    return .send(cipher.publicKey)
+  }
+
+  private mutating func openedStep(_ opening: Cipher.Opening) -> Step {
+    switch opening {
+    case .incomplete: return .more
+    case .message(let message): return request(message)
+    case .failed:
+      // What follows cannot be sealed for somebody who does not have the key.
+      cipher = nil
+      return .failure(.failure("decryption failed"))
+    }
+  }
+
+  private func request(_ bytes: [UInt8]) -> Step {
+    let json: JSON
+    do { json = try JSON(parsing: bytes) } catch { return .failure(.malformed("This is no JSON: \(error).")) }
+    do { return .request(try Request(json)) } catch { return .failure(.malformed(error.message)) }
+  }
+
+  /// Without the line's end that people's tools send.
+  private var trimmed: ArraySlice<UInt8> {
+    input[..<(input.lastIndex { !Self.isSpace($0) }.map { $0 + 1 } ?? 0)]
+  }
+
+  private static func isSpace(_ byte: UInt8) -> Bool { [0x20, 0x0A, 0x0D, 0x09].contains(byte) }
+
+  private static func isBase64(_ byte: UInt8) -> Bool {
+    byte.isASCIILetter || byte.isASCIIDigit || "+/=".utf8.contains(byte)
+  }
+}
+
+/// Finds where a JSON object ends that comes piece by piece. The parser says whether it is one.
+private struct ObjectEnd {
+  private var depth = 0
+  private var isInString = false
+  private var isEscaped = false
+
+  /// Whether the object has ended with one of these bytes.
+  mutating func isReached(in bytes: some Sequence<UInt8>) -> Bool {
+    for byte in bytes where isReached(by: byte) { return true }
+    return false
+  }
+
+  private mutating func isReached(by byte: UInt8) -> Bool {
+    if isInString {
+      if isEscaped {
+        isEscaped = false
+      } else if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+      } else if byte == UInt8(ascii: "\"") {
+        isInString = false
+      }
+      return false
+    }
+    switch byte {
+    case UInt8(ascii: "\""): isInString = true
+    case UInt8(ascii: "{"): depth += 1
+    case UInt8(ascii: "}"):
+      depth -= 1
+      return depth <= 0
+    default: break
+    }
+    return false
+  }
+}

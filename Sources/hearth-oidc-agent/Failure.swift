@@ -1,0 +1,78 @@
+import HearthClient
+import HearthControl
+import HearthCore
+
+/// Why a client of oidc-agent does not get what it asks for: in oidc-agent's own phrase where it has one, which some
+/// clients know, and in a sentence that says what to do.
+struct Failure: Error, Hashable {
+  let error: String
+  let info: String?
+
+  private init(_ error: String, info: String? = nil) {
+    self.error = error
+    self.info = info
+  }
+
+  var answer: Answer { .failure(error, info: info) }
+
+  /// Says in words of oidc-agent why hearthd gave nothing.
+  init(_ failure: ControlClient.Failure) {
+    guard case .refused(let error) = failure else {
+      self.init(failure.description)
+      return
+    }
+    switch (error.kind, error.data?["error"]?.string) {
+    case (.locked, _): self.init("Agent locked", info: error.message)
+    case (.unauthenticated, _): self.init("account not loaded", info: error.message)
+    case (.reauthRequired, _): self.init("invalid_grant: the session has ended", info: error.message)
+    case (.unknownAccount, _): self = .unknownAccount
+    case (_, let code?): self.init(code, info: error.message)
+    default: self.init(error.message)
+    }
+  }
+}
+
+extension Failure {
+  static let locked = Failure(
+    "Agent locked", info: "\"oidc-add --unlock\" with the password that locked it opens it again.")
+
+  static let notLocked = Failure(
+    "Agent not locked", info: "Accounts that are locked are unlocked by \"hearthctl unlock\".")
+
+  static let wrongPassword = Failure("wrong password")
+
+  static func tooSoon(_ wait: Duration) -> Failure {
+    let seconds = (wait.wholeMilliseconds + 999) / 1000
+    return Failure(
+      "wrong password",
+      info: "It was not tried, because passwords before were wrong; try again in \(seconds) s.")
+  }
+
+  static let noMemory = Failure(
+    "memory alloc failed", info: "Nothing was locked: there is not enough memory to keep the password.")
+
+  /// The phrase by which clients know that they may ask another agent.
+  static let unknownAccount = Failure(
+    "No account configured with that short name",
+    info: "Hearth has no account of this name; \"hearthctl account add\" makes one.")
+
+  static let unknownIssuer = Failure(
+    "account not loaded",
+    info: "Hearth has no account of this issuer; \"hearthctl account add\" makes one.")
+
+  /// oidc-agent would choose; whose token a program gets must not depend on that.
+  static func severalAccounts(_ accounts: [AccountName]) -> Failure {
+    Failure(
+      "There are several accounts of this issuer",
+      info: "Ask for one by its name: \(accounts.map(\.description).joined(separator: ", ")).")
+  }
+
+  static let idToken = Failure(
+    "Not yet implemented", info: "Hearth gives access tokens alone to the clients of oidc-agent.")
+
+  static let management = Failure(
+    "operation forbidden",
+    info: "Hearth keeps the accounts: \"hearthctl account\", \"hearthctl login\" and \"hearthctl logout\" manage them.")
+
+  static let unknownRequest = Failure("Bad Request: Unknown request type.")
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import CLinux
+import Glibc
+import HearthControl
+import HearthLinux
+
+/// The entry point: serves oidc-agent's clients on a socket of their own until SIGTERM or SIGINT.
+@main
+struct OIDCAgent: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearth-oidc-agent", abstract: "Gives Hearth's tokens to the clients of oidc-agent.",
+    discussion: """
+      It speaks oidc-agent's protocol on a socket that OIDC_SOCK has to name, and asks hearthd. With "systemctl --user \
+      enable --now hearth-oidc-agent.socket" it is started when a client comes.
+      """, version: HearthVersion.text)
+
+  @Option(help: ArgumentHelp("hearthd's socket.", valueName: "path"))
+  var socket: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where it listens, where systemd passes no socket: oidc-agent.sock beside hearthd's.", valueName: "path"))
+  var listen: String?
+
+  func run() throws {
+    try Hardening.apply()
+    let hearth = try SocketPath.resolve(option: socket.map(EnvironmentPaths.absolute), else: .ofThisProcess)
+    let listener = try listeningSocket(beside: hearth)
+    var ends = sigset_t()
+    sigemptyset(&ends)
+    for end in [SIGTERM, SIGINT] { sigaddset(&ends, end) }
+    // Before there is any other thread, which inherits it.
+    pthread_sigmask(SIG_BLOCK, &ends, nil)
+    let server = Server(agent: Agent(socket: hearth))
+    server.start(on: listener.descriptor)
+    var end: Int32 = 0
+    sigwait(&ends, &end)
+    listener.removeFile()
+    server.stop(within: .seconds(5))
+  }
+
+  private func listeningSocket(beside hearth: String) throws -> ListeningSocket {
+    if let passed = try PassedSocket.adopt() { return ListeningSocket(passed: passed) }
+    let folder = hearth.lastIndex(of: "/").map { hearth[...$0] } ?? ""
+    return try ListeningSocket(path: listen.map(EnvironmentPaths.absolute) ?? folder + "oidc-agent.sock")
+  }
+}

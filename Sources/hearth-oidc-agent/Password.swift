@@ -1,0 +1,25 @@
+import CSodium
+import HearthCore
+
+/// A password as it is kept while the agent is locked: its hash by Argon2id, with salt and cost in the text. Hashing it
+/// and trying one each take 64 MiB for a moment.
+struct Password: Sendable {
+  private let hash: String
+
+  /// It is nil where there is not that much memory.
+  init?(_ password: Secret) {
+    guard sodium_init() >= 0 else { return nil }
+    let password = password.reveal()
+    var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
+    let result = crypto_pwhash_str(
+      &text, password, UInt64(password.utf8.count), UInt64(crypto_pwhash_OPSLIMIT_INTERACTIVE),
+      Int(crypto_pwhash_MEMLIMIT_INTERACTIVE))
+    guard result == 0 else { return nil }
+    hash = text.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+
+  func matches(_ password: Secret) -> Bool {
+    let password = password.reveal()
+    return crypto_pwhash_str_verify(hash, password, UInt64(password.utf8.count)) == 0
+  }
+}

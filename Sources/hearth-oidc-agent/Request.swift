@@ -1,0 +1,125 @@
+import HearthControl
+import HearthCore
+
+/// A request of oidc-agent's clients: a JSON object with `request` and its parameters, named as in oidc-agent's API
+/// (oidc-agent 4, "API"). Unknown parameters are ignored.
+enum Request: Hashable, Sendable {
+  case accessToken(AccessToken)
+  case loadedAccounts
+  /// Asks whether an agent is running.
+  case check
+  /// Asks for the agent's description as text.
+  case status
+  case statusJSON
+  case lock(Secret)
+  case unlock(Secret)
+  case foreign(Foreign)
+
+  /// Requests that Hearth does not support.
+  enum Foreign: Hashable, Sendable {
+    case idToken
+    /// Requests of oidc-agent's own programs that manage the agent's accounts, clients and files.
+    case management
+    case unknown
+  }
+
+  struct AccessToken: Hashable, Sendable {
+    enum Owner: Hashable, Sendable {
+      case account(String)
+      case issuer(String)
+    }
+
+    enum Validity: Hashable, Sendable {
+      case atLeast(Duration)
+      /// A token that nobody was given before.
+      case new
+    }
+
+    var owner: Owner
+    var validity: Validity = .atLeast(.zero)
+    /// The scopes, separated by spaces. Nil stands for the account's scopes.
+    var scope: String?
+    var audience: String?
+
+    init(
+      _ owner: Owner, validity: Validity = .atLeast(.zero), scope: String? = nil, audience: String? = nil
+    ) {
+      (self.owner, self.validity, self.scope, self.audience) = (owner, validity, scope, audience)
+    }
+  }
+
+  /// Why a request cannot be parsed, as a sentence for people.
+  struct Malformed: Error, Hashable, Sendable {
+    let message: String
+
+    init(_ message: String) { self.message = message }
+  }
+
+  init(_ json: JSON) throws(Malformed) {
+    guard json.object != nil else { throw Malformed("A request is a JSON object.") }
+    guard let name = try json.text("request") else { throw Malformed("No request type.") }
+    switch name {
+    case "access_token": self = .accessToken(try AccessToken(json))
+    case "loaded_accounts": self = .loadedAccounts
+    case "check": self = .check
+    case "status": self = .status
+    case "status_json": self = .statusJSON
+    case "lock": self = .lock(try Self.password(json))
+    case "unlock": self = .unlock(try Self.password(json))
+    case "id_token": self = .foreign(.idToken)
+    default: self = .foreign(Self.managing.contains(name) ? .management : .unknown)
+    }
+  }
+
+  /// The requests that manage accounts, in the versions 4 and 5.
+  private static let managing: Set = [
+    "account_info", "add", "code_exchange", "delete", "delete_client", "device", "file_read", "file_remove",
+    "file_write", "gen", "mytoken", "reauthenticate", "register", "remove", "remove_all", "scopes", "state_lookup",
+    "term_http_server",
+  ]
+
+  private static func password(_ json: JSON) throws(Malformed) -> Secret {
+    guard let password = try json.text("password") else {
+      throw Malformed("The field \"password\" is missing or empty.")
+    }
+    return Secret(password)
+  }
+}
+
+extension Request.AccessToken {
+  /// The value that asks for a new token instead of giving a time in seconds.
+  private static let newToken = -1
+
+  fileprivate init(_ json: JSON) throws(Request.Malformed) {
+    if let account = try json.text("account") {
+      owner = .account(account)
+    } else if let issuer = try json.text("issuer") {
+      owner = .issuer(issuer)
+    } else {
+      throw Request.Malformed("An access token is asked for by \"account\" or by \"issuer\".")
+    }
+    scope = try json.text("scope")
+    audience = try json.text("audience")
+    switch json["min_valid_period"] {
+    case nil, .null?: break
+    case let value?:
+      // oidc-agent also accepts a number that is written as a string.
+      guard let seconds = value.int ?? value.string.flatMap({ Int($0) }), seconds >= Self.newToken else {
+        throw Request.Malformed("The field \"min_valid_period\" must be a whole number of seconds, or -1.")
+      }
+      validity = seconds == Self.newToken ? .new : .atLeast(.seconds(min(seconds, Int(Int32.max))))
+    }
+  }
+}
+
+extension JSON {
+  /// Returns nil if the member is missing, null or empty, which means the same to oidc-agent's clients.
+  fileprivate func text(_ key: String) throws(Request.Malformed) -> String? {
+    switch self[key] {
+    case nil, .null?: return nil
+    case .string(let text)?: return text.isEmpty ? nil : text
+    case .bool?, .number?, .array?, .object?:
+      throw Request.Malformed("The field \"\(key)\" must be a string.")
+    }
+  }
+}

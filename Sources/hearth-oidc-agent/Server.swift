@@ -1,0 +1,120 @@
+import Dispatch
+import Glibc
+import HearthControl
+import HearthThreads
+import Synchronization
+
+/// Serves one request for each connection, plain or sealed, each on a thread of its own, and closes the connection after the
+/// answer: clients wait for that.
+final class Server: Sendable {
+  private struct State {
+    var connections = 0
+    var isStopping = false
+  }
+
+  private let agent: Agent
+  private let connections: Int
+  private let requestTime: Duration
+  private let user: uid_t
+  private let state = Mutex(State())
+  private let served = DispatchGroup()
+
+  /// `connections`: how many are served at once. `requestTime`: how long a client may take until its request is there, and
+  /// as long again to take the answer. `user`: whose programs are served.
+  init(agent: Agent, connections: Int = 64, requestTime: Duration = .seconds(10), user: uid_t = getuid()) {
+    (self.agent, self.connections, self.requestTime, self.user) = (agent, connections, requestTime, user)
+  }
+
+  /// Accepts connections from now on. Where the process has no descriptor left, it tries again after a moment.
+  func start(on listener: Int32) {
+    WorkerThread(linger: 0).enqueue { [self] in
+      while true {
+        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        _ = poll(&waiting, 1, -1)
+        let client = accept(listener, nil, nil)
+        if client >= 0 { admit(client) } else if errno == EMFILE || errno == ENFILE { poll(nil, 0, 100) }
+      }
+    }
+  }
+
+  /// Serves nobody new, and returns once all are served, or after this time.
+  func stop(within limit: Duration) {
+    state.withLock { $0.isStopping = true }
+    _ = served.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
+  }
+
+  private func admit(_ client: Int32) {
+    let refusal: Answer? = state.withLock { state in
+      if state.isStopping { return .failure("The agent is shutting down") }
+      state.connections += 1
+      return state.connections > connections ? .failure("There are too many connections; try again") : nil
+    }
+    served.enter()
+    WorkerThread(linger: 0).enqueue { [self] in
+      let connection = Connection(client, within: requestTime)
+      if let refusal { connection.send(refusal.json.bytes) } else { serve(connection) }
+      close(client)
+      state.withLock { if !$0.isStopping { $0.connections -= 1 } }
+      served.leave()
+    }
+  }
+
+  private func serve(_ connection: Connection) {
+    guard connection.peer == user else { return }
+    var exchange = Exchange()
+    while let bytes = connection.receive() {
+      guard !bytes.isEmpty else {
+        // Whoever looks whether an agent is there sends nothing.
+        if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request ends in the middle."))) }
+        return
+      }
+      switch exchange.receive(bytes) {
+      case .more: break
+      case .send(let text): connection.send(Array(text.utf8))
+      case .failure(let answer): return connection.send(exchange.written(answer))
+      case .request(let request): return connection.send(exchange.written(agent.answer(request)))
+      }
+    }
+  }
+}
+
+/// One client's connection. Each step blocks until it is done or its time is up.
+private struct Connection {
+  private let descriptor: Int32
+  private let deadline: ContinuousClock.Instant
+
+  init(_ descriptor: Int32, within limit: Duration) {
+    self.descriptor = descriptor
+    deadline = .now + limit
+    var time = timeval(tv_sec: Int(limit.components.seconds), tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  /// The user whose process the client is, or nil if the system does not tell.
+  var peer: uid_t? {
+    var peer = PeerCredentials(process: 0, user: 0, group: 0)
+    var length = socklen_t(MemoryLayout<PeerCredentials>.size)
+    return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.user : nil
+  }
+
+  /// Returns what the client has written next: nothing once it writes no more, and nil once its time is up, or it is gone.
+  func receive() -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      let left = deadline - .now
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let ready = left > .zero ? poll(&waiting, 1, Int32(left / .milliseconds(1)) + 1) : 0
+      let count = ready > 0 ? recv(descriptor, &buffer, buffer.count, 0) : Int(ready)
+      if count >= 0 && ready > 0 { return Array(buffer[..<count]) }
+      if ready == 0 || errno != EINTR { return nil }
+    }
+  }
+
+  func send(_ bytes: [UInt8]) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
+    }
+  }
+}

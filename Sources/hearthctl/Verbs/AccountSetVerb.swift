@@ -1,0 +1,111 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+struct AccountSetVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set", abstract: "Give a key of an account another value in the configuration.",
+    discussion: """
+      The configuration is checked before it is written, its comments and its order stay, the file before is kept beside \
+      it as config.toml.bak, and the daemon reads it in. For example:
+
+        hearthctl account set work --add api_origins https://api.example.com
+        hearthctl account set work scopes openid email offline_access
+        hearthctl account set work authorization_parameters prompt=consent
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  @Flag(help: "Add to a list what it does not have, and keep what it has.")
+  var add = false
+
+  @Argument(help: "The account.", completion: Completions.accounts)
+  var account: String
+
+  @Argument(help: "The key, as the configuration has it.")
+  var key: String
+
+  @Argument(help: "Its value: several for a list, NAME=VALUE for each further field of requests.")
+  var values: [String]
+
+  func run() throws {
+    let account = try AccountName(asked: account)
+    let setting = try AccountSetting(options, daemonOptions)
+    let value = try value()
+    let kept = try setting.file.change([key], of: account) { key, old in
+      guard add else { return try TOMLTable.text(of: value, for: key) }
+      return try TOMLTable.text(of: old ?? "[]", adding: values, for: key)
+    }
+    try setting.report("Changed \(key) of \(account)", account, kept, daemonOptions)
+  }
+
+  func validate() throws {
+    guard key.utf8.allSatisfy({ $0.isASCIILetter || $0 == UInt8(ascii: "_") }) else {
+      throw ValidationError("\"\(key)\" is no key of an account.")
+    }
+  }
+
+  private func value() throws -> TOMLTable.Value {
+    switch key {
+    case "scopes", "api_origins", "lock_on", "final_errors", "certificate_pins": return .strings(values)
+    case "token_parameters", "authorization_parameters": return .table(try AccountKeys.pairs(values, key))
+    default:
+      if add { return .strings(values) }
+      guard values.count == 1, let value = values.first else {
+        throw ValidationError("\"\(key)\" takes one value, and \(values.count) were given.")
+      }
+      if key == "redirect_port", let port = Int(value) { return .integer(port) }
+      return .string(key.hasSuffix("_file") ? AccountKeys.absolute(value) ?? value : value)
+    }
+  }
+}
+
+struct AccountUnsetVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "unset", abstract: "Remove keys of an account from the configuration.",
+    discussion: """
+      Their lines go, with the comment behind each; what they say is then as it is by default. For example:
+
+        hearthctl account unset work scopes
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  @Argument(help: "The account.", completion: Completions.accounts)
+  var account: String
+
+  @Argument(help: "The keys, as the configuration has them.")
+  var keys: [String]
+
+  func run() throws {
+    let account = try AccountName(asked: account)
+    let setting = try AccountSetting(options, daemonOptions)
+    let kept = try setting.file.change(keys, of: account) { key, old in
+      guard old != nil else { throw CommandFailure(.failed, "\(account) has no key \"\(key)\". Nothing was written.") }
+      return nil
+    }
+    try setting.report("Removed \(keys.joined(separator: ", ")) of \(account)", account, kept, daemonOptions)
+  }
+}
+
+extension AccountSetting {
+  /// Has the daemon read in what was changed, and says what has become of it. `kept`: where the file before is.
+  fileprivate func report(
+    _ what: String, _ account: AccountName, _ kept: String?, _ daemonOptions: DaemonOptions
+  ) throws {
+    let isReloaded = try reload(daemonOptions)
+    daemonOptions.output.show([
+      "account": .string(account.description), "configuration": .string(file.path), "kept": JSON(kept),
+      "reloaded": .bool(isReloaded),
+    ]) {
+      let before = kept.map { "; the file before is \($0)." } ?? "."
+      let next =
+        isReloaded
+        ? "The daemon has read it in."
+        : isServed == nil ? "No daemon runs." : "The daemon that runs uses another configuration, and was told nothing."
+      return "\(what) in \(file.path)\(before)\n\(next)"
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("The outbox's machine and requests that are refused or given up")
+struct UnauthorizedItemTests {
+  @Test("writes nothing down of a request that was given up on this side: it stays in flight on disk")
+  func givenUp() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim()])
+    let id = try outbox.first()
+    outbox.machine.responded(.failure(.unanswered(message: "cancelled")), for: id, isCancelled: true, at: outbox.now)
+    #expect(outbox.step(id) == .end)
+    outbox.run()
+    #expect(outbox.settled.isEmpty)
+  }
+
+  @Test("has a token that two refused in turn replaced before an item is dead, whose first 401 was to another one")
+  func becomesTheReplacementLater() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
+    let ids = outbox.start()
+    for id in ids { outbox.answer(id, 401) }
+    #expect(outbox.step(ids[0]) == replaces(1, isAcceptedElsewhere: false))
+    // The session has the next token already.
+    #expect(outbox.step(ids[1], bearer: 2).sent != nil)
+    outbox.answer(ids[1], 401)
+    outbox.machine.received(.success(outbox.bearer(2)), for: ids[0], at: outbox.now)
+    #expect(outbox.step(ids[0]).sent != nil)
+    outbox.answer(ids[0], 200)
+    #expect(outbox.step(ids[1], bearer: 2) == replaces(2, isAcceptedElsewhere: true))
+  }
+
+  @Test("waits with its word on a 401 while another item is claimed that may be accepted")
+  func notAlone() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a")])
+    let id = try outbox.first()
+    outbox.run(claiming: [outbox.claim("b")])
+    outbox.answer(id, 401)
+    #expect(outbox.step(id) == replaces(1, isAcceptedElsewhere: false))
+    outbox.machine.received(.success(outbox.bearer(2)), for: id, at: outbox.now)
+    #expect(outbox.step(id).sent != nil)
+    outbox.answer(id, 401)
+    #expect(outbox.step(id, bearer: 2) == .wait)
+  }
+
+  private func replaces(_ number: Int, isAcceptedElsewhere: Bool) -> SenderStep {
+    .replaceBearer(
+      APIRejection(
+        ScriptedBearerTokenProvider.token(number).fingerprint, origin: Sample.origin,
+        isAcceptedElsewhere: isAcceptedElsewhere), Sample.work)
+  }
+}

@@ -1,0 +1,36 @@
+import TestSupport
+import Testing
+
+@testable import HearthCore
+
+@Suite("What the times of a grant rest on")
+struct GrantTimingTests {
+  private func grant(_ number: Int, idToken: Int, issuedAt: Timestamp = .sample) -> Grant {
+    Grant(
+      accessToken: .sample(number), idToken: .sample(idToken), issuedAt: issuedAt,
+      expiresAt: .sample + .seconds(3600))
+  }
+
+  @Test("is the count of this process for a new token, and what it was for one of the two tokens that is kept")
+  func keeps() {
+    let old = grant(1, idToken: 11)
+    let timing = GrantTiming.read
+    #expect(timing.of(grant(2, idToken: 12), after: old).access == .counted)
+    #expect(timing.of(grant(2, idToken: 11), after: old).access == .read())
+    #expect(timing.of(grant(1, idToken: 12), after: old).access == .read())
+    #expect(timing.of(grant(1, idToken: 11, issuedAt: .sample + .seconds(1)), after: old).access == .counted)
+  }
+
+  @Test("is written anew where the clock is set by more than a minute, and not for less")
+  func worthWriting() {
+    for (step, isWritten) in [
+      (Duration.seconds(60), false), (.milliseconds(60_001), true), (.seconds(-60), false),
+      (.milliseconds(-60_001), true),
+    ] {
+      var session = SessionScript.holding()
+      session.refreshes(to: 2)
+      session.steps(step)
+      #expect(session.effects.contains { if case .write = $0 { true } else { false } } == isWritten, "\(step)")
+    }
+  }
+}
