@@ -11,13 +11,8 @@ import Testing
     let daemon: Daemon
 
     func hearthctl(_ line: [String], input: String? = nil) throws -> TestEnvironment.Run {
-      let process = try environment.spawn(
-        "hearthctl", line, environment: ["HEARTH_SOCKET": daemon.socket, "HEARTH_CONFIG": daemon.configurationPath],
-        input: input)
-      guard case .exited(let status) = try process.wait(within: .seconds(60)) else {
-        throw NeverHappened(description: "hearthctl \(line) was killed.")
-      }
-      return .init(status: status, output: process.output, errors: process.errors)
+      try environment.hearthctl(
+        line, environment: ["HEARTH_SOCKET": daemon.socket, "HEARTH_CONFIG": daemon.configurationPath], input: input)
     }
 
     func add(_ name: String = "work", _ more: String...) throws -> TestEnvironment.Run {

@@ -16,8 +16,9 @@ import Testing
       for number in 1...3 {
         let text = "{\"version\":1,\"grant\":{\"accessToken\":[\"s3cret-\(number)\"]}}"
         try Files.replace(daemon.credential(), with: text)
-        try eventually("it is set aside", within: .seconds(10)) {
-          corrupt().count == 1 && Files.text(corrupt()[0]).contains("s3cret-\(number)")
+        try eventually("it is set aside") {
+          let files = corrupt()
+          return files.count == 1 && Files.text(files[0]).contains("s3cret-\(number)")
         }
         try eventually("and written anew") { Files.text(daemon.credential()).contains(token.secret) }
       }

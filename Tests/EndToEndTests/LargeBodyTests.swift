@@ -4,7 +4,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("Bodies of any length", .serialized, .mayBlock, .timeLimit(.minutes(5))) struct LargeBodyTests {
+@Suite("Bodies of any length", .serialized, .mayBlock) struct LargeBodyTests {
   /// Many times what a program may take for it.
   private static let size = 32 << 20
   /// In bytes; what a debug build of hearthctl has for data by itself is about half of it.
@@ -100,10 +100,10 @@ import Testing
       let bounded = "ulimit -d \(Self.allowance >> 10); exec \"$@\""
 
       let get = try scene.shell(bounded, "GET", scene.blob + "?bytes=\(Self.size)", "-o", path)
-      #expect(try get.wait(within: .seconds(120)) == .exited(0), "\(get.errors)")
+      #expect(try get.wait() == .exited(0), "\(get.errors)")
       #expect(scene.size("file") == Self.size)
       let put = try scene.shell(bounded, "PUT", scene.blob, "--data", "@\(path)")
-      #expect(try put.wait(within: .seconds(120)) == .exited(0), "\(put.errors)")
+      #expect(try put.wait() == .exited(0), "\(put.errors)")
       #expect(try put.output == received(Self.size, digest(scene, path)))
 
       let after = try peak(of: scene.daemon.process)
@@ -119,11 +119,11 @@ import Testing
         try makeFile(path, size)
         let wanted = try received(size, digest(scene, path))
         let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob, "--data", "-")
-        #expect(try put.wait(within: .seconds(60)) == .exited(0), "\(size): \(put.errors)")
+        #expect(try put.wait() == .exited(0), "\(size): \(put.errors)")
         #expect(put.output == wanted, "\(size)")
       }
       let get = try scene.shell("\"$@\" | sha256sum", "GET", scene.blob + "?bytes=3000000")
-      #expect(try get.wait(within: .seconds(60)) == .exited(0))
+      #expect(try get.wait() == .exited(0))
       #expect(try scene.run("GET", scene.blob + "?bytes=3000000", "-o", path).status == 0)
       #expect(try String(get.output.prefix(64)) == digest(scene, path))
     }
@@ -159,7 +159,7 @@ import Testing
       let short = try received(1000, digest(scene, path))
       try scene.sandbox.expire()
       let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob, "--data", "-")
-      #expect(try put.wait(within: .seconds(60)) == .exited(0), "\(put.errors)")
+      #expect(try put.wait() == .exited(0), "\(put.errors)")
       #expect(put.output == short)
     }
   }
@@ -172,14 +172,14 @@ import Testing
       try scene.sandbox.expire()
       try scene.sandbox.forgetStats()
       let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
-      #expect(try put.wait(within: .seconds(60)) == .exited(5))
+      #expect(try put.wait() == .exited(5))
       #expect(
         put.errors.hasPrefix("hearthctl: The API asks for the body again, as after a renewal of its token, and"),
         "\(put.errors)")
       #expect(try scene.sandbox.count("tokenCalls") == 1)
       #expect(try scene.sandbox.count("apiRequests") == 1, "one without the rest of its body is of no use")
       let again = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
-      #expect(try again.wait(within: .seconds(60)) == .exited(0), "\(again.errors)")
+      #expect(try again.wait() == .exited(0), "\(again.errors)")
     }
   }
 
@@ -232,9 +232,9 @@ import Testing
   func stalled() async throws {
     try await scene { scene in
       let path = "\(scene.folder)/file"
-      let run = try scene.run("GET", scene.blob + "?bytes=3000000&stall=2000000", "-o", path, "--timeout", "1")
+      let run = try scene.run("GET", scene.blob + "?bytes=3000000&stall=2000000", "-o", path, "--timeout", "10")
       #expect(run.status == 5 && scene.files == [])
-      #expect(run.errors.contains("no more of the answer came within 1.0 seconds"), "\(run.errors)")
+      #expect(run.errors.contains("no more of the answer came within 10.0 seconds"), "\(run.errors)")
     }
   }
 
@@ -263,7 +263,7 @@ import Testing
   /// Tells that the memory of the daemon has not grown for many looks.
   private func waitUntilStill(_ scene: Scene) throws {
     var (last, looks) = (0, 0)
-    try eventually("the daemon takes no more", within: .seconds(60)) {
+    try eventually("the daemon takes no more", while: { last }) {
       let now = try peak(of: scene.daemon.process)
       looks = now == last ? looks + 1 : 0
       last = now

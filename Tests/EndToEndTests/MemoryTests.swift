@@ -72,7 +72,7 @@ struct MemoryTests {
       func expectNothing(of secrets: [String], _ comment: Comment) throws {
         let traces = SecretTraces(secrets)
         // What answered last may not have ended yet.
-        try eventually("nothing is left: \(comment)", within: .seconds(5)) {
+        try eventually("nothing is left: \(comment)") {
           try memory(of: daemon).count(of: traces.copies + traces.pieces) == 0
         }
       }

@@ -11,13 +11,9 @@ import Testing
     let daemon: Daemon
 
     func protect(_ words: String..., input: String? = nil) throws -> TestEnvironment.Run {
-      let process = try environment.spawn(
-        "hearthctl", ["protect", "work", "--with"] + words + (input == nil ? [] : ["--passphrase-stdin"]),
-        environment: ["HEARTH_SOCKET": daemon.socket], input: input ?? "")
-      guard case .exited(let status) = try process.wait(within: .seconds(60)) else {
-        throw NeverHappened(description: "hearthctl protect \(words) was killed.")
-      }
-      return .init(status: status, output: process.output, errors: process.errors)
+      try environment.hearthctl(
+        ["protect", "work", "--with"] + words + (input == nil ? [] : ["--passphrase-stdin"]),
+        environment: ["HEARTH_SOCKET": daemon.socket], input: input)
     }
 
     var token: JSON? { get throws { try daemon.call("session.getToken", ["account": "work"])["fingerprint"] } }

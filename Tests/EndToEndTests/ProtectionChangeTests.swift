@@ -24,14 +24,14 @@ import Testing
       }
 
       try reload(daemon, sandbox, "protection = \"key-file\"", "key_file = \"\(key)\"")
-      try eventually("it is sealed", within: .seconds(10)) { isSealed() }
+      try eventually("it is sealed") { isSealed() }
       #expect(!Files.text(daemon.credential()).contains(token.secret))
       #expect(try daemon.token().secret == token.secret)
       #expect(try sandbox.refreshes() == refreshes, "and no refresh was needed for that")
 
       let grant = try sandbox.grant()
       try Files.replace(daemon.credential(), with: CredentialText.grant(grant, of: sandbox))
-      try eventually("what another program wrote is sealed", within: .seconds(10)) { isSealed() }
+      try eventually("what another program wrote is sealed") { isSealed() }
       #expect(try daemon.token().secret == grant.accessToken)
 
       try daemon.restart()
@@ -41,7 +41,7 @@ import Testing
       #expect(locked.message.contains("name it as key_file again"))
       try reload(daemon, sandbox, "protection = \"none\"", "key_file = \"\(key)\"")
       try daemon.waitFor("authenticated")
-      try eventually("it lies open", within: .seconds(10)) {
+      try eventually("it lies open") {
         Files.text(daemon.credential()).contains(grant.accessToken)
       }
       #expect(try daemon.token().secret == grant.accessToken)
@@ -66,7 +66,7 @@ import Testing
       let unlock = try environment.hearthctl(
         ["unlock", "work", "--passphrase-stdin", "--socket", daemon.socket], input: "open sesame\n")
       #expect(unlock.status == 0)
-      try eventually("it is sealed", within: .seconds(5)) {
+      try eventually("it is sealed") {
         let text = Files.text(daemon.credential())
         return text.contains("\"sealed\"") && !text.contains(token.secret)
       }
@@ -77,7 +77,7 @@ import Testing
       try reload(daemon, sandbox, "protection = \"none\"")
       try daemon.waitFor("locked", "passphraseRequired")
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
-      try eventually("it lies open", within: .seconds(5)) { Files.text(daemon.credential()).contains(token.secret) }
+      try eventually("it lies open") { Files.text(daemon.credential()).contains(token.secret) }
       #expect(try daemon.token().secret == token.secret)
     }
   }

@@ -24,12 +24,8 @@ import Testing
     func hearthctl(_ line: String...) throws -> TestEnvironment.Run { try hearthctl(line) }
 
     func hearthctl(_ line: [String]) throws -> TestEnvironment.Run {
-      let process = try environment.spawn(
-        "hearthctl", line, environment: ["HEARTH_SOCKET": daemon.socket, "HEARTH_CONFIG": daemon.configurationPath])
-      guard case .exited(let status) = try process.wait(within: .seconds(60)) else {
-        throw NeverHappened(description: "hearthctl \(line) was killed.")
-      }
-      return .init(status: status, output: process.output, errors: process.errors)
+      try environment.hearthctl(
+        line, environment: ["HEARTH_SOCKET": daemon.socket, "HEARTH_CONFIG": daemon.configurationPath])
     }
 
     func isInPlace() throws {

@@ -30,7 +30,7 @@ struct UnreadAnswerTests {
       // They ask for more than the daemon would hold: it closes some of them, which they notice when they read.
       #expect(clients.count * 32 * answer > 96 << 20)
       var peak = 0
-      try eventually("some were closed", within: .seconds(120)) {
+      try eventually("some were closed", while: { peak }) {
         peak = max(peak, Self.memory(of: pid))
         return daemon.process?.errors.contains("of answers were not read") == true
       }
@@ -39,7 +39,9 @@ struct UnreadAnswerTests {
       peak = max(peak, Self.memory(of: pid))
       clients.forEach { $0.close() }
       #expect(peak - before < 128 << 10, "\(before) KiB, then \(peak) KiB")
-      try eventually("the memory is given back", within: .seconds(120)) { Self.memory(of: pid) < before + (48 << 10) }
+      try eventually("the memory is given back", while: { Self.memory(of: pid) }) {
+        Self.memory(of: pid) < before + (48 << 10)
+      }
       let lines = daemon.process?.errors.split(separator: "\n").filter { $0.contains("of answers were not read") } ?? []
       #expect(lines.count == 1, "the others are told of together, after a minute")
     }

@@ -8,7 +8,7 @@ package final class RawServer: @unchecked Sendable {
   package init() throws {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     // A test that would wait for ever fails instead.
-    var timeout = timeval(tv_sec: 60, tv_usec: 0)
+    var timeout = timeval.generous
     setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -44,7 +44,7 @@ package final class RawConnection: @unchecked Sendable {
 
   fileprivate init(_ descriptor: Int32) {
     self.descriptor = descriptor
-    var timeout = timeval(tv_sec: 60, tv_usec: 0)
+    var timeout = timeval.generous
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
   }

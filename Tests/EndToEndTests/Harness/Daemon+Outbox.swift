@@ -59,7 +59,7 @@ extension Sandbox {
   func waitUntilWritten(_ bodies: [String]) throws {
     var last: [String] = []
     do {
-      try eventually("the API has done it") {
+      try eventually("the API has done it", while: { last.count }) {
         last = try written
         return last == bodies
       }

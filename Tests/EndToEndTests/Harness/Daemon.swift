@@ -61,7 +61,7 @@ final class Daemon {
   @discardableResult
   func stop(_ signal: Int32 = SIGTERM) throws -> ChildProcess.End? {
     process?.signal(signal)
-    return try process?.wait(within: .seconds(10))
+    return try process?.wait()
   }
 
   /// Ends it as a crash would.
@@ -77,12 +77,13 @@ final class Daemon {
 
   // MARK: - Calls
 
-  /// The result, or `ControlClient.Failure`, on a connection of its own.
+  /// The result, or `ControlClient.Failure`, on a connection of its own, within the time that any client gives a call:
+  /// it may have the daemon derive a key, which takes a debug build long.
   @discardableResult
-  func call(_ method: String, _ params: JSONObject = [:], within limit: Duration = .seconds(60)) throws -> JSON {
+  func call(_ method: String, _ params: JSONObject = [:]) throws -> JSON {
     guard environment.user == getuid() else { return try callAsItsUser(method, params) }
     var client = try ControlClient(path: socket)
-    return try client.call(method, params, within: limit)
+    return try client.call(method, params)
   }
 
   /// The daemon serves its own user alone: where that is not the test's, the command line is sent.
@@ -110,7 +111,7 @@ final class Daemon {
   /// Waits until the session is in this state, for this reason.
   @discardableResult
   func waitFor(
-    _ state: String, _ reason: String? = nil, account: String = "work", within limit: Duration = .seconds(20)
+    _ state: String, _ reason: String? = nil, account: String = "work", within limit: Duration = .generous
   ) throws -> SessionView {
     var last: SessionView?
     do {
@@ -127,10 +128,9 @@ final class Daemon {
   /// Waits until the status satisfies the condition.
   @discardableResult
   func waitUntil(
-    _ what: String, account: String = "work", within limit: Duration = .seconds(20),
-    _ condition: (SessionView) -> Bool
+    _ what: String, account: String = "work", _ condition: (SessionView) -> Bool
   ) throws -> SessionView {
-    try eventually(what, within: limit) {
+    try eventually(what) {
       let status = try status(account)
       return condition(status) ? status : nil
     }
@@ -177,15 +177,15 @@ struct Events: ~Copyable {
   }
 
   /// The next notification of this name; those before it are passed over.
-  mutating func next(_ name: String, within limit: Duration = .seconds(30)) throws -> JSON {
+  mutating func next(_ name: String) throws -> JSON {
     while true {
-      let notification = try nextOfAny(within: limit)
+      let notification = try nextOfAny()
       if notification.method == name { return .object(notification.params) }
     }
   }
 
-  mutating func nextOfAny(within limit: Duration = .seconds(30)) throws -> Notification {
-    guard let notification = try client.nextNotification(within: limit) else {
+  mutating func nextOfAny() throws -> Notification {
+    guard let notification = try client.nextNotification(within: .generous) else {
       throw NeverHappened(description: "The daemon closed the connection instead of telling more.")
     }
     return notification

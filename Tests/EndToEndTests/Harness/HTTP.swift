@@ -13,7 +13,7 @@ enum HTTP {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw CallFailure("socket") }
     defer { close(descriptor) }
-    var timeout = timeval(tv_sec: 20, tv_usec: 0)
+    var timeout = timeval.generous
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)

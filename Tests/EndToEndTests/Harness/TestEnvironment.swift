@@ -68,19 +68,21 @@ final class TestEnvironment {
   }
 
   /// Runs `hearthctl` to its end.
-  func hearthctl(_ arguments: [String], input: String? = nil, user: uid_t? = nil) throws -> Run {
-    let process = try spawn("hearthctl", arguments, user: user ?? self.user, input: input)
-    guard case .exited(let status) = try process.wait(within: .seconds(60)) else {
-      throw NeverHappened(description: "hearthctl \(arguments) was killed.")
-    }
-    return Run(status: status, output: process.output, errors: process.errors)
+  func hearthctl(
+    _ arguments: [String], environment: [String: String] = [:], input: String? = nil, user: uid_t? = nil
+  ) throws -> Run {
+    try end(of: spawn("hearthctl", arguments, environment: environment, user: user ?? self.user, input: input))
   }
 
   /// Runs `hearthd` to its end: for what it refuses.
   func hearthd(_ arguments: [String], environment: [String: String] = [:]) throws -> Run {
-    let process = try spawn("hearthd", arguments, environment: environment, user: user)
-    guard case .exited(let status) = try process.wait() else {
-      throw NeverHappened(description: "hearthd \(arguments) was killed.")
+    try end(of: spawn("hearthd", arguments, environment: environment, user: user))
+  }
+
+  /// Waits for it while it or another program here computes: a daemon that derives a key for it, for example.
+  private func end(of process: ChildProcess) throws -> Run {
+    guard case .exited(let status) = try process.wait(while: processes) else {
+      throw NeverHappened(description: "\(process.name) was killed; it wrote: \(process.errors)")
     }
     return Run(status: status, output: process.output, errors: process.errors)
   }

@@ -24,7 +24,7 @@ final class CommandScene {
   func run(_ line: String, input: String? = nil) throws -> String {
     let process = try wire.environment.spawn(
       "hearthctl", Self.words(line), environment: ["HEARTH_SOCKET": wire.daemon.socket], input: input)
-    let end = try process.wait(within: .seconds(60))
+    let end = try process.wait()
     write(line, process.output, process.errors, end)
     return process.output
   }

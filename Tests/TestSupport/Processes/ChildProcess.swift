@@ -117,9 +117,18 @@ package final class ChildProcess: Sendable {
     }
   }
 
+  /// Waits for its end: for as long as it, or one of `others` that work for it, computes.
   @discardableResult
-  package func wait(within limit: Duration = .seconds(20)) throws -> End {
-    try eventually("\(name) ends", within: limit) { status }
+  package func wait(within limit: Duration = .generous, while others: [ChildProcess] = []) throws -> End {
+    try eventually("\(name) ends", within: limit, while: { others.reduce(work) { $0 + $1.work } }) { status }
+  }
+
+  /// Its processor time so far, and that of its children that have ended, in tenths of a second (proc_pid_stat(5)).
+  private var work: Int {
+    // The second field, a name in parentheses, may hold blanks.
+    let fields = Files.text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
+    let ticks = fields.dropFirst(11).prefix(4).reduce(0) { $0 + (Int($1) ?? 0) }
+    return ticks * 10 / sysconf(Int32(_SC_CLK_TCK))
   }
 
   /// Its exit status; throws where a signal ended it.
@@ -134,7 +143,7 @@ package final class ChildProcess: Sendable {
   /// Ends it at once, and takes its status.
   package func kill() {
     signal(SIGKILL)
-    _ = try? wait(within: .seconds(5))
+    _ = try? wait()
   }
 
   private static let count = Atomic<Int>(0)

@@ -46,10 +46,10 @@ package final class NotifySocket {
 
   deinit { close(descriptor) }
 
-  /// What comes next; nil where nothing has come after half a minute.
+  /// What comes next; nil where nothing comes.
   package func next() -> String? {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&waiting, 1, 30_000) == 1 ? receive() : nil
+    return poll(&waiting, 1, Int32(Duration.generous / .milliseconds(1))) == 1 ? receive() : nil
   }
 
   /// What was sent first of what has not been received; nil where nothing is waiting.
