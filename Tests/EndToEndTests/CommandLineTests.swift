@@ -63,7 +63,10 @@ import Testing
       #expect(try environment.hearthctl(["token", "work", "--socket", daemon.socket]).status == 5)
       try sandbox.start()
       try daemon.waitUntil("it is refreshed") { $0.token?.health == "fresh" }
-      #expect(try environment.hearthctl(["status", "work", "--socket", daemon.socket]).status == 0)
+      // Each further token lives as shortly, and is followed by another.
+      try eventually("its exit status says so") {
+        try environment.hearthctl(["status", "work", "--socket", daemon.socket]).status == 0
+      }
     }
   }
 

@@ -9,7 +9,7 @@ import Testing
   .enabled(if: SmallDisk.isPossible, "a small disk needs a mount namespace, which cannot be had here"))
 struct DiskFullTests {
   @Test(
-    "nothing new is accepted, what was accepted is delivered, and all goes on within 2 s of room coming back",
+    "nothing new is accepted, what was accepted is delivered, and all goes on when room comes back",
     arguments: ["4m", "8m", "12m"])
   func full(_ size: String) async throws {
     try await TestEnvironment.run { environment in
@@ -45,7 +45,7 @@ struct DiskFullTests {
       try eventually("all are written down as delivered") { try daemon.outboxStats().delivered == accepted.count }
 
       try disk.free()
-      try eventually("new items are accepted again", within: .seconds(2)) {
+      try eventually("new items are accepted again") {
         do {
           accepted.append(try add(accepted.count + 1, to: daemon, at: sandbox))
           return true
@@ -69,28 +69,42 @@ struct DiskFullTests {
       try daemon.start()
       let grant = try sandbox.grant()
       try daemon.call("outbox.pause", ["account": "work"])
-      // Nothing can renew it.
-      try daemon.call(
-        "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 6])
-      // What is refused the first time leaves room behind: the outbox's log, which is emptied.
-      for _ in 0..<2 {
-        try disk.fill()
-        try eventually("the disk is full") {
-          do {
-            try daemon.enqueue(String(repeating: ".", count: 300_000), to: sandbox.notes)
-            return false
-          } catch ControlClient.Failure.refused(let error) {
-            return error.code == 1105
-          }
-        }
+      try whileTokenLives(for: 6) { lifetime in
+        // Nothing can renew it.
+        let token: JSONObject = [
+          "account": "work", "accessToken": .string(grant.accessToken), "expiresIn": JSON(lifetime), "replace": true,
+        ]
+        try daemon.call("session.import", token)
+        try fill(disk, of: daemon, at: sandbox)
+        if try daemon.status().token != nil { return true }
+        try disk.free()
+        // The daemon tries again after up to 30 s.
+        try daemon.waitFor("reauthRequired", "noRefreshToken", within: .generous * 2)
+        return false
       }
       let ending = try daemon.waitUntil("it has run out") { $0.message.contains("cannot be written down yet") }
       #expect(ending.state == "authenticated" && ending.token == nil)
       #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1004)
 
       try disk.free()
-      try daemon.waitFor("reauthRequired", "noRefreshToken", within: .seconds(35))
+      // The daemon tries again after up to 30 s.
+      try daemon.waitFor("reauthRequired", "noRefreshToken", within: .generous * 2)
       #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1002)
+    }
+  }
+
+  /// What is refused the first time leaves room behind: the outbox's log, which is emptied.
+  private func fill(_ disk: SmallDisk, of daemon: Daemon, at sandbox: Sandbox) throws {
+    for _ in 0..<2 {
+      try disk.fill()
+      try eventually("the disk is full") {
+        do {
+          try daemon.enqueue(String(repeating: ".", count: 300_000), to: sandbox.notes)
+          return false
+        } catch ControlClient.Failure.refused(let error) {
+          return error.code == 1105
+        }
+      }
     }
   }
 

@@ -328,10 +328,13 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
-      let grant = try sandbox.grant(lifetime: 2)
-      try daemon.call(
-        "session.import", ["account": "work", "accessToken": .string(grant.accessToken), "expiresIn": 2])
-      #expect(try daemon.status().state == "authenticated")
+      try whileTokenLives(for: 2) { lifetime in
+        let grant = try sandbox.grant(lifetime: Double(lifetime))
+        let token: JSONObject = [
+          "account": "work", "accessToken": .string(grant.accessToken), "expiresIn": JSON(lifetime), "replace": true,
+        ]
+        return try daemon.call("session.import", token)["state"] == "authenticated"
+      }
       try daemon.waitFor("reauthRequired", "noRefreshToken")
     }
   }

@@ -17,14 +17,12 @@ import Testing
       try daemon.process?.freeze()
       defer { daemon.process?.signal(SIGCONT) }
       for verb in Self.verbs {
-        let start = ContinuousClock.now
         let run = try environment.hearthctl(verb + ["--timeout", "0.3", "--socket", daemon.socket])
         #expect(run.status == 5, "\(verb)")
         #expect(run.output == "", "\(verb)")
         #expect(
           run.errors == "hearthctl: The daemon did not answer within 0.3 s: see how it does with "
             + "\"systemctl --user status hearthd\", or give it more time with --timeout.\n", "\(verb)")
-        #expect(ContinuousClock.now - start < .seconds(20), "\(verb)")
       }
       let doctor = try environment.hearthctl(["doctor", "--timeout", "0.3", "--socket", daemon.socket])
       #expect(doctor.status == 5)
@@ -47,7 +45,8 @@ import Testing
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
       let watching = try [["events"], ["status", "--watch"]].map { verb in
-        let process = try environment.spawn("hearthctl", verb + ["--timeout", "1", "--socket", daemon.socket])
+        // Long enough for a daemon that answers.
+        let process = try environment.spawn("hearthctl", verb + ["--timeout", "10", "--socket", daemon.socket])
         try eventually("it has subscribed") {
           try daemon.call("daemon.reload")
           return !process.output.isEmpty
@@ -58,7 +57,7 @@ import Testing
       defer { daemon.process?.signal(SIGCONT) }
       for process in watching {
         #expect(try process.waitForExit() == 5)
-        #expect(process.errors.contains("The daemon did not answer within 1 s"))
+        #expect(process.errors.contains("The daemon did not answer within 10 s"))
       }
     }
   }

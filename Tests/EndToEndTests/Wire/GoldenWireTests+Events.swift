@@ -25,6 +25,11 @@ private final class Subscriber {
 }
 
 extension GoldenWireTests {
+  /// A short token counts as expiring for half of its life, so that there is time to see it before and then.
+  private static func early(_ sandbox: Sandbox) -> String {
+    oidc(sandbox) + "[refresh]\nmargin_fraction = 0.5\njitter = 0\n"
+  }
+
   @Test("subscribing, with what is wrong with it")
   func subscribing() async throws {
     try await WireScene.play("events-subscribe", Self.oidc) { scene in
@@ -61,7 +66,7 @@ extension GoldenWireTests {
 
   @Test("every event, with the lines of the log that tell of them")
   func events() async throws {
-    try await WireScene.play("events", Self.oidc) { scene in
+    try await WireScene.play("events", Self.early) { scene in
       try scene.wait(for: "neverSignedIn")
       let work = #"{"account":"work"}"#
       let url = scene.sandbox.url
@@ -113,7 +118,7 @@ extension GoldenWireTests {
       try daemon.hears("the configuration is read again", "daemon.reloaded")
 
       let access = try scene.sandbox.accessToken()
-      _ = try scene.link.ask("session.import", #"{"account":"work","accessToken":"\#(access)","expiresIn":5}"#)
+      _ = try scene.link.ask("session.import", #"{"account":"work","accessToken":"\#(access)","expiresIn":12}"#)
       try session.hears("nothing can renew it", "session.changed", "session.expiring", "session.changed")
       try outbox.hears("nothing can renew it", "outbox.resumed", "outbox.held", "outbox.paused")
       try scene.checkLog("log.txt")
@@ -122,15 +127,16 @@ extension GoldenWireTests {
 
   @Test("a token that goes on being refused without a final word, and the log of it")
   func expiring() async throws {
-    try await WireScene.play("events-expiring", Self.oidc) { scene in
+    try await WireScene.play("events-expiring", Self.early) { scene in
       try scene.wait(for: "neverSignedIn")
       let session = try Subscriber(scene, #"{"topics":["session"]}"#, "the sessions")
-      let token = try scene.sandbox.refreshToken(#","lifetime":10"#)
+      let token = try scene.sandbox.refreshToken(#","lifetime":20"#)
       _ = try scene.link.ask("session.import", #"{"account":"work","refreshToken":"\#(token)"}"#)
       try session.hears("signed in", "session.changed")
       try scene.fault(#"{"path":"/token","status":503,"headers":{"Retry-After":"900"}}"#)
-      try session.hears("refreshing keeps failing", "session.expiring")
+      try scene.wait(for: #""lastResult":"unavailable""#)
       try scene.call("it runs out soon", "session.get", #"{"account":"work"}"#)
+      try session.hears("refreshing keeps failing", "session.expiring")
       try scene.wait(for: #""health":"expired""#)
       try scene.call("it has run out", "session.get", #"{"account":"work"}"#)
       try scene.call("it has run out", "session.getToken", #"{"account":"work"}"#)

@@ -297,7 +297,7 @@ extension GoldenWireTests {
       }
       let access = try scene.sandbox.accessToken()
       try scene.call(
-        "nothing can renew it", "session.import", #"{"account":"end","accessToken":"\#(access)","expiresIn":2}"#)
+        "nothing can renew it", "session.import", #"{"account":"end","accessToken":"\#(access)","expiresIn":8}"#)
       try scene.wait("session.get", #"{"account":"end"}"#, for: "noRefreshToken")
       try scene.calls(
         "it has run out",

@@ -56,15 +56,16 @@ final class Mask {
     // The sandbox's own, in whole seconds.
     text = text.replacing(/"expiresAt":"20[0-9T:-]+Z"/, with: #""expiresAt":"TIME""#)
     text = text.replacing(/process \d+/, with: "process PID")
+    // Spans become one word first, however long they are.
+    text = text.replacing(/\b(?:\d+ d(?: \d+ h)?|\d+ h(?: \d+ min)?|\d+ min|\d+ s)\b/, with: "SPAN")
     text = text.replacing(
-      /(succeeded|rejected|unavailable|oldest from|oldest {4}|started|next try) (?:just now|now|(?:in )?\d+ s(?: ago)?)/
+      /(succeeded|rejected|unavailable|oldest from|oldest {4}|started|next try) (?:just now|now|(?:in )?SPAN(?: ago)?)/
     ) {
       "\($0.output.1) WHEN"
     }
-    text = text.replacing(/(refreshes in|lasts) \d+ (?:h|min)/) { "\($0.output.1) SPAN" }
-    text = text.replacing(/\d+ (?:h|min) left/, with: "SPAN left")
-    // The column of ages, between two others.
-    return text.replacing(/(  \d+  +)\d s(  +)/) { "\($0.output.1)AGE\($0.output.2)" }
+    // The column of ages, between two others, is as wide as the longest of them.
+    text = text.replacing(/(  \d+  +)SPAN +/) { "\($0.output.1)AGE  " }
+    return text.replacing(/(TRIES  )AGE +/) { "\($0.output.1)AGE  " }
   }
 
   /// The numbers of metrics: in text, which may be quoted in JSON, and in JSON. How long the calls before took would be
