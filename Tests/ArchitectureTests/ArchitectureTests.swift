@@ -89,6 +89,35 @@ struct ArchitectureBiteTests {
     #expect(rule.breaches(in: [file]).count == 1)
   }
 
+  private static func shortLimits(_ target: String, _ sample: String) throws -> Int {
+    let rule = try #require(HouseRule.all.first { $0.name.contains("no limit below 10 s") })
+    return rule.breaches(in: [SourceFile(path: "Tests/\(target)/A.swift", text: sample)]).count
+  }
+
+  @Test(
+    "a short limit is found in a test of real programs",
+    arguments: [
+      ("EndToEndTests", "try process.wait(within: .seconds(9))"), ("EndToEndTests", "#expect(took < .seconds(5.5))"),
+      ("EndToEndTests", "#expect(.now - start <= .milliseconds(500), \"soon\")"),
+      ("EndToEndTests", "func wait(within limit: Duration = .seconds(5)) {"),
+      ("EndToEndTests", "let hearth = try await HearthClient.connect(socket: path, timeout: .milliseconds(300))"),
+      ("hearthctlTests", "try ChildProcess(\"hearthctl\", [], outputFolder: folder).wait(within: .seconds(1))"),
+    ])
+  func shortLimitsBite(_ target: String, _ sample: String) throws {
+    #expect(try Self.shortLimits(target, sample) == 1)
+  }
+
+  @Test(
+    "no other time is taken for one",
+    arguments: [
+      ("EndToEndTests", "try process.wait(within: .seconds(10))"), ("EndToEndTests", "try wait(within: .generous)"),
+      ("EndToEndTests", "#expect(took >= .seconds(2))"), ("EndToEndTests", "let due = start + .seconds(5)"),
+      ("HearthCoreTests", "try await answer(within: .seconds(1))"),
+    ])
+  func longLimits(_ target: String, _ sample: String) throws {
+    #expect(try Self.shortLimits(target, sample) == 0)
+  }
+
   @Test(
     "no rule finds fault with good code",
     arguments: [

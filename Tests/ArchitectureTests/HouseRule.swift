@@ -23,6 +23,10 @@ struct HouseRule: Sendable {
 
   private static func isSource(_ file: SourceFile) -> Bool { file.path.hasPrefix("Sources/") }
 
+  private static func startsPrograms(_ file: SourceFile) -> Bool {
+    file.target == "EndToEndTests" || file.lines.contains { $0.mentions("ChildProcess(") }
+  }
+
   static let all: [HouseRule] = [
     noLine("every task has a parent: no bare Task", in: isSource, with: "Task") {
       $0.contains(/\bTask(?:\s*<[^{]*>)?(?:\s*\([^)]*\))?\s*\{/) || $0.contains(/\bTask\.(?:detached|immediate)\b/)
@@ -38,6 +42,9 @@ struct HouseRule: Sendable {
     },
     noLine("Foundation only where FoundationEssentials will not do", in: isSource, with: "import Foundation") {
       $0.contains(/\bimport Foundation\s*$/)
+    },
+    noLine("no limit below 10 s where real programs run", in: startsPrograms, with: "seconds(") {
+      $0.contains(/(?:(?:within|limit|timeout):|<=?|Duration =)\s*\.(?:\w+[io]seconds\(|seconds\(\d(?:\.\d+)?\))/)
     },
     HouseRule(name: "nothing is put off: no TODO", appliesTo: { _ in true }) { file in
       let words = ["TO" + "DO", "FIX" + "ME"]
