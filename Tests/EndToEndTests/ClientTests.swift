@@ -152,7 +152,7 @@ import Testing
   func stopped() async throws {
     try await TestEnvironment.run { environment in
       let daemon = try environment.daemon("")
-      let hearth = try await HearthClient.connect(socket: daemon.socket, timeout: .milliseconds(300))
+      let hearth = try await HearthClient.connect(socket: daemon.socket, timeout: .seconds(10))
       try daemon.process?.freeze()
       defer { daemon.process?.signal(SIGCONT) }
       do {

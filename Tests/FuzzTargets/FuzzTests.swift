@@ -15,8 +15,8 @@ import Testing
   }
 }
 
-@Suite("However unkind the text, the time to read it grows with its length", .timeLimit(.minutes(15)))
-struct ReadingTimeTests {
+/// Without a limit in time, which would hold for the wait for its turn, too: how much is read is bounded.
+@Suite("However unkind the text, the time to read it grows with its length") struct ReadingTimeTests {
   @Test("and not with its square", arguments: WorstInput.all)
   func growth(_ input: WorstInput) async throws {
     let growth = try await inTurn { () async throws -> Double in

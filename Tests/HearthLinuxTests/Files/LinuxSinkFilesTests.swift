@@ -35,15 +35,21 @@ import Testing
     return status
   }
 
-  @Test(
-    "a file has the mode that is configured, whatever the umask", .serialized,
-    arguments: [0o000, 0o022, 0o077, 0o777], [0o600, 0o640, 0o444])
-  func mode(umask mask: mode_t, mode: UInt32) async throws {
-    let before = umask(mask)
-    defer { umask(before) }
-    try await put("one", sink(mode))
-    #expect(status(path).st_mode & 0o7777 == mode && Files.text(path) == "one")
-    #expect(folder.names == ["token"])
+  @Test("a file has the mode that is configured, whatever the umask")
+  func mode() async {
+    // All threads of a process have one umask: other tests, which create files meanwhile, are in another process.
+    await #expect(processExitsWith: .success) {
+      for mask: mode_t in [0o000, 0o022, 0o077, 0o777] {
+        for mode: UInt32 in [0o600, 0o640, 0o444] {
+          let tests = LinuxSinkFilesTests()
+          let before = umask(mask)
+          try await tests.put("one", tests.sink(mode))
+          umask(before)
+          #expect(tests.status(tests.path).st_mode & 0o7777 == mode && Files.text(tests.path) == "one")
+          #expect(tests.folder.names == ["token"])
+        }
+      }
+    }
   }
 
   @Test("a replaced file is another one, and who has the old one open reads it whole")

@@ -112,7 +112,7 @@ struct LoopbackListenerTests {
     try await client.close()
     try await server.close()
     // A program that another test starts just now has the socket open too until it is executed.
-    let limit = ContinuousClock().now + .seconds(20)
+    let limit = ContinuousClock().now + .generous
     while LoopbackPeer.entry(from: own, to: other)?.isOpen(by: geteuid()) == true {
       try #require(ContinuousClock().now < limit, "the socket stays open")
       await Task.yield()
@@ -230,7 +230,7 @@ private final class LoopbackClient {
     guard getaddrinfo(host, "\(port)", &hints, &found) == 0, let address = found else { return nil }
     defer { freeaddrinfo(found) }
     descriptor = socket(address.pointee.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var timeout = timeval(tv_sec: 50, tv_usec: 0)
+    var timeout = timeval.generous
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard uninterrupted({ Int(connect(descriptor, address.pointee.ai_addr, address.pointee.ai_addrlen)) }) == 0 else {
       return nil

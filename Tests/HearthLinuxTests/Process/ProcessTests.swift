@@ -50,9 +50,9 @@ struct ProcessTests {
     withExtendedLifetime(lock) {}
 
     let other = TemporaryFolder()
-    symlink("/tmp/hearth-elsewhere", "\(other.path)/lock")
+    symlink(other.file("elsewhere"), other.file("lock"))
     #expect(throws: InstanceLockFailure.self) { try InstanceLock.acquire(inStateFolder: other.path) }
-    #expect(access("/tmp/hearth-elsewhere", F_OK) != 0)
+    #expect(access(other.file("elsewhere"), F_OK) != 0)
   }
 
   @Test("another process is refused too, and the lock ends with its holder")
