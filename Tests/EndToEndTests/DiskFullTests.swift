@@ -82,7 +82,10 @@ struct DiskFullTests {
         try daemon.waitFor("reauthRequired", "noRefreshToken", within: .generous * 2)
         return false
       }
-      let ending = try daemon.waitUntil("it has run out") { $0.message.contains("cannot be written down yet") }
+      // Up to 24 s later.
+      let ending = try daemon.waitUntil("it has run out", within: .generous * 2) {
+        $0.message.contains("cannot be written down yet")
+      }
       #expect(ending.state == "authenticated" && ending.token == nil)
       #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1004)
 

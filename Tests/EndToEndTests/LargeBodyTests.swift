@@ -31,6 +31,11 @@ import Testing
       try environment.spawn("hearthctl", line(words), launcher: ["/bin/sh", "-c", script, "sh"])
     }
 
+    /// Waits for as long as it or the daemon computes: a shell of which it is a part does not.
+    func end(of process: ChildProcess) throws -> ChildProcess.End {
+      try process.wait(while: [daemon.process].compactMap(\.self))
+    }
+
     /// Those in the folder of the files that are written.
     var files: [String] { Files.names(in: folder).sorted() }
     func size(_ name: String) -> Int {
@@ -100,10 +105,10 @@ import Testing
       let bounded = "ulimit -d \(Self.allowance >> 10); exec \"$@\""
 
       let get = try scene.shell(bounded, "GET", scene.blob + "?bytes=\(Self.size)", "-o", path)
-      #expect(try get.wait() == .exited(0), "\(get.errors)")
+      #expect(try scene.end(of: get) == .exited(0), "\(get.errors)")
       #expect(scene.size("file") == Self.size)
       let put = try scene.shell(bounded, "PUT", scene.blob, "--data", "@\(path)")
-      #expect(try put.wait() == .exited(0), "\(put.errors)")
+      #expect(try scene.end(of: put) == .exited(0), "\(put.errors)")
       #expect(try put.output == received(Self.size, digest(scene, path)))
 
       let after = try peak(of: scene.daemon.process)
@@ -119,11 +124,11 @@ import Testing
         try makeFile(path, size)
         let wanted = try received(size, digest(scene, path))
         let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob, "--data", "-")
-        #expect(try put.wait() == .exited(0), "\(size): \(put.errors)")
+        #expect(try scene.end(of: put) == .exited(0), "\(size): \(put.errors)")
         #expect(put.output == wanted, "\(size)")
       }
       let get = try scene.shell("\"$@\" | sha256sum", "GET", scene.blob + "?bytes=3000000")
-      #expect(try get.wait() == .exited(0))
+      #expect(try scene.end(of: get) == .exited(0))
       #expect(try scene.run("GET", scene.blob + "?bytes=3000000", "-o", path).status == 0)
       #expect(try String(get.output.prefix(64)) == digest(scene, path))
     }
@@ -159,7 +164,7 @@ import Testing
       let short = try received(1000, digest(scene, path))
       try scene.sandbox.expire()
       let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob, "--data", "-")
-      #expect(try put.wait() == .exited(0), "\(put.errors)")
+      #expect(try scene.end(of: put) == .exited(0), "\(put.errors)")
       #expect(put.output == short)
     }
   }
@@ -172,14 +177,14 @@ import Testing
       try scene.sandbox.expire()
       try scene.sandbox.forgetStats()
       let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
-      #expect(try put.wait() == .exited(5))
+      #expect(try scene.end(of: put) == .exited(5))
       #expect(
         put.errors.hasPrefix("hearthctl: The API asks for the body again, as after a renewal of its token, and"),
         "\(put.errors)")
       #expect(try scene.sandbox.count("tokenCalls") == 1)
       #expect(try scene.sandbox.count("apiRequests") == 1, "one without the rest of its body is of no use")
       let again = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
-      #expect(try again.wait() == .exited(0), "\(again.errors)")
+      #expect(try scene.end(of: again) == .exited(0), "\(again.errors)")
     }
   }
 

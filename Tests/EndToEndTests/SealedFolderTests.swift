@@ -6,7 +6,7 @@ import Testing
   "A credential in an encrypted folder", .serialized, .mayBlock,
   .enabled(if: SealedFolder.isPossible, "gocryptfs is not installed, or nothing can be mounted with /dev/fuse here"))
 struct SealedFolderTests {
-  /// Nothing reports that a folder was opened: the daemon looks after up to 30 s.
+  /// Nothing reports that a folder was opened: the daemon looks after up to 30 s. A token lives for up to 24 s.
   private static let look: Duration = .generous * 2
 
   @Test("is locked while the folder is, nothing is made in its place, and the session is back by itself with it")
@@ -27,7 +27,7 @@ struct SealedFolderTests {
         try daemon.waitFor("authenticated", within: Self.look)
         return false
       }
-      let locked = try daemon.waitFor("locked", "volumeUnavailable")
+      let locked = try daemon.waitFor("locked", "volumeUnavailable", within: Self.look)
       #expect(locked.subject == "2482" && locked.action == "wait")
       #expect(try sandbox.refreshes() == refreshes, "nothing is refreshed that could not be stored")
       #expect(Files.names(in: folder.path).isEmpty, "nothing is made in its place")

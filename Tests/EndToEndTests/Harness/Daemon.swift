@@ -128,9 +128,10 @@ final class Daemon {
   /// Waits until the status satisfies the condition.
   @discardableResult
   func waitUntil(
-    _ what: String, account: String = "work", _ condition: (SessionView) -> Bool
+    _ what: String, account: String = "work", within limit: Duration = .generous,
+    _ condition: (SessionView) -> Bool
   ) throws -> SessionView {
-    try eventually(what) {
+    try eventually(what, within: limit) {
       let status = try status(account)
       return condition(status) ? status : nil
     }
