@@ -16,7 +16,7 @@ REDIRECT_URI = "http://127.0.0.1:9/callback"
 NO_PROXY = urllib.request.ProxyHandler({})
 
 
-def open_url(url, fields=None, headers=None, method=None, body=None, opener=None, timeout=20):
+def open_url(url, fields=None, headers=None, method=None, body=None, opener=None, timeout=30):
     """The answer's (status, body, URL); any status is an answer."""
     data = urlencode(fields).encode() if fields is not None else body
     request = urllib.request.Request(url, data=data, headers=headers or {}, method=method)

@@ -1,11 +1,10 @@
 """A refresh whose answer is lost or late: the provider has rotated the token, and the daemon does not know it."""
 
 import signal
-import time
 
 from checks import check
 from checks.ends import expect_ended
-from stage import await_that, expect, fingerprint, oidc
+from stage import LIMIT, await_that, expect, fingerprint, oidc
 
 
 def kill_in_mid_refresh(stage, **settings):
@@ -16,11 +15,11 @@ def kill_in_mid_refresh(stage, **settings):
     stage.start_daemon()
     stage.sign_in(provider.grant()["refresh_token"])
     spent = stage.stored_refresh_token()
-    provider.trouble(refresh_delay=60)
+    provider.trouble(refreshes_held=True)
     stage.begin("refresh", "work")
     await_that("the provider has rotated the token", lambda: provider.refreshes(token=fingerprint(spent)))
     stage.end(stage.daemon, signal.SIGKILL)
-    provider.trouble(refresh_delay=0)
+    provider.trouble(refreshes_held=False)
     expect(stage.stored_refresh_token() == spent, "the answer arrived: this was not in mid-refresh")
     expect(not provider.holds_refresh_token(spent), "the provider has not rotated the token")
     stage.start_daemon()
@@ -36,7 +35,7 @@ def use_old_token(stage, provider):
 
 @check("kill-with-grace")
 def kill_with_grace(stage):
-    provider, spent = kill_in_mid_refresh(stage, REFRESH_TOKEN_GRACE_PERIOD_SECONDS=120)
+    provider, spent = kill_in_mid_refresh(stage, REFRESH_TOKEN_GRACE_PERIOD_SECONDS=600)
     told = use_old_token(stage, provider)
     expect(told["state"] == "authenticated", f"the session is {told}")
     expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the new token is not good")
@@ -59,34 +58,32 @@ def kill_without_grace(stage):
 
 @check("sigterm")
 def sigterm(stage):
-    """The provider takes 6 s to answer, knows no grace, and the daemon is told to stop meanwhile: it waits."""
+    """The provider has not answered yet, knows no grace, and the daemon is told to stop: it waits for the answer."""
     provider = stage.provider(REFRESH_TOKEN_GRACE_PERIOD_SECONDS=0, REFRESH_TOKEN_REUSE_PROTECTION=True)
     provider.client()
     stage.configure({"work": oidc(provider)})
     stage.start_daemon()
     stage.sign_in(provider.grant()["refresh_token"])
     spent = stage.stored_refresh_token()
-    provider.trouble(refresh_delay=6)
-    began = time.monotonic()
+    provider.trouble(refreshes_held=True)
     stage.begin("refresh", "work")
     await_that("the provider has rotated the token", lambda: provider.refreshes(token=fingerprint(spent)))
     stage.daemon.send_signal(signal.SIGTERM)
-    await_that("the socket is closed", lambda: stage.run("rpc", "daemon.getInfo").returncode == 6, 4)
-    # request_timeout and 5 s more are what it may take.
-    status = stage.daemon.wait(20)
-    took = time.monotonic() - began
+    await_that("the socket is closed", lambda: stage.run("rpc", "daemon.getInfo").returncode == 6)
+    expect(stage.daemon.poll() is None, "hearthd has ended without the answer")
+    provider.trouble(refreshes_held=False)
+    status = stage.daemon.wait(LIMIT)
     expect(status == 0, f"hearthd ended with {status}")
     stored = stage.stored_refresh_token()
-    expect(stored != spent, f"hearthd ended after {took:.1f} s, without the grant that the provider gives after 6 s")
+    expect(stored != spent, "hearthd ended without the grant that the provider gave meanwhile")
     expect(provider.holds_refresh_token(stored), "what is stored is not the provider's newest")
 
-    provider.trouble(refresh_delay=0)
     stage.start_daemon()
     stage.expect_state("authenticated")
     token = stage.hearthctl("token", "work", "--min-valid", "0")
     expect(stage.call(provider, token) == 200, "the new token is not good")
     stage.hearthctl("refresh", "work")
-    return f"stopped after {took:.0f} s with the new grant on disk, and went on with it"
+    return "stopped with the new grant on disk, though it came late, and went on with it"
 
 
 @check("lost-reply")
@@ -94,7 +91,7 @@ def lost_reply(stage):
     """The connection breaks once the provider has rotated the token: Hearth asks again at once with the same one."""
     providers = {
         "work": stage.provider("strict", REFRESH_TOKEN_GRACE_PERIOD_SECONDS=0),
-        "graced": stage.provider("graced", REFRESH_TOKEN_GRACE_PERIOD_SECONDS=120),
+        "graced": stage.provider("graced", REFRESH_TOKEN_GRACE_PERIOD_SECONDS=600),
     }
     for provider in providers.values():
         provider.client()

@@ -70,7 +70,7 @@ class Reader:
 @check("discovery")
 def discovery(stage):
     """Every method with the simplest parameters that the document allows, then some that bring events about."""
-    provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=60)
+    provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
     stage.start_daemon()

@@ -42,13 +42,15 @@ def reuse(stage):
     stage.sign_in(provider.grant()["refresh_token"])
     stolen = stage.stored_refresh_token()
     stage.hearthctl("refresh", "work")
-    current = stage.stored_refresh_token()
     status, answer = provider.spend(stolen)
     expect((status, answer["error"]) == (400, "invalid_grant"), f"the provider answered {status} {answer}")
+    # What Hearth holds: a refresh that was due meanwhile may have brought another one.
+    [(current,)] = provider.rows("SELECT token FROM oauth2_provider_refreshtoken ORDER BY id DESC LIMIT 1")
     expect(not provider.holds_refresh_token(current), "the provider has not revoked what came of the stolen token")
-    stage.expect_state("authenticated")
     # It finds out by itself, when the next refresh is due.
-    await_that("the session has ended", lambda: stage.state() == ENDED, 12)
+    state = stage.state()
+    expect(state == "authenticated" or provider.refreshes(token=fingerprint(current)), f"it is {state} before that")
+    await_that("the session has ended", lambda: stage.state() == ENDED)
     expect_ended(stage, provider, current)
     return "ended at the next refresh, told so, and the refused token was sent once"
 
@@ -106,5 +108,5 @@ def logout(stage):
     expect(provider.holds_refresh_token(refresh), "the provider has forgotten the refresh token by itself")
     # Whoever signs out again has it tried at once.
     stage.hearthctl("logout", "offline")
-    await_that("the grant is revoked", lambda: not provider.holds_refresh_token(refresh), 30)
+    await_that("the grant is revoked", lambda: not provider.holds_refresh_token(refresh))
     return "refresh and access token are revoked at the provider; offline it says so, and they are revoked later"

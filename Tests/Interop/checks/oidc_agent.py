@@ -107,7 +107,7 @@ def oidc_agent(stage):
     """Tokens by account and issuer, plain and sealed; accounts; a lock with a password; what Hearth does itself."""
     if shutil.which("oidc-token") is None:
         return "skipped: oidc-token is not here (Debian's oidc-agent-cli)"
-    provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=600)
+    provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider), "spare": oidc(provider)})
     stage.start_daemon()

@@ -34,5 +34,5 @@ def client(request):
 @csrf_exempt
 def trouble(request):
     """Sets some of the troubles; the others stay as they are."""
-    troubles.now.update(json.loads(request.body))
+    troubles.change(**json.loads(request.body))
     return JsonResponse(troubles.now)

@@ -4,14 +4,15 @@ import base64
 import io
 import json
 import os
+import threading
 import time
 from urllib.parse import parse_qs
 
 import calls
 
 now = {
-    # Of the answer to a refresh, in seconds, once all is done and the tokens are rotated.
-    "refresh_delay": 0,
+    # The answers to refreshes wait until this is no longer set, once all is done and the tokens are rotated.
+    "refreshes_held": False,
     # So many answers to refreshes are lost, once all is done and the tokens are rotated.
     "refresh_replies_lost": 0,
     # An HTTP status with which the API answers whatever it is asked; 0: none.
@@ -20,6 +21,14 @@ now = {
     "api_replies_lost": 0,
     **json.loads(os.environ.get("INTEROP_TROUBLES", "{}")),
 }
+_changed = threading.Condition()
+
+
+def change(**troubles):
+    """Sets some of them; the others stay as they are."""
+    with _changed:
+        now.update(troubles)
+        _changed.notify_all()
 
 
 class Troubled:
@@ -43,7 +52,8 @@ class Troubled:
         call |= details(environ, body, answer)
         calls.record(**call)
         if call.get("grant") == "refresh_token":
-            time.sleep(now["refresh_delay"])
+            with _changed:
+                _changed.wait_for(lambda: not now["refreshes_held"])
             lose_some("refresh_replies_lost", environ)
         if path.startswith("/api/") and method == "POST":
             lose_some("api_replies_lost", environ)
