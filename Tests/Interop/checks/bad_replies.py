@@ -1,5 +1,8 @@
 """What a provider must not answer to a sign-in: each is told in a sentence, and the session before it goes on."""
 
+import signal
+
+import raw_client
 from checks import check
 from checks.sign_in import begun, finished, signed_in_by_browser
 from sandbox import Sandbox
@@ -50,7 +53,7 @@ def begin(stage, *options):
 def expect_refused(stage, sandbox, what, fault, word, held):
     """The sign-in fails with one sentence that has the word in it, and nothing else changes."""
     sandbox.fault(**fault)
-    done = stage.run("login", "work", "--browser", "--timeout", "20")
+    done = stage.run("login", "work", "--browser", "--timeout", "30")
     left = sandbox.faults_left()
     expect(not left, f"{what}: the sign-in never came so far: {done.stderr}")
     said = done.stderr.strip().splitlines()[-1]
@@ -65,6 +68,21 @@ def expect_refused(stage, sandbox, what, fault, word, held):
     return said
 
 
+def expect_passed_over(stage, sandbox, mistake, held):
+    """The browser comes back with what answers no sign-in of ours, and ours waits on, until it is given up."""
+    sandbox.fault(mistake=mistake)
+    process, first = begun(stage, "work", "--browser", "--no-browser")
+    status, said = raw_client.browse(first["authorizationUrl"], password="password")
+    expect(not sandbox.faults_left(), f"{mistake}: the browser was never sent back: {said}")
+    expect(status == 1 and "You are signed in" not in said, f"{mistake}: the last page ({status}) says {said}")
+    expect(process.poll() is None and stage.session()["signIn"], f"{mistake}: the sign-in has ended: {stage.session()}")
+    process.send_signal(signal.SIGINT)
+    said = finished(stage, process, 130)
+    expect("given up" in said, f"{mistake}: it says {said}")
+    expect(stage.session()["signIn"] is None, f"{mistake}: the sign-in still goes on: {stage.session()}")
+    expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
+
+
 @check("bad-replies")
 def bad_replies(stage):
     """To a sign-in in the browser."""
@@ -75,11 +93,9 @@ def bad_replies(stage):
     for what, (fault, word) in AT_THE_TOKEN_ENDPOINT.items():
         expect_refused(stage, sandbox, what, fault, word, held)
     for mistake in ("wrongState", "noState"):
-        sandbox.fault(mistake=mistake)
-        done = stage.run("login", "work", "--browser", "--timeout", "3")
-        expect(not sandbox.faults_left(), f"{mistake}: the browser was never sent back")
-        expect(done.returncode == 5 and "Nobody signed in" in done.stderr, f"{mistake}: it says {done.stderr}")
-        expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
+        expect_passed_over(stage, sandbox, mistake, held)
+    said = stage.hearthctl("login", "work", "--browser", "--no-browser", "--timeout", "1", status=5)
+    expect("Nobody signed in" in said, f"without anybody it says {said}")
     stage.hearthctl("refresh", "work")
     signed_in_by_browser(stage, BROWSER_PASSWORD="password")
     count = len(IN_THE_ID_TOKEN | IN_THE_REDIRECT) + len(AT_THE_TOKEN_ENDPOINT) + 2
