@@ -23,11 +23,14 @@ fail() {
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 set -E
 
-# await SECONDS COMMAND...: until COMMAND succeeds
+# What is waited for comes within so many seconds, also on a slow and busy machine.
+limit=30
+
+# await COMMAND...: until COMMAND succeeds
 await() {
-  local deadline=$((SECONDS + $1)) command=("${@:2}")
-  until "${command[@]}" > /dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || fail "not within $1 s: ${command[*]}"
+  local deadline=$((SECONDS + limit))
+  until "$@" > /dev/null 2>&1; do
+    [ "$SECONDS" -lt "$deadline" ] || fail "not within $limit s: $*"
     sleep 0.05
   done
 }
@@ -42,7 +45,7 @@ main_pid_is_other_than() { [ "$(of_service MainPID)" != "$1" ] && [ "$(of_servic
 hearth-sandbox --port 0 > "$HOME/sandbox.log" &
 sandbox=$!
 trap 'kill $sandbox 2> /dev/null' EXIT
-await 20 grep -q "^listening on " "$HOME/sandbox.log"
+await grep -q "^listening on " "$HOME/sandbox.log"
 issuer=$(sed -n 's/^listening on //p' "$HOME/sandbox.log")
 grant=$(curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token)
 
@@ -84,11 +87,11 @@ grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$pid/status" || fail "it may gain pri
 
 check "a session is signed in and an item waits in the outbox"
 printf '%s\n' "$grant" | hearthctl login work --refresh-token-stdin > /dev/null
-await 10 work_is authenticated
+await work_is authenticated
 hearthctl outbox pause work > /dev/null
 hearthctl outbox add work POST "$issuer/api/notes" --data one --key systemd-check > /dev/null
 pending() { [ "$(hearthctl outbox stats work --json | jq .pending)" = "$1" ]; }
-await 5 pending 1
+await pending 1
 
 check "status shows the line the daemon sent"
 line=$(of_service StatusText)
@@ -97,9 +100,9 @@ systemctl --user status --no-pager hearthd.service | grep -qF "Status: \"$line\"
 
 check "SIGKILL restarts it with session and outbox as they were"
 systemctl --user kill --signal=KILL --kill-whom=main hearthd.service
-await 20 main_pid_is_other_than "$pid"
+await main_pid_is_other_than "$pid"
 [ "$(of_service NRestarts)" = 1 ] || fail "restarted $(of_service NRestarts) times"
-await 10 work_is authenticated
+await work_is authenticated
 pending 1 || fail "the outbox has lost its item"
 hearthctl outbox resume work > /dev/null
 hearthctl outbox flush work > /dev/null
@@ -107,10 +110,10 @@ effects=$(curl -sS "$issuer/__stats" | jq '[.effects[] | select(.path == "/api/n
 [ "$effects" = 1 ] || fail "the item took effect $effects times"
 
 check "the journal has events with their fields"
-await 10 has_record daemon.started '.HEARTH_VERSION != null and .MESSAGE_ID != null and .PRIORITY == "6"'
-await 10 has_record session.changed '.HEARTH_ACCOUNT == "work" and .HEARTH_STATE == "authenticated" and .PRIORITY == "5"'
-await 10 has_record session.signedIn '.HEARTH_ACCOUNT == "work" and .HEARTH_SUBJECT != null'
-await 10 has_record outbox.paused '.HEARTH_ACCOUNT == "work" and .HEARTH_REASON != null and .PRIORITY == "5"'
+await has_record daemon.started '.HEARTH_VERSION != null and .MESSAGE_ID != null and .PRIORITY == "6"'
+await has_record session.changed '.HEARTH_ACCOUNT == "work" and .HEARTH_STATE == "authenticated" and .PRIORITY == "5"'
+await has_record session.signedIn '.HEARTH_ACCOUNT == "work" and .HEARTH_SUBJECT != null'
+await has_record outbox.paused '.HEARTH_ACCOUNT == "work" and .HEARTH_REASON != null and .PRIORITY == "5"'
 bare=$(records | jq --slurp '[.[] | select(.HEARTH_EVENT == null or .MESSAGE_ID == null)] | length')
 [ "$bare" = 0 ] || fail "$bare records have no event: $(records | jq -r 'select(.HEARTH_EVENT == null).MESSAGE')"
 
@@ -121,39 +124,45 @@ grep -q "Defined-By: Hearth" <<< "$explained" || fail "the entry is not Hearth's
 
 check "SIGHUP reads the configuration again"
 systemctl --user kill --signal=HUP --kill-whom=main hearthd.service
-await 10 has_record daemon.reloaded
+await has_record daemon.reloaded
 
 check "a reload fails where the configuration is refused, with the line, and the daemon goes on with the one before"
 cp "$config" "$config.good"
 echo 'nonsense = 1' >> "$config"
 if systemctl --user reload hearthd.service 2> /dev/null; then fail "the reload has succeeded"; fi
-journalctl --user --no-pager --unit hearthd.service | grep -q "hearthctl\[.*nonsense" || fail "the journal has no reason"
+has_reason() { journalctl --user --no-pager --unit hearthd.service | grep "hearthctl\[.*nonsense"; }
+await has_reason
 [ "$(of_service ActiveState)" = active ] || fail "the daemon is $(of_service ActiveState)"
 mv "$config.good" "$config"
 systemctl --user reload hearthd.service || fail "the reload has failed"
 
 check "the watchdog ends and restarts a daemon that hangs"
 [ "$(of_service WatchdogUSec)" = 30s ] || fail "WatchdogUSec=$(of_service WatchdogUSec)"
-printf '[Service]\nWatchdogSec=2\n' > "$units/hearthd.service.d/watchdog.conf"
+printf '[Service]\nWatchdogSec=8\n' > "$units/hearthd.service.d/watchdog.conf"
 systemctl --user daemon-reload
 systemctl --user restart hearthd.service
-sleep 3
+# It is told that the daemon is well every 4 s: twice, and a daemon that it did not hear would have been ended.
+alive=$(of_service WatchdogTimestampMonotonic)
+is_heard_again() { [ "$(of_service WatchdogTimestampMonotonic)" != "$alive" ]; }
+await is_heard_again
+alive=$(of_service WatchdogTimestampMonotonic)
+await is_heard_again
 pid=$(of_service MainPID)
 [ "$(of_service NRestarts)" = 0 ] || fail "the watchdog ended a daemon that was well"
 kill -STOP "$pid"
-await 20 main_pid_is_other_than "$pid"
-await 5 work_is authenticated
+await main_pid_is_other_than "$pid"
+await work_is authenticated
 rm "$units/hearthd.service.d/watchdog.conf"
 systemctl --user daemon-reload
 
 check "SIGTERM ends it cleanly, and the next call starts it again"
-started=$(date +%s%N)
-systemctl --user stop hearthd.service
-[ $((($(date +%s%N) - started) / 1000000)) -lt 5000 ] || fail "stopping took 5 s or more"
+pid=$(of_service MainPID)
+# Without a request under way it does not wait for one, which could take 35 s.
+timeout "$limit" systemctl --user stop hearthd.service || fail "not stopped within $limit s"
 [ "$(of_service Result) $(of_service ExecMainStatus)" = "success 0" ] || fail "ended with $(of_service Result)"
-await 10 has_record daemon.stopping
+await has_record daemon.stopping "._PID == \"$pid\""
 systemctl --user start hearthd.socket
-await 10 work_is authenticated
+await work_is authenticated
 
 check "a configuration it cannot use is refused with status 78 and not tried again"
 systemctl --user stop hearthd.socket hearthd.service
@@ -161,25 +170,28 @@ cp "$config" "$HOME/config.toml.good"
 echo 'type = ' >> "$config"
 if systemctl --user start hearthd.service 2> /dev/null; then fail "it started with a broken configuration"; fi
 [ "$(of_service ExecMainStatus)" = 78 ] || fail "status $(of_service ExecMainStatus)"
-sleep 2
-[ "$(of_service ActiveState) $(of_service NRestarts)" = "failed 0" ] || fail "it was started again"
-await 10 has_record daemon.configurationRefused '.PRIORITY == "3"'
+has_failed() { [ "$(of_service ActiveState)" = failed ]; }
+await has_failed
+[ "$(of_service NRestarts)" = 0 ] || fail "it was started again"
+await has_record daemon.configurationRefused '.PRIORITY == "3"'
 refusals() { journalctl --user -q -o cat HEARTH_EVENT=daemon.configurationRefused | wc -l; }
+are_more_refusals() { [ "$(refusals)" -gt "$before" ]; }
 before=$(refusals)
 if hearthctl status 2> "$HOME/refusal"; then fail "a call was answered with a broken configuration"; fi
 grep -q "cannot start: .*config.toml" "$HOME/refusal" || fail "the caller is not told why: $(cat "$HOME/refusal")"
+await are_more_refusals
 [ "$(refusals)" -eq $((before + 1)) ] || fail "one call started the daemon $(($(refusals) - before)) times"
 cp "$HOME/config.toml.good" "$config"
 systemctl --user reset-failed
 systemctl --user start hearthd.service
-await 10 work_is authenticated
+await work_is authenticated
 
 check "the sandbox drop-in leaves it at work"
 if unshare --user --map-root-user --mount true 2> /dev/null; then
   cp /run/hearth/stage/sandbox.conf.example "$units/hearthd.service.d/sandbox.conf"
   systemctl --user daemon-reload
   systemctl --user restart hearthd.service
-  await 10 work_is authenticated
+  await work_is authenticated
   hearthctl refresh work > /dev/null
   rm "$units/hearthd.service.d/sandbox.conf"
   systemctl --user daemon-reload
@@ -207,19 +219,19 @@ hand_over() {
 hand_over vault.key
 curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token \
   | hearthctl login vault --refresh-token-stdin > /dev/null
-await 10 vault_is authenticated
+await vault_is authenticated
 [ "$(jq 'has("sealed")' "$HOME/.local/state/hearth/credentials/vault.json")" = true ] || fail "it is not sealed"
 hand_over other.key
-await 10 vault_is locked
+await vault_is locked
 [ "$(hearthctl status vault --json | jq --raw-output '.. | .reason? // empty' | head -n 1)" = keyUnavailable ] \
   || fail "locked, but not for the key"
 hand_over vault.key
-await 10 vault_is authenticated
+await vault_is authenticated
 rm "$units/hearthd.service.d/credential.conf"
 cp "$HOME/config.toml.good" "$config"
 systemctl --user daemon-reload
 systemctl --user restart hearthd.service
-await 10 work_is authenticated
+await work_is authenticated
 
 check "the page for an ended session is opened outside of the unit, on a display that came later"
 mkdir -p "$HOME/bin"
@@ -234,18 +246,17 @@ echo 'on_reauth = "browser"' >> "$config"
 systemctl --user daemon-reload
 systemctl --user restart hearthd.service
 systemctl --user set-environment WAYLAND_DISPLAY=wayland-7
-await 10 work_is authenticated
+await work_is authenticated
 curl -sS -X POST "$issuer/__revoke" -d '{}' > /dev/null
 if hearthctl refresh work 2> /dev/null; then fail "it was refreshed with a grant that was revoked"; fi
-await 20 test -e "$HOME/opened"
+await test -e "$HOME/opened"
 grep -q "^$issuer/authorize?.* wayland-7$" "$HOME/opened" || fail "opened: $(cat "$HOME/opened")"
 if grep -q hearthd.service "$HOME/opened"; then fail "the browser runs in the daemon's unit"; fi
 grep -q '^NoNewPrivs:[[:space:]]*0' "$HOME/opened" || fail "the browser may gain no privileges"
-if journalctl --user --output=cat | grep -q '/authorize?'; then fail "the address is in the journal"; fi
 rm "$units/hearthd.service.d/path.conf"
 curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token \
   | hearthctl login work --refresh-token-stdin > /dev/null
-await 10 work_is authenticated
+await work_is authenticated
 
 check "oidc-agent's clients are given a token: the first one starts the program for them"
 token=$(hearthctl token work)
@@ -262,11 +273,14 @@ PYTHON
 systemctl --user stop hearth-oidc-agent.socket hearth-oidc-agent.service
 [ "$(systemctl --user show --property=Result --value hearth-oidc-agent.service)" = success ] || fail "the agent failed"
 
-check "no token is in the journal"
+check "no token is in the journal, and no address of a sign-in"
+pid=$(of_service MainPID)
+systemctl --user stop hearthd.socket hearthd.service
+await has_record daemon.stopping "._PID == \"$pid\""
 journalctl --user --output=json --all > "$HOME/journal"
 for secret in "$grant" "$token"; do
   if grep -qF "$secret" "$HOME/journal"; then fail "a token is in the journal"; fi
 done
+if grep -q '/authorize?' "$HOME/journal"; then fail "an address is in the journal"; fi
 
-systemctl --user stop hearthd.socket hearthd.service
 echo "All $checked checks passed."

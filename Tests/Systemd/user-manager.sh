@@ -103,7 +103,7 @@ done < "$root/cgroup.procs"
 
 wait_for_socket() {
   local _
-  for _ in $(seq 500); do
+  for _ in $(seq 3000); do
     [ -S "$1" ] && return
     sleep 0.01
   done
