@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Sourced by demo.sh and run.sh: a sandbox and a daemon in a throw-away folder, gone when the script ends.
-# Wants $programs, the folder with the programs, and $lifetime, that of access tokens in seconds.
+# Wants $programs, the folder with the programs, and $lifetime, that of access tokens in seconds; $margin_fraction, of the
+# lifetime, where a refresh is not due as early as usual.
 
 # Not below $TMPDIR: the path of a socket has room for 107 bytes.
 stage=$(mktemp -d /tmp/hearth-demo.XXXXXX)
@@ -26,7 +27,7 @@ start_sandbox() {
     > "$stage/sandbox.log" 2>&1 &
   sandbox=$!
   local _
-  for _ in $(seq 200); do
+  for _ in $(seq 600); do
     issuer=$(sed -n 's/^listening on //p' "$stage/sandbox.log")
     if [ -n "$issuer" ]; then port=${issuer##*:}; return 0; fi
     sleep 0.05
@@ -46,6 +47,7 @@ scopes      = ["openid", "offline_access"]
 api_origins = ["$issuer"]
 
 [refresh]
+margin_fraction = ${margin_fraction:-0.2}
 backoff_initial = "500ms"
 backoff_max     = "2s"
 
@@ -61,7 +63,7 @@ start_daemon() {
     2> "$stage/daemon.log" &
   daemon=$!
   local _
-  for _ in $(seq 200); do
+  for _ in $(seq 600); do
     if hearthctl rpc daemon.getInfo > /dev/null 2>&1; then return 0; fi
     sleep 0.05
   done
