@@ -8,6 +8,8 @@ from pathlib import Path
 
 # Beside the virtual environment that the checks run in.
 UNPACKED = Path(sys.prefix).parent / "interop-programs"
+# Where some of them could not be downloaded, none of them is used.
+IS_UNPACKED = (UNPACKED / "ready").exists()
 LIBRARIES = UNPACKED / "usr" / "lib"
 BY_ARCHITECTURE = next(LIBRARIES.glob("*-linux-gnu*"), LIBRARIES)
 ETC = Path(__file__).parents[2] / "etc"
@@ -45,6 +47,7 @@ def environment(stage):
 
 def found(stage, name, *version):
     """Those with this name that start, this machine's own first."""
-    places = [shutil.which(name), *(UNPACKED / "usr" / folder / name for folder in ("bin", "sbin"))]
+    unpacked = [UNPACKED / "usr" / folder / name for folder in ("bin", "sbin") if IS_UNPACKED]
+    places = [shutil.which(name), *unpacked]
     programs = [Program(place, environment(stage)) for place in places if place and os.access(place, os.X_OK)]
     return [program for program in programs if program.version(*version)]

@@ -1,13 +1,8 @@
 """The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own parsers."""
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
+import programs
 from checks import check
 from stage import expect, oidc
 
@@ -15,13 +10,11 @@ TYPES = {"counter", "gauge", "histogram"}
 
 
 def promtool(stage, *words, stdin=""):
-    """Nothing where there is none: it is in Debian's package of Prometheus, and comes with "make interop" where that can be
-    downloaded."""
-    beside = str(Path(sys.prefix) / "bin")
-    program = shutil.which("promtool", path=beside + os.pathsep + os.environ.get("PATH", ""))
-    if program is None:
+    """False where there is none: it is in Debian's package of Prometheus, which "make interop" unpacks."""
+    found = programs.found(stage, "promtool")
+    if not found:
         return False
-    done = subprocess.run([program, *words], input=stdin, capture_output=True, text=True, cwd=stage.folder, timeout=60)
+    done = found[0].run(*words, stdin=stdin)
     said = (done.stdout + done.stderr).strip()
     expect(done.returncode == 0, f"promtool {words[0]} {words[1]} ended with {done.returncode}: {said}")
     return True
@@ -38,7 +31,7 @@ def samples(text):
 @check("metrics")
 def metrics(stage):
     """A refresh, a delivery, a 401 and an end by the provider, each found by its name in the text."""
-    provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=60)
+    provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
     stage.start_daemon()
@@ -48,7 +41,7 @@ def metrics(stage):
     stage.hearthctl("outbox", "flush")
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
 
-    text = stage.run("metrics").stdout
+    text, prometheus = stage.run("metrics").stdout, stage.run("metrics", "--prometheus").stdout
     families = list(text_string_to_metric_families(text))
     expect({family.type for family in families} == TYPES, "there are other types of metrics, or fewer")
     for family in families:
@@ -72,15 +65,6 @@ def metrics(stage):
         name = (name[0], *sorted(name[1:]))
         expect(found.get(name, 0) >= least, f"{name} is {found.get(name)}, and should be {least} at least")
 
-    # What reads OpenMetrics in promtool wants to know when each sample was taken.
-    timed = "".join(
-        line + ("\n" if line.startswith("#") else " 1700000000\n") for line in text.splitlines()
-    )
-    (stage.folder / "metrics.txt").write_text(timed)
-    has_promtool = promtool(stage, "tsdb", "create-blocks-from", "openmetrics", "metrics.txt", "blocks")
-    # "check metrics" reads Prometheus's own format alone, also in its newest version.
-    promtool(stage, "check", "metrics", stdin=stage.run("metrics", "--prometheus").stdout)
-
     reason = ("reason", "rejectedByServer")
     before = found[("hearth_automatic_sign_outs_total", work, reason)]
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
@@ -88,5 +72,15 @@ def metrics(stage):
     after = samples(stage.run("metrics").stdout)
     expect(after[("hearth_automatic_sign_outs_total", work, reason)] == before + 1, "the end was not counted")
     expect(after[("hearth_session_authenticated", work)] == 0, "an ended session counts as signed in")
+
+    # What reads OpenMetrics in promtool wants to know when each sample was taken.
+    timed = "".join(
+        line + ("\n" if line.startswith("#") else " 1700000000\n") for line in text.splitlines()
+    )
+    (stage.folder / "metrics.txt").write_text(timed)
+    words = ["openmetrics", stage.folder / "metrics.txt", stage.folder / "blocks"]
+    has_promtool = promtool(stage, "tsdb", "create-blocks-from", *words)
+    # "check metrics" reads Prometheus's own format alone, also in its newest version.
+    promtool(stage, "check", "metrics", stdin=prometheus)
     reader = "prometheus_client and promtool" if has_promtool else "prometheus_client; there is no promtool"
     return f"{len(families)} families of {len(found)} samples, read by {reader}"

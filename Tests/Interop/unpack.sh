@@ -1,0 +1,31 @@
+#!/bin/sh
+# unpack.sh FOLDER PACKAGE...: unpacks Debian packages below FOLDER, installs none of them, and marks it with the file
+# "ready". Those that this Debian does not know it names; where one that it knows cannot be downloaded, it unpacks none.
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$1
+shift
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder"
+command -v apt-get > /dev/null || { echo "This is no Debian: its packages cannot be had."; exit 1; }
+"$root/etc/install-packages.sh" --update || true
+known=
+for package in "$@"; do
+  if apt-cache show --quiet "$package" > /dev/null 2>&1; then
+    known="$known $package"
+  else
+    echo "This Debian has no package $package; what needs it is not tried."
+  fi
+done
+# shellcheck disable=SC2086
+timeout 600 apt-get -qq -o APT::Sandbox::User=root -o Acquire::Retries=5 -o Acquire::http::Timeout=30 \
+  download $known || {
+  echo "The packages cannot be downloaded."
+  exit 1
+}
+for file in ./*.deb; do
+  dpkg-deb --extract "$file" .
+  rm "$file"
+done
+touch ready
