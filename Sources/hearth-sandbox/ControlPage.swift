@@ -38,10 +38,15 @@ enum ControlPage {
       POST /__fault       adds a fault for requests whose path begins with
                           "path"; the first that matches is applied
       GET /__fault        the faults that are left; DELETE forgets them
+      POST /__release     answers the requests that are held, and removes the
+                          faults with "hold"
 
     FAULTS
       "method", "times"   for these requests only, for so many
       "delay"             waits for so many seconds first
+      "hold": true        waits for POST /__release first; "held" in /__stats
+                          counts the requests that wait. One whose client
+                          leaves takes no effect
       "status", "body", "contentType", "headers", "redirect"
                           the response; {{sent}} in the body stands for the
                           secrets that were sent; an ETag among the headers

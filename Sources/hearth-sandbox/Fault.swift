@@ -10,6 +10,8 @@ struct Fault: Codable, Hashable, Sendable {
   var status: Int?
   /// Seconds to wait before anything else.
   var delay: Double?
+  /// Whether the request waits until it is released, before anything else.
+  var hold: Bool?
   var hang: Bool?
   var drop: Bool?
   var body: String?
@@ -25,7 +27,8 @@ struct Fault: Codable, Hashable, Sendable {
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case path, method, status, delay, hang, drop, body, contentType, headers, echo, redirect, mistake, handle, times
+    case path, method, status, delay, hold, hang, drop, body, contentType, headers, echo, redirect, mistake, handle
+    case times
   }
 
   /// The fault has a response of its own.

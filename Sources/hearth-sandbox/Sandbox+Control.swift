@@ -24,13 +24,16 @@ extension Sandbox {
   private struct StatisticsReport: Encodable {
     let statistics: Statistics
     let effects: [APILedger.Effect]
+    /// Requests that wait to be released.
+    let held: Int
 
-    enum CodingKeys: String, CodingKey { case effects }
+    enum CodingKeys: String, CodingKey { case effects, held }
 
     func encode(to encoder: any Encoder) throws {
       try statistics.encode(to: encoder)
       var container = encoder.container(keyedBy: CodingKeys.self)
       try container.encode(effects, forKey: .effects)
+      try container.encode(held, forKey: .held)
     }
   }
 
@@ -60,7 +63,10 @@ extension Sandbox {
       case (.get, "/__tokens"):
         return .json(["tokens": state.withLock(\.provider.issued)])
       case (.get, "/__stats"):
-        let report = state.withLock { StatisticsReport(statistics: $0.statistics, effects: $0.ledger.effects) }
+        let held = held.withLock(\.count)
+        let report = state.withLock {
+          StatisticsReport(statistics: $0.statistics, effects: $0.ledger.effects, held: held)
+        }
         return .json(report, keys: .useDefaultKeys)
       case (.delete, "/__stats"):
         state.withLock { state in
@@ -73,12 +79,17 @@ extension Sandbox {
         guard fault.path != nil || fault.mistake != nil else {
           throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is needed.")
         }
+        // The connection is watched for its end only once.
+        guard fault.hold != true || fault.hang != true else {
+          throw ErrorBody("invalid_request", "A request can have \"hold\" or \"hang\", not both.")
+        }
         state.withLock { $0.faults.faults.append(fault) }
         return listOfFaults
       case (.get, "/__fault"): return listOfFaults
       case (.delete, "/__fault"):
         state.withLock { $0.faults.faults = [] }
         return listOfFaults
+      case (.post, "/__release"): return .json(["released": release()])
       case (_, let path):
         return .json(ErrorBody("not_found", "There is no \(path); see --help."), status: .notFound)
       }

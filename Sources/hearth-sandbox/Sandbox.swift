@@ -38,6 +38,8 @@ final class Sandbox: HTTPResponder {
 
   let settings: Settings
   let state = Mutex(State())
+  /// Held requests by what lets them go on. It is locked before `state`, if both are.
+  let held = Mutex<Set<AsyncStream<Void>.Continuation>>([])
   private let url = Mutex("http://127.0.0.1")
   private let clock: @Sendable () -> Date
 
@@ -74,8 +76,9 @@ final class Sandbox: HTTPResponder {
     if isTokenCall { state.withLock { $0.statistics.tokenCallBegan() } }
     defer { if isTokenCall { state.withLock { $0.statistics.tokenCallsInFlight -= 1 } } }
 
-    guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return perform(call) }
+    guard let (fault, hold) = nextFault(for: call) else { return perform(call) }
     call.mistake = fault.mistake
+    if let hold { try await wait(for: hold, request) }
     if let delay = fault.delay { try await pause(.seconds(delay)) }
     if isTokenCall, !fault.takesEffect { state.withLock { $0.statistics.tokenOutcomes["fault", default: 0] += 1 } }
     let response = fault.takesEffect ? perform(call) : nil
@@ -86,7 +89,10 @@ final class Sandbox: HTTPResponder {
       try await context.channel.close()
       throw ChannelError.ioOnClosedChannel
     }
-    return fault.response(to: call, inPlaceOf: response)
+    var answer = fault.response(to: call, inPlaceOf: response)
+    // Nothing is read any more from a connection that was watched for its end.
+    if hold != nil { answer.headers[.connection] = "close" }
+    return answer
   }
 
   /// Waits, and ends early when the sandbox stops.

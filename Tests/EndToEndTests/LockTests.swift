@@ -10,27 +10,33 @@ import Testing
     arguments: ["file", "folder"])
   func unreadable(place: String) async throws {
     try await TestEnvironment.run(unprivileged: true) { environment in
-      let sandbox = try environment.sandbox("sandbox", "--token-lifetime", "6")
+      let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let path = place == "file" ? daemon.credential() : daemon.credentials
       let mode = try #require(Files.mode(path))
-      // A refresh that is under way may put another file there.
-      let unread = try eventually("the file counts as unreadable") {
-        try Files.setMode(path, 0)
-        let status = try daemon.status()
-        return status.credential.readable ? nil : status
-      }
+      try Files.setMode(path, 0)
+      let unread = try daemon.waitUntil("the file counts as unreadable") { !$0.credential.readable }
       let held = try #require(unread.token?.fingerprint)
       #expect(unread.state == "authenticated")
       #expect(try daemon.token().fingerprint == held, "the token in memory is served until it expires")
+      try Files.setMode(path, mode)
+      try daemon.waitUntil("the file counts as readable") { $0.credential.readable }
+
+      // The same with a token that expires soon. A refresh that is under way may put another file there.
+      try daemon.signIn(at: sandbox, lifetime: 2, replace: true)
+      try eventually("the file counts as unreadable, and nothing is under way") {
+        try Files.setMode(path, 0)
+        let status = try daemon.status()
+        return !status.credential.readable && status.json["refresh"]?["inFlight"] == false
+      }
       let refreshes = try sandbox.refreshes()
 
       let locked = try daemon.waitFor("locked", "permissionDenied")
       #expect(locked.action == "wait" && locked.route == "locked" && locked.subject == "2482")
       #expect(try sandbox.refreshes() == refreshes, "nothing is refreshed that could not be stored")
       try Files.setMode(path, mode)
-      try daemon.waitFor("authenticated", within: .seconds(3))
+      try daemon.waitFor("authenticated")
       _ = try daemon.token()
       #expect(try sandbox.count("reuseDetected") == 0)
     }
@@ -47,7 +53,7 @@ import Testing
       let run = try environment.hearthctl(["token", "work", "--socket", daemon.socket])
       #expect(run.status == 4 && run.output.isEmpty)
       try Files.setMode(daemon.credential(), 0o600)
-      try daemon.waitFor("authenticated", within: .seconds(3))
+      try daemon.waitFor("authenticated")
     }
   }
 
@@ -62,7 +68,7 @@ import Testing
       try daemon.start()
       #expect(try daemon.waitFor("locked", "permissionDenied").subject == "2482")
       try Files.setMode(daemon.credential(), 0o600)
-      try daemon.waitFor("authenticated", within: .seconds(3))
+      try daemon.waitFor("authenticated")
     }
   }
 
@@ -94,15 +100,16 @@ import Testing
       let sandbox = try environment.sandbox("sandbox", "--grace", "0")
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
-      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      try sandbox.hold("/token")
       let socket = daemon.socket
       async let refresh: Void = {
         var client = try ControlClient(path: socket)
         _ = try? client.call(RefreshSession.name, ["account": "work"])
       }()
-      try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
+      try sandbox.waitUntilHeld()
       let answer = try daemon.call("session.lock", ["account": "work"])
       #expect(answer["sessions"]?[0]?["state"] == "locked", "locked at once")
+      try sandbox.release()
       try eventually("the refresh has landed") { try sandbox.refreshes() == 2 }
       try await refresh
       try daemon.call("session.unlock", ["account": "work"])

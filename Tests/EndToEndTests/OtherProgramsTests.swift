@@ -35,14 +35,15 @@ import Testing
       try daemon.signIn(at: sandbox)
       try sandbox.revoke()
       let grant = try sandbox.grant()
-      try sandbox.fault(["path": "/token", "delay": 1, "times": 1])
+      try sandbox.hold("/token")
       _ = try environment.spawn(
         "hearthctl", ["refresh", "work", "--socket", daemon.socket], user: environment.user)
-      try eventually("the refresh is in flight") { try sandbox.count("tokenCallsInFlight") == 1 }
+      try sandbox.waitUntilHeld()
       let aside = environment.folder + "/aside.json"
       try Files.write(CredentialText.grant(grant, of: sandbox), to: aside, owner: environment.user)
       try Files.setMode(aside, 0)
       try Files.move(aside, to: daemon.credential())
+      try sandbox.release()
       try daemon.waitFor("reauthRequired", "refreshTokenRejected")
       try Files.setMode(daemon.credential(), 0o600)
       try daemon.waitFor("authenticated")

@@ -172,10 +172,12 @@ import Testing
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(configuration(sandbox))
-      try sandbox.fault(["path": "/token", "delay": 3, "times": 1])
+      try sandbox.hold("/token")
       let process = try login(environment, daemon)
-      try eventually("the code is sent") { try sandbox.count("tokenCallsInFlight") == 1 }
-      #expect(try daemon.stop(SIGTERM) == .exited(0))
+      try sandbox.waitUntilHeld()
+      try daemon.beginStopping()
+      try sandbox.release()
+      #expect(try daemon.process?.wait() == .exited(0))
       #expect(try status(process) == 0, "whoever waits for it is told")
       #expect(process.output == "Signed in to work as ada.\n")
       try daemon.start()

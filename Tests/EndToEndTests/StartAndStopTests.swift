@@ -213,28 +213,31 @@ import Testing
       let daemon = try environment.daemon(before)
       try daemon.signIn("one", at: own)
       try daemon.signIn("two", at: own)
-      try own.fault(["path": "/token", "delay": 5, "times": 1])
+      try own.hold("/token")
       let socket = daemon.socket
       async let refresh: Void = {
         var client = try ControlClient(path: socket)
         _ = try? client.call(RefreshSession.name, ["account": "one"])
       }()
-      try eventually("the refresh is in flight") { try own.count("tokenCallsInFlight") == 1 }
-      // Both change, and the first of them waits for its refresh.
-      try daemon.configure(Configuration.oidc(other, account: "one") + Configuration.oidc(other, account: "two"))
+      try own.waitUntilHeld()
+      // Both change, and the first of them waits for its refresh. The third, which is new, waits for nothing.
+      try daemon.configure(
+        ["one", "two", "three"].map { Configuration.oidc(other, account: $0) }.joined())
       daemon.process?.signal(SIGHUP)
-      var refusals: [Int] = []
+      try eventually("the reload is under way") { (try? daemon.status("three")) != nil }
+      let item: JSONObject = ["account": "two", "method": "POST", "url": .string("\(other.url)/api/items")]
+      #expect(try daemon.refusal(of: "outbox.enqueue", item).code == 1006)
+      #expect(try own.count("held") == 1)
+      try own.release()
       try eventually("the reload is done") {
         do {
-          let url = "\(other.url)/api/items"
-          try daemon.call("outbox.enqueue", ["account": "two", "method": "POST", "url": .string(url)])
+          try daemon.call("outbox.enqueue", item)
           return true
         } catch ControlClient.Failure.refused(let error) {
-          refusals.append(error.code)
-          return nil
+          #expect(error.code == 1006, "as long as the session is the old one")
+          return false
         }
       }
-      #expect(refusals.count > 10 && refusals.allSatisfy { $0 == 1006 }, "as long as the session is the old one")
       try await refresh
       try daemon.waitUntil("the grant is not sent there", account: "two") { $0.action == "fixConfiguration" }
       let stats = try daemon.call("outbox.flush", ["account": "two"])
@@ -244,17 +247,17 @@ import Testing
   }
 
   @Test(
-    "SIGTERM and SIGINT end it with status 0, under five seconds, and its socket goes", arguments: [SIGTERM, SIGINT])
+    "SIGTERM and SIGINT end it with status 0, whoever is connected, and its socket goes", arguments: [SIGTERM, SIGINT])
   func stop(_ signal: Int32) async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
-      _ = try daemon.events()
-      let start = ContinuousClock.now
+      let link = try RawLink(daemon.socket)
+      #expect(try link.ask("events.subscribe", "{}").contains("snapshot"))
       #expect(try daemon.stop(signal) == .exited(0))
-      #expect(ContinuousClock.now - start < .seconds(5))
       #expect(!Files.exists(daemon.socket))
+      while try link.receive() != nil {}
     }
   }
 
@@ -262,13 +265,13 @@ import Testing
   func callsWhileStopping() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let daemon = try environment.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"6s\""))
+      let daemon = try environment.daemon(Configuration.oidc(sandbox, "[refresh]\nrequest_timeout = \"10s\""))
       try daemon.signIn(at: sandbox)
       try sandbox.fault(["path": "/token", "hang": true])
       let socket = daemon.socket
       @Sendable func refusal(by client: inout ControlClient, of method: String) -> Int? {
         do {
-          _ = try client.call(method, ["account": "work"], within: .seconds(20))
+          _ = try client.call(method, ["account": "work"])
           return nil
         } catch ControlClient.Failure.refused(let error) {
           return error.code
@@ -283,13 +286,11 @@ import Testing
         return refusal(by: &client, of: "session.refresh")
       }()
       try eventually("the refresh hangs") { try sandbox.count("tokenCallsInFlight") == 1 }
-      let start = ContinuousClock.now
       daemon.process?.signal(SIGTERM)
       try eventually("a call is refused") { refusal(by: &idle, of: "session.get") == -32000 }
-      #expect(ContinuousClock.now - start < .seconds(2), "it waits for nothing")
+      #expect(try sandbox.count("tokenCallsInFlight") == 1, "it waits for nothing")
       #expect(try await waiting == -32000)
-      #expect(try daemon.process?.wait(within: .seconds(10)) == .exited(0))
-      #expect(ContinuousClock.now - start < .seconds(11.5), "a request's time and what ending takes")
+      #expect(try daemon.process?.wait() == .exited(0))
     }
   }
 
@@ -299,18 +300,19 @@ import Testing
       let sandbox = try environment.sandbox()
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
-      try sandbox.fault(["path": "/api/", "delay": 4, "times": 2])
+      try sandbox.hold("/api/")
       let (socket, url) = (daemon.socket, sandbox.url)
       let item = try daemon.call(
         "outbox.enqueue", ["account": "work", "method": "POST", "url": .string(url + "/api/notes"), "body": "a"])
       async let answer: JSON = {
         var client = try ControlClient(path: socket)
         return try client.call(
-          "http.request", ["account": "work", "method": "GET", "url": .string(url + "/api/whoami")],
-          within: .seconds(20))
+          "http.request", ["account": "work", "method": "GET", "url": .string(url + "/api/whoami")])
       }()
-      try eventually("both are at the API") { try sandbox.call("GET", "/__fault")["faults"] == [] }
-      #expect(try daemon.stop() == .exited(0))
+      try sandbox.waitUntilHeld(2)
+      try daemon.beginStopping()
+      try sandbox.release()
+      #expect(try daemon.process?.wait() == .exited(0))
       #expect(try await answer["status"] == 200)
       try daemon.start()
       let kept = try daemon.call("outbox.get", ["id": item["id"] ?? .null])
@@ -351,14 +353,16 @@ import Testing
       let daemon = try environment.daemon(Configuration.oidc(sandbox))
       try daemon.signIn(at: sandbox)
       let before = Files.text(daemon.credential())
-      try sandbox.fault(["path": "/token", "delay": 6, "times": 1])
+      try sandbox.hold("/token")
       let socket = daemon.socket
       async let asked: Void = {
         var client = try ControlClient(path: socket)
-        _ = try? client.call("session.refresh", ["account": "work"], within: .seconds(20))
+        _ = try? client.call("session.refresh", ["account": "work"])
       }()
-      try eventually("the refresh is sent") { try sandbox.count("tokenCallsInFlight") == 1 }
-      #expect(try daemon.stop(SIGTERM) == .exited(0))
+      try sandbox.waitUntilHeld()
+      try daemon.beginStopping()
+      try sandbox.release()
+      #expect(try daemon.process?.wait() == .exited(0))
       try await asked
       #expect(Files.text(daemon.credential()) != before, "the rotated grant is on disk")
       try daemon.start()

@@ -53,9 +53,10 @@ import Testing
     }
   }
 
-  @Test("only the true answer, a drop and a mere delay take effect by themselves")
+  @Test("only the true answer, a drop, a mere delay and a mere hold take effect by themselves")
   func takesEffect() {
     #expect(Fault(path: "/", delay: 1).takesEffect)
+    #expect(Fault(path: "/", hold: true).takesEffect)
     #expect(Fault(path: "/", drop: true).takesEffect)
     #expect(Fault(path: "/", headers: ["Retry-After": "1"]).takesEffect)
     #expect(!Fault(path: "/", hang: true).takesEffect)
@@ -115,6 +116,8 @@ import Testing
       let answer = try await sandbox.call(.post, "/__fault", body: #"{"path":"/api","statsu":500}"#)
       #expect(answer.status == 400 && answer.body.contains("statsu"))
       #expect(try await sandbox.call(.post, "/__fault", body: "[]").status == 400)
+      let both = try await sandbox.call(.post, "/__fault", body: #"{"path":"/","hold":true,"hang":true}"#)
+      #expect(both.status == 400)
       #expect(try await sandbox.call(.post, "/__grant", body: "{}").status == 400)
       #expect(try await sandbox.call(.get, "/__fault").body == #"{"faults":[]}"#)
     }
@@ -131,6 +134,67 @@ import Testing
       }
       while sandbox.statistics.tokenCallsInFlight != 0 { await Task.yield() }
       #expect(sandbox.statistics.maxTokenCallsInFlight == 1)
+    }
+  }
+
+  @Test("held requests are counted, and take effect and are answered once they are released")
+  func hold() async throws {
+    struct Report: Decodable { let held: Int }
+    try await Harness.run { sandbox in
+      let token = try await sandbox.grant().accessToken
+      try await sandbox.fault(#"{"path":"/api","hold":true}"#)
+      async let first = sandbox.call(.post, "/api/a", bearer: token)
+      async let second = sandbox.call(.post, "/api/b", bearer: token)
+      while sandbox.held < 2 { await Task.yield() }
+      #expect(try await sandbox.call(.get, "/__stats").decoded(as: Report.self).held == 2)
+      #expect(sandbox.effects.isEmpty)
+      #expect(try await sandbox.call(.post, "/__release").body == #"{"released":2}"#)
+      #expect(try await first.status == 200)
+      #expect(try await second.status == 200)
+      #expect(sandbox.held == 0 && Set(sandbox.effects.map(\.path)) == ["/api/a", "/api/b"])
+      #expect(try await sandbox.call(.post, "/api/c", bearer: token).status == 200, "the fault is gone")
+    }
+  }
+
+  @Test("a hold comes before the rest of its fault, for so many requests, and its release leaves other faults")
+  func holdWithAnswer() async throws {
+    try await Harness.run { sandbox in
+      try await sandbox.fault(#"{"path":"/token","hold":true,"status":503,"times":1}"#)
+      try await sandbox.fault(#"{"path":"/token","status":502}"#)
+      async let held = sandbox.refresh("x")
+      while sandbox.held == 0 { await Task.yield() }
+      #expect(sandbox.statistics.tokenCallsInFlight == 1)
+      #expect(try await sandbox.refresh("x").status == 502, "only one is held")
+      _ = try await sandbox.call(.post, "/__release")
+      #expect(try await held.status == 503)
+      #expect(try await sandbox.refresh("x").status == 502)
+    }
+  }
+
+  @Test("a held request whose client leaves is forgotten, and takes no effect")
+  func abandonedHold() async throws {
+    try await Harness.run(setup: .ahc()) { sandbox in
+      let token = try await sandbox.grant().accessToken
+      try await sandbox.fault(#"{"path":"/api","hold":true}"#)
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { _ = try? await sandbox.call(.post, "/api/a", bearer: token) }
+        while sandbox.held == 0 { await Task.yield() }
+        group.cancelAll()
+      }
+      while sandbox.held != 0 { await Task.yield() }
+      #expect(try await sandbox.call(.post, "/__release").body == #"{"released":0}"#)
+      #expect(sandbox.effects.isEmpty)
+    }
+  }
+
+  @Test("the connection of a held request closes with the answer, which says so")
+  func connectionOfHold() async throws {
+    try await Harness.run(setup: .live) { sandbox in
+      try await sandbox.fault(#"{"path":"/api","hold":true}"#)
+      async let answer = sandbox.call(.get, "/api/a", bearer: "x")
+      while sandbox.held == 0 { await Task.yield() }
+      sandbox.sandbox.release()
+      #expect(try await answer.headers[.connection] == "close")
     }
   }
 }

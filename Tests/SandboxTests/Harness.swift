@@ -77,5 +77,7 @@ struct Harness: Sendable {
   }
 
   var statistics: Statistics { sandbox.state.withLock(\.statistics) }
+  /// How many requests wait to be released.
+  var held: Int { sandbox.held.withLock(\.count) }
   var effects: [APILedger.Effect] { sandbox.state.withLock(\.ledger.effects) }
 }

@@ -42,6 +42,17 @@ final class Sandbox {
     }
   }
 
+  /// Whether it has a connection that it has not read to its end: what was sent on it may still take effect.
+  var isConnected: Bool {
+    let digits = String(port, radix: 16, uppercase: true)
+    let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+    // proc(5): after the number the local address, the other one, and the state; 01 is open, 08 closed by the other end.
+    return Files.text("/proc/net/tcp").split(separator: "\n").contains { line in
+      let fields = line.split(separator: " ")
+      return fields.count > 3 && fields[1] == address && ["01", "08"].contains(fields[3])
+    }
+  }
+
   /// Goes away: its port refuses connections.
   func stop() throws {
     process?.signal(SIGTERM)
@@ -66,6 +77,17 @@ final class Sandbox {
   }
 
   func fault(_ fault: JSON) throws { _ = try call("POST", "/__fault", fault) }
+  /// From now on the requests whose path begins with `path` wait until they are released. `further`: more of the fault.
+  func hold(_ path: String, _ further: JSONObject = [:]) throws {
+    var fault = further
+    (fault["path"], fault["hold"]) = (.string(path), true)
+    try self.fault(.object(fault))
+  }
+  func waitUntilHeld(_ count: Int = 1) throws {
+    try eventually("\(count) held by the sandbox") { try self.count("held") == count }
+  }
+  /// Answers the requests that are held, and holds no more.
+  func release() throws { _ = try call("POST", "/__release") }
   func clearFaults() throws { _ = try call("DELETE", "/__fault") }
   func revoke() throws { _ = try call("POST", "/__revoke") }
   /// The API refuses every access token that was issued until now.

@@ -179,7 +179,7 @@ struct SiegeRun {
     server.stop()
     // Memory is given back a moment after the last connection that did not read has gone.
     let limit = before.memory + (64 << 10)
-    try? eventually("memory is given back", within: .seconds(10)) { ProcessFigures(of: process).memory < limit }
+    try? eventually("memory is given back") { ProcessFigures(of: process).memory < limit }
     let lines = daemon.process?.errors.split(separator: "\n").count ?? 0
     return Outcome(
       problems: problems, acknowledged: writers.reduce(0) { $0 + $1.count }, requests: server.count,

@@ -106,13 +106,14 @@ import Testing
   func shuttingDown() async throws {
     try await WireScene.play("shutting-down", Self.oidc) { scene in
       try scene.signIn()
-      try scene.fault(#"{"path":"/token","delay":3,"times":1}"#)
+      try scene.sandbox.hold("/token")
       let waiting = try RawLink(scene.daemon.socket)
       waiting.send(RawLink.line("session.refresh", #"{"account":"work"}"#))
-      try scene.wait(for: #""inFlight":true"#)
+      try scene.sandbox.waitUntilHeld()
       scene.daemon.process?.signal(15)
       try eventually("it is stopping") { try scene.link.ask("session.list", "{}").contains("-32000") }
       try scene.call("while a refresh that was sent lands", "session.list")
+      try scene.sandbox.release()
       scene.note("the call that waits for the refresh", answer: try waiting.receive() ?? "null")
     }
   }
