@@ -5,7 +5,10 @@ import Synchronization
 extension Sandbox {
   /// What a held request waits for: its stream ends when the request is released.
   struct Hold: Sendable {
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+    let stream: AsyncStream<Void>
+    let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
   }
 
   /// The fault for a request, with its hold if the fault holds it. The request counts as held from now on, so that no
