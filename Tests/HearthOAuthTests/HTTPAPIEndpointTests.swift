@@ -150,6 +150,31 @@ struct HTTPAPIEndpointTests {
     #expect(answered.status == 201)
   }
 
+  @Test(
+    "a success that comes before the end of the body cuts nothing off",
+    arguments: [
+      "Content-Length: 2\r\n\r\nok", "Content-Length: 0\r\n\r\n", "Connection: close\r\nContent-Length: 0\r\n\r\n",
+    ]
+  )
+  func earlySuccess(_ rest: String) async throws {
+    let listener = try RawServer()
+    let body = String(repeating: "x", count: 4 << 20)
+    let answered = try await withSender(.kept, clock: clock) { sender in
+      async let answer = HTTPAPIEndpoint(sender: sender).exchange(
+        request("POST", try HTTPURL(listener.url + "/"), body: body), of: account, bearer: bearer,
+        timeout: .seconds(30))
+      try await onThread {
+        let server = try listener.accept()
+        server.takesLittle()
+        _ = try server.readHead()
+        try server.send("HTTP/1.1 202 Accepted\r\n\(rest)")
+        #expect(try server.read(body.utf8.count).count == body.utf8.count)
+      }
+      return try await answer
+    }
+    #expect(answered.status == 202 && !answered.isTruncated)
+  }
+
   private final class GivenUp: Sendable {
     let hasCome = Atomic(false)
   }

@@ -187,7 +187,11 @@ struct HTTPSenderTests {
     #expect(connection.start(late), "the connection is as good as before")
     #expect(try channel.readOutbound(as: ByteBuffer.self) == nil)
     #expect(connection.start(sent))
+    connection.abandon(late)
+    let isOthers = channel.isActive
+    #expect(isOthers, "who was given up does not close the connection of another request")
     sent.cancel("nobody wants it")
+    channel.embeddedEventLoop.run()
     let isOpen = channel.isActive
     #expect(!isOpen)
     await #expect(throws: ExchangeFailure.notSent(message: "")) { _ = try await late.answer() }

@@ -55,9 +55,9 @@ final class ConnectionPool: Sendable {
     guard let connection = state.withLock({ $0.free[plan]?.popLast() }) else {
       return connect(for: exchange, over: plan)
     }
-    connection.channel.eventLoop.execute {
+    connection.onLoop {
       // If the server has closed it meanwhile, the next one is tried.
-      if !connection.handler.value.start(exchange) { self.send(exchange, over: plan) }
+      if !$0.start(exchange) { self.send(exchange, over: plan) }
     }
   }
 

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import NIOSSL
 
 /// An HTTP/1.1 connection that has been made, over which one request goes after the other. It is used on its event loop only.
 final class HTTPConnection: ChannelDuplexHandler {
@@ -11,6 +12,10 @@ final class HTTPConnection: ChannelDuplexHandler {
   struct Reference: Sendable {
     let channel: any Channel
     let handler: NIOLoopBound<HTTPConnection>
+
+    func onLoop(_ action: @escaping @Sendable (HTTPConnection) -> Void) {
+      channel.eventLoop.execute { action(handler.value) }
+    }
   }
 
   /// The server has closed the connection before the response was complete.
@@ -25,10 +30,16 @@ final class HTTPConnection: ChannelDuplexHandler {
     let exchange: HTTPExchange
     /// The end of the request has been written.
     var isSent = false
-    /// Nothing more of the request's body is wanted, by the response's status.
+    /// Nothing more of the request's body is wanted, by the response's head.
     var isRefused = false
     /// The server keeps the connection open after the response.
     var isKept = false
+    var hasHead = false
+    /// The response is complete, and the request's body is not: a server that says yes early may still want all of it.
+    var isAnswered = false
+
+    /// Whether a complete response ends the exchange.
+    var mayEnd: Bool { isSent || isRefused || exchange.isUpload }
   }
 
   /// In bytes: a body goes in pieces, so that it shows whether it moves.
@@ -121,9 +132,17 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
     if isLast {
       self.current?.isSent = true
-      context.write(wrapOutboundOut(.end(nil)), promise: nil)
+      let promise = context.eventLoop.makePromise(of: Void.self)
+      promise.futureResult.assumeIsolated().whenSuccess { self.sentAll(of: exchange) }
+      context.write(wrapOutboundOut(.end(nil)), promise: promise)
     }
     context.flush()
+  }
+
+  private func sentAll(of exchange: HTTPExchange) {
+    guard let current, current.exchange === exchange else { return }
+    if current.isAnswered { return complete(isKept: current.isKept) }
+    if current.hasHead { exchange.limitResponse() }
   }
 
   // MARK: - The response
@@ -136,13 +155,18 @@ final class HTTPConnection: ChannelDuplexHandler {
     case .head(let head):
       // The parser passes over those that are informational, and lets others through that do not exist.
       guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
+      let isRefusal = current.exchange.received(head)
+      self.current?.hasHead = true
       self.current?.isKept = head.isKeepAlive
-      self.current?.isRefused = !current.isSent && head.status.code >= 300
-      current.exchange.received(head)
+      self.current?.isRefused = !current.isSent && isRefusal
       // What follows is another protocol's.
-      if head.status == .switchingProtocols { complete(isKept: false) }
-    case .body(let piece): isPaused = !current.exchange.received(piece)
-    case .end: complete(isKept: current.isKept && current.isSent)
+      if head.status == .switchingProtocols { return complete(isKept: false) }
+      if self.current?.mayEnd == true { current.exchange.limitResponse() }
+    case .body(let piece): isPaused = !current.exchange.received(piece, mayEnd: current.mayEnd)
+    case .end:
+      if current.mayEnd { return complete(isKept: current.isKept && current.isSent) }
+      self.current?.isAnswered = true
+      current.exchange.answered()
     }
   }
 
@@ -162,7 +186,20 @@ final class HTTPConnection: ChannelDuplexHandler {
     context?.close(promise: nil)
   }
 
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { fail(error) }
+  /// Closes the connection if it is this request that is under way on it.
+  func abandon(_ exchange: HTTPExchange) {
+    guard current?.exchange === exchange else { return }
+    current = nil
+    context?.close(promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    switch error {
+    // TCP has ended without TLS saying so, or while TLS was about to begin.
+    case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel: fail(Closed())
+    default: fail(error)
+    }
+  }
 
   func channelInactive(context: ChannelHandlerContext) {
     fail(Closed())

@@ -50,6 +50,8 @@ final class HTTPExchange: APIExchange {
 
     /// The response without its body.
     var response: HTTPResponse?
+    /// The response is complete, and only the request's body is still on its way.
+    var isAnswered = false
     /// What was not read of the response's body.
     var unread = ByteBuffer()
     var isEmpty = false
@@ -66,6 +68,8 @@ final class HTTPExchange: APIExchange {
 
   private let reading: Reading
   private let isInPieces: Bool
+  /// The request's body goes in pieces: its writer learns from the response that no more is wanted.
+  let isUpload: Bool
   private let clock: any Clock
   private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   private let state: Mutex<State>
@@ -78,8 +82,9 @@ final class HTTPExchange: APIExchange {
   ) {
     (self.reading, self.clock, self.explain) = (reading, clock, explain)
     isInPieces = if case .pieces = reading { true } else { false }
+    isUpload = message.body == nil
     let now = isInPieces ? clock.now() : clock.steadyNow()
-    state = Mutex(State(message: message, isUpload: message.body == nil, lastMoved: now))
+    state = Mutex(State(message: message, isUpload: isUpload, lastMoved: now))
   }
 
   // MARK: - Its end
@@ -97,22 +102,24 @@ final class HTTPExchange: APIExchange {
   /// Ends the request unless it is over. After an error its connection is closed, so that nothing more is sent or read, and
   /// the server does not take what it has of the body for all of it.
   func end(_ error: (any Error)?) {
-    var channel: (any Channel)?
+    var phase = Phase.over
     var timers: [ClockTimer] = []
     change { state in
-      var wasSent = false
-      switch state.phase {
-      case .waiting(let own): channel = own
-      case .sent(let connection): (wasSent, channel) = (true, connection.channel)
-      case .over: break
-      }
+      phase = state.phase
+      let wasSent = if case .sent = phase { true } else { false }
       // The connection holds this exchange, and the message holds the token.
       (state.phase, state.message) = (.over, nil)
       swap(&timers, &state.timers)
-      state.end = outcome(of: error, &state.response, wasSent: wasSent)
+      state.end = outcome(of: state.isAnswered ? nil : error, &state.response, wasSent: wasSent)
     }
     timers.forEach { $0.cancel() }
-    if error != nil { channel?.close(promise: nil) }
+    guard error != nil else { return }
+    switch phase {
+    case .waiting(let channel): channel?.close(promise: nil)
+    // It may be another request's by then.
+    case .sent(let connection): connection.onLoop { $0.abandon(self) }
+    case .over: break
+    }
   }
 
   private func outcome(
@@ -221,7 +228,7 @@ final class HTTPExchange: APIExchange {
 
   private func onConnection(_ action: @escaping @Sendable (HTTPConnection) -> Void) {
     guard case .sent(let connection) = state.withLock(\.phase) else { return }
-    connection.channel.eventLoop.execute { action(connection.handler.value) }
+    connection.onLoop(action)
   }
 
   // MARK: - The response
@@ -312,7 +319,9 @@ extension HTTPExchange {
     }
   }
 
-  func received(_ head: HTTPResponseHead) {
+  /// Returns whether nothing more of the request's body is wanted.
+  func received(_ head: HTTPResponseHead) -> Bool {
+    var isRefusal = head.status.code >= 300
     change { state in
       // Whoever looks at the clock later finds the head.
       let response = HTTPResponse(
@@ -322,24 +331,35 @@ extension HTTPExchange {
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
       // With such a status no more of the body is sent.
-      state.isRefused = state.isUpload && (response.status >= 300 || state.isEmpty)
+      state.isRefused = state.isUpload && (isRefusal || state.isEmpty)
+      isRefusal = isRefusal || state.isRefused
       if isInPieces { state.lastMoved = response.receivedAt }
     }
+    return isRefusal
+  }
+
+  /// The response is complete, and the request's body follows: whatever becomes of that, the server has answered.
+  func answered() { state.withLock { $0.isAnswered = true } }
+
+  /// The request has left, and its response has begun: little more time is given to that.
+  func limitResponse() {
     if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no answer within \(time)") } }
   }
 
-  /// Returns false if no more is to be read before `HTTPConnection.readOn()`.
-  func received(_ piece: ByteBuffer) -> Bool {
+  /// Returns false if no more is to be read before `HTTPConnection.readOn()`. What is too long ends the request if it
+  /// `mayEnd`, and is dropped while the request's own body is on its way.
+  func received(_ piece: ByteBuffer, mayEnd: Bool) -> Bool {
     switch reading {
     case .whole(let limit), .beginning(let limit, _):
       let isTooLong = state.withLock { state in
         guard state.end == nil else { return true }
         let room = min(limit - state.unread.readableBytes, piece.readableBytes)
         state.unread.writeBytes(piece.readableBytesView.prefix(room))
+        if room < piece.readableBytes { state.response?.isTruncated = true }
         return room < piece.readableBytes
       }
-      if isTooLong { end(TooLong()) }
-      return !isTooLong
+      if isTooLong, mayEnd { end(TooLong()) }
+      return !(isTooLong && mayEnd)
     case .pieces:
       let now = clock.now()
       var mayGoOn = true
