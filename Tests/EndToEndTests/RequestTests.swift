@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("a request that comes while the token is being refreshed is sent with the new one")
+  @Test("a request that the API refuses while the token is being refreshed is sent again with the new one")
   func whileRefreshing() async throws {
     try await scene { _, sandbox, daemon in
       try sandbox.expire()
@@ -68,14 +68,14 @@ import Testing
       try sandbox.waitUntilHeld()
       let draft = RequestDraft(account: account, method: "GET", url: sandbox.url + "/api/whoami")
       let request = try client.begin(SendRequest(draft))
-      // The daemon reads calls in their order: when it answers this one, it has the other.
-      _ = try client.call("daemon.getInfo")
+      try eventually("the API has refused it") { try sandbox.count("unauthorized") == 1 }
       try sandbox.release()
       let answer = try client.response(to: request, within: .seconds(30))
       #expect(answer?.value.status == 200)
       let refreshed = try client.response(to: refresh, within: .seconds(30))
       #expect(refreshed != nil)
       #expect(try sandbox.refreshes() == 2, "the sign-in's and this one")
+      #expect(try sandbox.count("unauthorized") == 1, "the old token is not sent again")
     }
   }
 

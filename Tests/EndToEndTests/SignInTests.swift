@@ -163,7 +163,7 @@ import Testing
       let daemon = try environment.daemon(configuration(sandbox))
       try sandbox.fault(["mistake": "otherAudience"])
       #expect(try status(login(environment, daemon)) == 1)
-      #expect(try sandbox.count("revocations") > 0)
+      try eventually("it is revoked") { try sandbox.count("revocations") > 0 }
     }
   }
 

@@ -124,7 +124,7 @@ package final class ChildProcess: Sendable {
   }
 
   /// Its processor time so far, and that of its children that have ended, in tenths of a second (proc_pid_stat(5)).
-  private var work: Int {
+  package var work: Int {
     // The second field, a name in parentheses, may hold blanks.
     let fields = Files.text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     let ticks = fields.dropFirst(11).prefix(4).reduce(0) { $0 + (Int($1) ?? 0) }
