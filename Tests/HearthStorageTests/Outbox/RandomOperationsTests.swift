@@ -6,7 +6,7 @@ import Testing
 
 /// What must hold of the rows, under random operations.
 @Suite struct RandomOperationsTests {
-  @Test("Whatever is done, counts, contents and heads fit the rows", arguments: 1...8)
+  @Test("Whatever is done, counts, contents and heads fit the rows", arguments: 1...(isThorough ? 40 : 2))
   func random(_ seed: UInt64) async throws {
     try await inTurn {
       try await withStore { outbox in
