@@ -27,6 +27,10 @@ final class LoopbackServer: Sendable {
     case answer(Int, headers: [(String, String)] = [], body: String = "")
     /// These bytes as they are, then the end of the connection.
     case raw(String)
+    /// These bytes as they are, then the end of TCP, of which TLS says nothing before.
+    case cut(String)
+    /// These bytes as they are, then a TCP reset.
+    case rawThenReset(String)
     /// These bytes as they are, and no more.
     case beginning(String)
     case close
@@ -161,18 +165,32 @@ private final class Handler: ChannelInboundHandler {
     case .raw(let text):
       let channel = context.channel
       write(text, context: context)?.whenComplete { _ in channel.close(promise: nil) }
+    case .cut(let text):
+      let place = pastTLS(context)
+      if text.isEmpty { return place.close(promise: nil) }
+      write(text, context: context)?.assumeIsolated().whenComplete { _ in place.close(promise: nil) }
+    case .rawThenReset(let text):
+      let place = pastTLS(context)
+      write(text, context: context)?.assumeIsolated().whenComplete { _ in Self.reset(place) }
     case .beginning(let text):
       _ = write(text, context: context)
     case .close:
       context.close(promise: nil)
     case .reset:
-      let channel = context.channel
-      (channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in
-        channel.close(promise: nil)
-      }
+      Self.reset(context)
     case .hang:
       break
     }
+  }
+
+  private static func reset(_ place: ChannelHandlerContext) {
+    let set = (place.channel as? any SocketOptionProvider)?.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+    set?.assumeIsolated().whenComplete { _ in place.close(promise: nil) }
+  }
+
+  /// From where a close tells TLS nothing.
+  private func pastTLS(_ context: ChannelHandlerContext) -> ChannelHandlerContext {
+    (try? context.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)) ?? context
   }
 
   /// Past the HTTP handlers, straight to the socket.

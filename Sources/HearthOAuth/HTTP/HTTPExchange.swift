@@ -13,6 +13,9 @@ final class HTTPExchange: APIExchange {
   enum Reading: Sendable {
     /// The caller of `answer` needs the whole response in time. What exceeds the limit is cut off.
     case whole(limit: Int)
+    /// As `whole`, for a provider's answer. If the connection breaks off after the head, `HTTPResponse.breakOff` says so,
+    /// and what was read is returned: it may be a whole JSON value all the same.
+    case document(limit: Int)
     /// The caller of `answer` needs the status, and no more of the body is read, in bytes and in time, for reading on only
     /// keeps the connection for the next request. A response that breaks off is returned as far as it was read, and the
     /// time limit of the request begins anew as often as its own body moves.
@@ -74,7 +77,7 @@ final class HTTPExchange: APIExchange {
   private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   private let state: Mutex<State>
 
-  /// `explain` says what an error means for the request, and is called once at most. `isBegun` tells that pieces of the
+  /// `explain` says what an error means for the request, and is called once at most. `isBegun` tells that a part of the
   /// response may have been read.
   init(
     _ message: Message, reading: Reading, clock: any Clock,
@@ -129,13 +132,16 @@ final class HTTPExchange: APIExchange {
     let isEnough =
       switch reading {
       case .whole: error is TooLong
-      case .beginning: true
+      case .document, .beginning: true
       case .pieces: false
       }
-    guard isEnough, response != nil else {
-      return .failure(explain(error, isInPieces && response != nil, wasSent))
+    let mayBeRead = if case .whole = reading { false } else { response != nil }
+    guard isEnough, response != nil else { return .failure(explain(error, mayBeRead, wasSent)) }
+    if case .document = reading, !(error is TooLong) {
+      response?.breakOff = explain(error, true, wasSent)
+    } else {
+      response?.isTruncated = true
     }
-    response?.isTruncated = true
     return .success(())
   }
 
@@ -309,7 +315,7 @@ extension HTTPExchange {
   func sent(_ count: Int) {
     let now: Timestamp? =
       switch reading {
-      case .whole: nil
+      case .whole, .document: nil
       case .beginning: clock.steadyNow()
       case .pieces: clock.now()
       }
@@ -350,7 +356,7 @@ extension HTTPExchange {
   /// `mayEnd`, and is dropped while the request's own body is on its way.
   func received(_ piece: ByteBuffer, mayEnd: Bool) -> Bool {
     switch reading {
-    case .whole(let limit), .beginning(let limit, _):
+    case .whole(let limit), .document(let limit), .beginning(let limit, _):
       let isTooLong = state.withLock { state in
         guard state.end == nil else { return true }
         let room = min(limit - state.unread.readableBytes, piece.readableBytes)

@@ -8,6 +8,8 @@ struct HTTPResponse: Hashable, Sendable {
   var body: [UInt8] = []
   /// The body was longer than the request's limit, or ended too early, and `body` is its beginning.
   var isTruncated = false
+  /// Why the connection ended before the response did, if it did. `body` is what was read until then.
+  var breakOff: ExchangeFailure?
   var receivedAt: Timestamp
 
   /// Reads it on another thread than the one that serves everybody: it may be as long as its limit allows.
@@ -20,6 +22,14 @@ struct HTTPResponse: Hashable, Sendable {
       }
     }
     return try result.get()
+  }
+
+  /// Whether the body is a whole JSON object or array. Only they show by themselves where they end: the number 12 may be the
+  /// beginning of 123.
+  var isWholeJSON: Bool {
+    guard let value = JSONValue(parsing: body) else { return false }
+    if case .array = value { return true }
+    return value.object != nil
   }
 
   /// The first header of that name, in any case.

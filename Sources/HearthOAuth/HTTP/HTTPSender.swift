@@ -4,6 +4,7 @@ import NIOCore
 import NIOExtras
 import NIOHTTP1
 import NIOPosix
+import NIOSOCKS
 import NIOSSL
 
 /// Sends one request and returns its response, or says whether the server can have seen the request.
@@ -25,7 +26,7 @@ package final class HTTPSender: Sendable {
     var url: HTTPURL
     var headers: [APIRequest.Header] = []
     var body: [UInt8] = []
-    var reading = HTTPExchange.Reading.whole(limit: 1 << 20)
+    var reading = HTTPExchange.Reading.document(limit: 1 << 20)
     /// The connection that it needs, or nil for a direct one.
     var plan: ConnectionPlan?
 
@@ -60,11 +61,16 @@ package final class HTTPSender: Sendable {
 
   /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response. If only the
   /// beginning of that is read, it is for each step of the request's body and, after its last byte, for the response.
+  /// A document that is whole counts however its connection ended, whatever length the server had announced.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let exchange = exchange(for: request, upload: nil)
     exchange.limit(to: timeout)
     start(exchange, request)
-    return try await exchange.answer()
+    var response = try await exchange.answer()
+    guard let breakOff = response.breakOff else { return response }
+    guard await response.read(\.isWholeJSON) else { throw breakOff }
+    response.breakOff = nil
+    return response
   }
 
   /// Begins a request that is read in pieces. `upload` is nil if the request has its own body.
@@ -90,6 +96,7 @@ package final class HTTPSender: Sendable {
       let reason =
         switch error {
         case let error as HTTPExchange.Cancelled: error.reason
+        case let error as OverheadGuard.TooMuch: error.description
         // How the connection broke is not useful to callers.
         case _ where isBegun: "the answer broke off"
         default: Self.describe(error).withoutStop
@@ -129,7 +136,10 @@ package final class HTTPSender: Sendable {
       "the proxy asks for a user name and a password"
     case let error as NIOHTTP1ProxyConnectHandler.Error where error != .httpProxyHandshakeTimeout():
       "the proxy does not connect"
-    case is HTTPConnection.Closed: "the server closed the connection before it answered"
+    case is HTTPConnection.Closed, NIOSSLError.uncleanShutdown:
+      "the server closed the connection before it answered"
+    case let error as HTTPConnection.InvalidStatus: error.description
+    case let error as OverheadGuard.TooMuch: error.description
     case is ConnectionPool.TooLate, ChannelError.connectTimeout, is NIOHTTP1ProxyConnectHandler.Error:
       "no connection was made in time"
     case is ControlCharacter: "a header has a control character, and cannot be sent"
@@ -147,14 +157,18 @@ package final class HTTPSender: Sendable {
       }
     case let error as IOError: String(cString: strerror(error.errnoCode))
     case is HTTPParserError: "what it answers is not HTTP"
-    default: describe(other: String(describing: error))
+    case is SOCKSError.ConnectionFailed, is SOCKSError.NoValidAuthenticationMethod, is SOCKSError.UnexpectedRead:
+      "the proxy does not connect"
+    default: describe(other: String(describing: error), isTLS: error is NIOSSLError || error is BoringSSLError)
     }
   }
 
-  /// The errors of BoringSSL are long, and one word of them tells the reason: `CERTIFICATE_VERIFY_FAILED`.
-  private static func describe(other text: String) -> String {
+  /// The errors of BoringSSL are long, and one word of them tells the reason: `CERTIFICATE_VERIFY_FAILED`. The names of
+  /// other errors mean something to programmers only.
+  private static func describe(other text: String, isTLS: Bool) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
-      return text.hasPrefix("handshakeFailed") ? "TLS failed: it ends the handshake" : String(text.prefix(200))
+      if text.hasPrefix("handshakeFailed") { return "TLS failed: it ends the handshake" }
+      return isTLS ? "TLS failed" : "the connection failed"
     }
     return "TLS failed: " + text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
   }

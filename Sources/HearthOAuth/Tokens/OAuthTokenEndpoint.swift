@@ -86,9 +86,11 @@ struct OAuthTokenEndpoint: TokenEndpoint {
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
         let fields = [("token", token.secret.reveal()), ("token_type_hint", hint)]
-        let request = try await client.request(
+        var request = try await client.request(
           fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now()
         ).request
+        // The status tells all (RFC 7009, section 2.2), however the connection ends.
+        request.reading = .statusSaysEnough
         let outcome = RevocationOutcome(try await exchange.send(request), of: url.origin)
         first = first ?? outcome
       }
