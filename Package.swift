@@ -37,6 +37,7 @@ extension Target.Dependency {
   static let nioExtras = product(name: "NIOExtras", package: "swift-nio-extras")
   static let nioPosix = product(name: "NIOPosix", package: "swift-nio")
   static let nioHTTP1 = product(name: "NIOHTTP1", package: "swift-nio")
+  static let nioHTTPCompression = product(name: "NIOHTTPCompression", package: "swift-nio-extras")
   static let nioFoundationEssentials = product(name: "NIOFoundationEssentialsCompat", package: "swift-nio")
   static let nioSOCKS = product(name: "NIOSOCKS", package: "swift-nio-extras")
   static let nioSSL = product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -139,8 +140,8 @@ let package = Package(
     library(
       "HearthOAuth",
       [
-        "HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .jwtKit, .logging, .nio, .nioExtras,
-        .nioHTTP1, .nioPosix, .nioSOCKS, .nioSSL, .nioTLS, .swiftASN1,
+        "HearthCore", "HearthControl", "HearthHashing", .crypto, .cryptoExtras, .jwtKit, .logging, .nio, .nioEmbedded,
+        .nioExtras, .nioHTTP1, .nioHTTPCompression, .nioPosix, .nioSOCKS, .nioSSL, .nioTLS, .swiftASN1,
       ]),
     library(
       "HearthStorage",
@@ -196,7 +197,7 @@ let package = Package(
       "HearthOAuthTests",
       [
         "HearthHashing", "HearthOAuth", .crypto, .cryptoExtras, .nio, .nioEmbedded, .nioHTTP1, .nioPosix, .nioSSL,
-        .swiftASN1, .x509,
+        .nioHTTPCompression, .swiftASN1, .x509,
       ]),
     tests(
       "HearthStorageTests",

@@ -18,8 +18,8 @@ enum Walls {
     "HearthRuntime": ["HearthCore", "HearthControl", "Logging", "Synchronization"],
     "HearthLinux": rim.union(nio).union(["CLinux", "CSystemd", "HearthThreads", "NIOHTTP1"]),
     "HearthOAuth": rim.union(nio).union([
-      "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOExtras", "NIOHTTP1", "NIOSOCKS", "NIOSSL", "NIOTLS",
-      "SwiftASN1",
+      "Crypto", "CryptoExtras", "HearthHashing", "JWTKit", "NIOEmbedded", "NIOExtras", "NIOHTTP1", "NIOHTTPCompression",
+      "NIOSOCKS", "NIOSSL", "NIOTLS", "SwiftASN1",
     ]),
     "HearthStorage": rim.union([
       "CLinux", "Crypto", "CryptoExtras", "GRDB", "GRDBSQLite", "HearthHashing", "HearthThreads",

@@ -27,6 +27,7 @@ final class LoopbackServer: Sendable {
     case answer(Int, headers: [(String, String)] = [], body: String = "")
     /// These bytes as they are, then the end of the connection.
     case raw(String)
+    case rawBytes([UInt8])
     /// These bytes as they are, then the end of TCP, of which TLS says nothing before.
     case cut(String)
     /// These bytes as they are, then a TCP reset.
@@ -165,6 +166,9 @@ private final class Handler: ChannelInboundHandler {
     case .raw(let text):
       let channel = context.channel
       write(text, context: context)?.whenComplete { _ in channel.close(promise: nil) }
+    case .rawBytes(let bytes):
+      let channel = context.channel
+      write(ByteBuffer(bytes: bytes), context: context)?.whenComplete { _ in channel.close(promise: nil) }
     case .cut(let text):
       let place = pastTLS(context)
       if text.isEmpty { return place.close(promise: nil) }
@@ -195,8 +199,12 @@ private final class Handler: ChannelInboundHandler {
 
   /// Past the HTTP handlers, straight to the socket.
   private func write(_ text: String, context: ChannelHandlerContext) -> EventLoopFuture<Void>? {
+    write(ByteBuffer(string: text), context: context)
+  }
+
+  private func write(_ bytes: ByteBuffer, context: ChannelHandlerContext) -> EventLoopFuture<Void>? {
     let encoder = try? context.pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
-    return encoder?.writeAndFlush(NIOAny(ByteBuffer(string: text)))
+    return encoder?.writeAndFlush(NIOAny(bytes))
   }
 }
 

@@ -95,7 +95,8 @@ final class Discovery: Sendable {
       throw .unavailable(message: message, retryAfter: response.retryAfter)
     }
     guard let document = JSONValue(parsing: response.body), document.object != nil else {
-      throw .unavailable(message: "Discovery failed: no JSON from \(place).", retryAfter: response.retryAfter)
+      throw .unavailable(
+        message: "Discovery failed: \(response.kindWithoutJSON) from \(place).", retryAfter: response.retryAfter)
     }
     guard let named = document["issuer"]?.text, issuer.name.mayCallItself(named) else {
       let named = Redactor(EmptyCollection<Secret>()).line(document["issuer"]?.text ?? "none")

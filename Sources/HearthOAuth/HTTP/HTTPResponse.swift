@@ -24,14 +24,6 @@ struct HTTPResponse: Hashable, Sendable {
     return try result.get()
   }
 
-  /// Whether the body is a whole JSON object or array. Only they show by themselves where they end: the number 12 may be the
-  /// beginning of 123.
-  var isWholeJSON: Bool {
-    guard let value = JSONValue(parsing: body) else { return false }
-    if case .array = value { return true }
-    return value.object != nil
-  }
-
   /// The first header of that name, in any case.
   func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
@@ -59,6 +51,9 @@ struct HTTPResponse: Hashable, Sendable {
     guard let time = Timestamp(httpDate: text, near: receivedAt) else { return nil }
     return min(max(time - (date ?? receivedAt), .zero), year)
   }
+
+  /// What the body is, given that it is no JSON and no page.
+  var kindWithoutJSON: String { coding.map { "an answer packed with \($0) that cannot be read" } ?? "no JSON" }
 
   /// An HTML page: it comes from a proxy or a portal, and never from a token endpoint itself.
   var isPage: Bool {

@@ -9,7 +9,7 @@ import NIOSSL
 
 /// Sends one request and returns its response, or says whether the server can have seen the request.
 ///
-/// The sender follows no redirect, repeats nothing, decompresses nothing and speaks HTTP/1.1. `shutdown()` must be called
+/// The sender follows no redirect, repeats nothing, decompresses nothing but documents, and speaks HTTP/1.1. `shutdown()` must be called
 /// before the sender is released.
 package final class HTTPSender: Sendable {
   /// How requests share connections.
@@ -61,16 +61,15 @@ package final class HTTPSender: Sendable {
 
   /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response. If only the
   /// beginning of that is read, it is for each step of the request's body and, after its last byte, for the response.
-  /// A document that is whole counts however its connection ended, whatever length the server had announced.
+  /// A document that is whole counts however its connection ended, whatever length the server had announced, and is
+  /// unpacked.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let exchange = exchange(for: request, upload: nil)
     exchange.limit(to: timeout)
     start(exchange, request)
-    var response = try await exchange.answer()
-    guard let breakOff = response.breakOff else { return response }
-    guard await response.read(\.isWholeJSON) else { throw breakOff }
-    response.breakOff = nil
-    return response
+    let response = try await exchange.answer()
+    guard case .document(let limit) = request.reading, response.needsWork else { return response }
+    return try await response.read { (response) throws(ExchangeFailure) in try response.document(limit: limit) }
   }
 
   /// Begins a request that is read in pieces. `upload` is nil if the request has its own body.

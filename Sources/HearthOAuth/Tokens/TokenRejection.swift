@@ -137,7 +137,7 @@ struct TokenRejection: Error {
     if isPage { return "a web page" }
     if response.body.isEmpty { return "an empty answer" }
     if document.object != nil { return "an answer that names no error" }
-    return "a text that is not JSON"
+    return response.coding == nil ? "a text that is not JSON" : response.kindWithoutJSON
   }
 
   /// The server's name for itself, which tells a gateway from the provider.

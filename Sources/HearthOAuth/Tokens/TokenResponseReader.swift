@@ -49,7 +49,7 @@ struct TokenResponseReader: Sendable {
     guard (200..<300).contains(response.status) else { throw rejection }
     guard !response.isTruncated else { throw rejection.containing("an answer that is too long") }
     guard let object = document.object else {
-      throw rejection.containing(rejection.isPage ? TokenRejection.page : "no JSON")
+      throw rejection.containing(rejection.isPage ? TokenRejection.page : response.kindWithoutJSON)
     }
     return (object, rejection)
   }
