@@ -48,6 +48,15 @@ extension ProviderPreset {
         token: "https://api.dropboxapi.com/oauth2/token", authorization: "https://www.dropbox.com/oauth2/authorize"),
       rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"],
       redirect: .localhost, apiOrigins: ["https://api.dropboxapi.com", "https://content.dropboxapi.com"]),
+    // https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html and …/oauth-redirect-uri.html
+    // A request names its redirect address by a name that eBay has given (RuName). A token of the type "User Access Token"
+    // is sent as Bearer. A refresh token lives for 18 months, however often it is used.
+    Self(
+      name: "ebay",
+      place: .endpoints(
+        token: "https://api.ebay.com/identity/v1/oauth2/token",
+        authorization: "https://auth.ebay.com/oauth2/authorize"),
+      rotation: .never, clientAuthentication: .basic, redirect: nil, apiOrigins: ["https://api.ebay.com"]),
     // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
     // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not run out and have no refresh token.
     // Errors have the status 200.

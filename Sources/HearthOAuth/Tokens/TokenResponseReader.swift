@@ -158,9 +158,11 @@ struct TokenResponseReader: Sendable {
     }
   }
 
-  /// Bearer as providers spell it: Apigee writes `BearerToken`, Slack the owner of the token, others the token's form or
-  /// nothing.
-  private static let bearerTypes: Set = ["bearer", "bearertoken", "bot", "user", "jwt", ""]
+  /// Bearer as providers spell it: Apigee writes `BearerToken`, Slack the owner of the token, eBay `User Access Token` and
+  /// `Application Access Token`, others the token's form or nothing.
+  private static let bearerTypes: Set = [
+    "bearer", "bearertoken", "bot", "user", "jwt", "", "useraccesstoken", "applicationaccesstoken",
+  ]
 
   /// Reads seconds, as a number or a string, up to a century. Returns nil if the value is no lifetime. Zero is one if
   /// `orNone` says so.

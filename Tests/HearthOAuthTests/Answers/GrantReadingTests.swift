@@ -93,7 +93,10 @@ import Testing
 
   @Test(
     "Bearer is taken as providers spell it, and where they leave it out",
-    arguments: ["BEARER", "bearer", "Bearer ", "BearerToken", "bot", "user", "JWT", ""])
+    arguments: [
+      "BEARER", "bearer", "Bearer ", "BearerToken", "bot", "user", "JWT", "", "User Access Token",
+      "Application Access Token",
+    ])
   func bearer(_ text: String) throws {
     #expect(try reader().read(answer(#"{"access_token":"at","token_type":"\#(text)"}"#)).error == nil)
     #expect(try reader().read(answer(#"{"access_token":"at","token_type":null}"#)).error == nil)
@@ -119,7 +122,7 @@ import Testing
 
   @Test(
     "a token that Bearer would not do for is refused in one sentence, and the refresh token beside it is kept",
-    arguments: ["DPoP", "dpop", "MAC", "mac", "PoP", "N_A", "foo", "Basic"])
+    arguments: ["DPoP", "dpop", "MAC", "mac", "PoP", "N_A", "foo", "Basic", "MAC Access Token", "Refresh Token"])
   func unsupported(_ text: String) throws {
     let response = try reader().read(
       answer(#"{"access_token":"at","refresh_token":"rt","token_type":"\#(text)"}"#))

@@ -83,5 +83,6 @@ package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(provider) \(status) \(situation): \(template.prefix(80))" }
 
   /// Sorted by provider, so that a simulation's seed draws the same responses wherever they are listed.
-  package static let all = (openIDProviders + oauthProviders + firebase + gateways).sorted { $0.provider < $1.provider }
+  package static let all = (openIDProviders + oauthProviders + dialects + firebase + gateways)
+    .sorted { $0.provider < $1.provider }
 }
