@@ -146,6 +146,21 @@ extension ProviderPreset {
         ResponseRule(phrase: "invalid client", means: .misconfigured),
         ResponseRule(phrase: "missing client", means: .misconfigured),
       ], apiOrigins: ["https://api.twitch.tv"]),
+    // https://www.zoho.com/accounts/protocol/oauth/web-apps/access-token-expiry.html and
+    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in has milliseconds. Errors have the status 200.
+    // The account names the endpoints of another data centre. Without access_type there is no refresh token, and no new one
+    // without prompt (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
+    Self(
+      name: "zoho",
+      place: .endpoints(
+        token: "https://accounts.zoho.com/oauth/v2/token", authorization: "https://accounts.zoho.com/oauth/v2/auth",
+        revocation: "https://accounts.zoho.com/oauth/v2/token/revoke"),
+      rotation: .never, clientAuthentication: .post,
+      authorizationParameters: ["access_type": "offline", "prompt": "consent"], redirect: .localhost,
+      responseRules: [
+        ResponseRule(codes: ["invalid_code"], means: .final),
+        ResponseRule(codes: ["invalid_client_secret"], means: .misconfigured),
+      ], apiOrigins: ["https://www.zohoapis.com"]),
     // https://developers.zoom.us/docs/integrations/oauth/
     Self(
       name: "zoom",

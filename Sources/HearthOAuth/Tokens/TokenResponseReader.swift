@@ -95,10 +95,9 @@ struct TokenResponseReader: Sendable {
       refreshToken: refreshToken.map { Token(hashing: Secret($0)) },
       idToken: idToken.map { Token(hashing: Secret($0)) },
       scope: scope(grant["scope"]),
-      lifetime: Self.lifetime(grant.expiresIn, orNone: true) ?? Self.lifetime(of: accessToken, response: response)
-        ?? defaultLifetime,
+      lifetime: Self.lifetime(of: accessToken, in: grant, response) ?? defaultLifetime,
       idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, response: response) },
-      refreshLifetime: refreshLifetime(grant),
+      refreshLifetime: refreshLifetime(grant, response),
       subject: subject(idToken: idToken, userID: grant["user_id"]?.text),
       origin: origin,
       skew: response.skew)
@@ -120,9 +119,9 @@ struct TokenResponseReader: Sendable {
   }
 
   /// The field has a name of Keycloak and TikTok, of GitHub, LinkedIn and Google, or of Intuit.
-  private func refreshLifetime(_ grant: GrantFields) -> Duration? {
+  private func refreshLifetime(_ grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
-      .compactMap { Self.lifetime(grant[$0]) }.first
+      .compactMap { Self.lifetime(meantBy: grant[$0], response) }.first
   }
 
   private var tokenFields: Set<String> {
@@ -163,20 +162,4 @@ struct TokenResponseReader: Sendable {
   private static let bearerTypes: Set = [
     "bearer", "bearertoken", "bot", "user", "jwt", "", "useraccesstoken", "applicationaccesstoken",
   ]
-
-  /// Reads seconds, as a number or a string, up to a century. Returns nil if the value is no lifetime. Zero is one if
-  /// `orNone` says so.
-  static func lifetime(_ value: JSONValue?, orNone: Bool = false) -> Duration? {
-    guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 || orNone && seconds == 0 else { return nil }
-    return .milliseconds(Int64(min(seconds, 3_155_760_000) * 1000))
-  }
-
-  /// The `exp` of a JWT less the time on the server's clock, or else on this machine's, or nil if it has passed. It does not
-  /// count from `iat`, since the token may come from a cache, but is no longer than from there: a clock may be wrong.
-  static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
-    guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }
-    let left = expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000
-    let whole = claims.issuedAt.flatMap { $0 < expiresAt ? expiresAt - $0 : nil } ?? left
-    return lifetime(.number(min(left, whole)))
-  }
 }

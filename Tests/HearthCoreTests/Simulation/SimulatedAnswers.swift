@@ -137,8 +137,8 @@ struct SimulatedAnswers {
     guard case .object(var members) = value else { return value }
     for (name, member) in members {
       switch name {
-      case "expires_in" where style == .cachedJWT: members[name] = nil
-      case "expires_in":
+      case "expires_in" where style == .cachedJWT, "expires_in_sec" where style == .cachedJWT: members[name] = nil
+      case "expires_in", "expires_in_sec":
         members[name] = if case .string = member { .string(String(seconds)) } else { .integer(seconds) }
       case "refresh_expires_in", "refresh_token_expires_in",
         "id_token" where !tellsIssuer:

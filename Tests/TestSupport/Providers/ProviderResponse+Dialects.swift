@@ -1,6 +1,6 @@
 /// The responses of providers that write RFC 6749 in a way of their own, by name.
 extension ProviderResponse {
-  static let dialects: [ProviderResponse] = ebay
+  static let dialects: [ProviderResponse] = ebay + zoho
 
   private static let ebayRefresh = "https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html"
 
@@ -19,5 +19,27 @@ extension ProviderResponse {
     ProviderResponse(
       "ebay", .client, 401, #"{"error":"invalid_client","error_description":"client authentication failed"}"#,
       means: .misconfigured, .seen, "https://github.com/timotheus/ebaysdk-python/pull/369"),
+  ]
+
+  private static let zoho: [ProviderResponse] = [
+    ProviderResponse(
+      "zoho", .renewed, 200,
+      #"{"access_token":"{access}","expires_in_sec":3600,"api_domain":"https://writer.zoho.com","token_type":"Bearer","expires_in":3600000}"#,
+      means: .grant(rotated: false, seconds: 3600), .documented,
+      "https://zoho.com.cn/writer/help/api/v1/oauth-step4.html"),
+    ProviderResponse(
+      "zoho", .renewed, 200,
+      #"{"access_token":"{access}","expires_in":3600,"api_domain":"https://www.zohoapis.com","token_type":"Bearer"}"#,
+      means: .grant(rotated: false, seconds: 3600), .documented,
+      "https://zoho.com/recruit/developer-guide/apiv2/refresh.html"),
+    ProviderResponse(
+      "zoho", .refused, 200, #"{"error":"invalid_code"}"#, means: .ends, .seen,
+      "https://github.com/schmorrison/Zoho/pull/18"),
+    ProviderResponse(
+      "zoho", .client, 200, #"{"error":"invalid_client"}"#, means: .misconfigured, .documented,
+      "https://help.zoho.com/portal/en/community/topic/kaizen-4-troubleshooting-oauth2-0"),
+    ProviderResponse(
+      "zoho", .client, 200, #"{"error":"invalid_client_secret"}"#, means: .misconfigured, .documented,
+      "https://help.zoho.com/portal/en/community/topic/kaizen-4-troubleshooting-oauth2-0"),
   ]
 }
