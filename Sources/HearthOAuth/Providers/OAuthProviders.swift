@@ -146,6 +146,21 @@ extension ProviderPreset {
         ResponseRule(phrase: "invalid client", means: .misconfigured),
         ResponseRule(phrase: "missing client", means: .misconfigured),
       ], apiOrigins: ["https://api.twitch.tv"]),
+    // https://developer.withings.com/api-reference#operation/oauth2-refreshaccesstoken and …/developer-guide/faq/faq/
+    // The grant is within "body". Errors have the status 200, a number in "status" and a sentence in "error". The old
+    // refresh token ends with the use of the new access token, or eight hours later. Addresses of this machine are refused.
+    Self(
+      name: "withings",
+      place: .endpoints(
+        token: "https://wbsapi.withings.net/v2/oauth2",
+        authorization: "https://account.withings.com/oauth2_user/authorize2"),
+      rotation: .lenient, clientAuthentication: .post, tokenParameters: ["action": "requesttoken"], redirect: nil,
+      responseRules: [
+        ResponseRule(codes: ["601"], means: .unavailable),
+        ResponseRule(codes: ["503"], phrase: "invalid refresh", means: .final),
+        ResponseRule(phrase: "invalid grant_type", means: .misconfigured),
+        ResponseRule(phrase: "client ID", means: .misconfigured),
+      ], apiOrigins: ["https://wbsapi.withings.net"]),
     // https://www.zoho.com/accounts/protocol/oauth/web-apps/access-token-expiry.html and
     // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in has milliseconds. Errors have the status 200.
     // The account names the endpoints of another data centre. Without access_type there is no refresh token, and no new one

@@ -42,6 +42,8 @@ package struct ProviderPreset: Sendable {
   package var offlineScopes: [String] = []
   /// Further fields of the authorization request, without which there is no refresh token.
   package var authorizationParameters: [String: String] = [:]
+  /// Further fields of every token request, which the provider wants.
+  package var tokenParameters: [String: String] = [:]
   /// Where the provider sends a browser back that signs in: an address of this machine, as the provider takes it for
   /// registration, or nil if it takes none.
   package var redirect: RedirectAddress? = RedirectAddress()
@@ -145,10 +147,11 @@ extension ProviderPreset {
 }
 
 extension ProviderConfiguration {
-  /// Adds what the preset knows. The account's own lifetime and authorization parameters win.
+  /// Adds what the preset knows. The account's own lifetime and parameters win.
   mutating func apply(_ preset: ProviderPreset) {
     self.preset = preset.name
     authorizationParameters.merge(preset.authorizationParameters) { own, _ in own }
+    tokenParameters.merge(preset.tokenParameters) { own, _ in own }
     defaultLifetime = defaultLifetime ?? preset.defaultLifetime
     finalErrors.formUnion(preset.finalErrors)
     responseRules += preset.responseRules

@@ -6,9 +6,11 @@ struct GrantFields {
   /// The object that contains the access token, and with it the fields whose names are not configured.
   private let object: JSONValue
 
-  /// Objects that may contain a grant: Douyin, Feishu and the first API of TikTok put it into `data`, Slack puts a
-  /// user's into `authed_user`.
+  /// Objects that may contain a grant, the likeliest first: Douyin, Feishu and the first API of TikTok put it into `data`,
+  /// Slack puts a user's into `authed_user`.
   private static let envelopes = ["data", "authed_user"]
+  /// In an object of any other name, such as the `body` of Withings, these are a grant's, too (RFC 6749, section 5.1).
+  private static let standardNames: Set = ["access_token", "refresh_token"]
 
   init(of response: JSONValue, in dialect: TokenResponseReader.Dialect) {
     switch dialect {
@@ -51,8 +53,16 @@ struct GrantFields {
       if response[name]?.text != nil { return response }
       let inner = envelopes.lazy.compactMap { response[$0] }.first { $0[name]?.text != nil }
       if let inner { return inner }
+      if let only = onlyObject(in: response, with: name) { return only }
     }
     return response
+  }
+
+  /// Which of several objects is meant is not known, and what an error contains is no grant.
+  private static func onlyObject(in response: JSONValue, with name: String) -> JSONValue? {
+    guard standardNames.contains(name), standardNames.allSatisfy({ response[$0]?.text == nil }) else { return nil }
+    let found = response.object?.filter { $0 != "error" && $1[name]?.text != nil } ?? [:]
+    return found.count == 1 ? found.first?.value : nil
   }
 }
 

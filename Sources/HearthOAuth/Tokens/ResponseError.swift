@@ -19,7 +19,8 @@ struct ResponseError: Hashable, Sendable {
       codes += [error["status"]?.name, error["code"]?.name]
       descriptions.append(error["message"]?.text)
     }
-    codes += ["error_code", "errorCode", "errcode", "code"].map { document?[$0]?.name } + [document?["status"]?.text]
+    // Withings has a number in "status", beside the status 200 of HTTP.
+    codes += ["error_code", "errorCode", "errcode", "code", "status"].map { document?[$0]?.name }
     // Fitbit's errors have an errorType, those of JSON:API a code. The code of a field, as Strava has it, is about that field.
     if case .array(let errors) = document?["errors"] {
       codes += errors.flatMap { [$0["errorType"]?.name, $0["field"] == nil ? $0["code"]?.name : nil] }
@@ -44,11 +45,12 @@ struct ResponseError: Hashable, Sendable {
     return isCode ? String(word) : nil
   }
 
-  /// Dropbox writes a description after its code: `invalid_client: Invalid client_id or client_secret`.
+  /// Dropbox writes a description after its code: `invalid_client: Invalid client_id or client_secret`. Withings writes a
+  /// sentence alone.
   private static func split(_ error: String?) -> (code: String?, description: String?) {
-    guard let error, let end = error.firstRange(of: ": ") else { return (error, nil) }
-    let code = error[..<end.lowerBound]
-    return code.contains(" ") ? (error, nil) : (String(code), String(error[end.upperBound...]))
+    guard let error, error.contains(" ") else { return (error, nil) }
+    guard let end = error.firstRange(of: ": "), !error[..<end.lowerBound].contains(" ") else { return (error, error) }
+    return (String(error[..<end.lowerBound]), String(error[end.upperBound...]))
   }
 
   /// An element of a list of errors: a text, or an object such as Strava's resource, field and code.

@@ -117,7 +117,8 @@ struct TokenRejection: Error {
   var summary: String {
     let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
-    var parts = code.map { [quote($0, limit: 64)] } ?? []
+    // A sentence in place of a code is among the descriptions.
+    var parts = code.map { error.descriptions.contains($0) ? [] : [quote($0, limit: 64)] } ?? []
     for description in error.descriptions.prefix(8) where parts.count < 3 {
       let quoted = quote(description, limit: 200)
       if !parts.contains(where: { $0.contains(quoted) }) { parts.append(quoted) }

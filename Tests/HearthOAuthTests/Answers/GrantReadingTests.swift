@@ -269,4 +269,41 @@ import Testing
       #expect(both.accessToken.secret == Secret("out") && both.refreshToken == nil && both.lifetime == nil)
     }
   }
+
+  @Test("a grant within one object of any name is read whole, in whatever the object stands beside")
+  func anyEnvelope() throws {
+    let grant = #"{"access_token":"a2","refresh_token":"r2","scope":"a,b","expires_in":10800}"#
+    for body in [
+      #"{"status":0,"body":\#(grant)}"#, #"{"result":\#(grant),"ok":true}"#,
+      #"{"meta":{"code":0},"Payload":\#(grant)}"#,
+      #"{"error":null,"code":200,"token":\#(grant)}"#, #"{"user":{"name":"n"},"session":\#(grant),"list":[1]}"#,
+    ] {
+      for reader in [reader(), reader(.json(try backend()))] {
+        let response = try reader.read(answer(body))
+        #expect(response.accessToken.secret == Secret("a2") && response.refreshToken?.secret == Secret("r2"))
+        #expect(response.lifetime == .seconds(10_800) && response.scope == "a,b" && response.error == nil)
+      }
+    }
+    let alone = try reader().read(answer(#"{"body":{"refresh_token":"r2"}}"#))
+    #expect(alone.refreshToken?.secret == Secret("r2") && alone.error != nil)
+    let kept = try reader().read(answer(#"{"refresh_token":"r2","body":{"access_token":"a2"}}"#))
+    #expect(kept.refreshToken?.secret == Secret("r2") && kept.error != nil, "which belong together is not known")
+  }
+
+  @Test(
+    "what is in several objects, deeper, in a list or in an error is no grant",
+    arguments: [
+      #"{"a":{"access_token":"a1"},"b":{"access_token":"a2"}}"#, #"{"body":{"grant":{"access_token":"a2"}}}"#,
+      #"{"body":[{"access_token":"a2"}]}"#, #"{"error":{"access_token":"a2","message":"No."}}"#,
+    ])
+  func noEnvelope(_ body: String) {
+    #expect(reader().failure(answer(body)) != nil)
+  }
+
+  @Test("a backend's field of another name is looked for in no object of any name")
+  func ownFields() throws {
+    let own = try backend { $0.accessTokenField = "token" }
+    #expect(reader(.json(own)).failure(answer(#"{"push":{"token":"t"}}"#)) != nil)
+    #expect(try reader(.json(own)).read(answer(#"{"data":{"token":"t"}}"#)).accessToken.secret == Secret("t"))
+  }
 }

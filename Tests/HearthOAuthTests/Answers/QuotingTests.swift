@@ -84,6 +84,10 @@ import Testing
         400, #"{"error":{"code":400,"message":"API key not valid.","details":[{"reason":"API_KEY_INVALID"}]}}"#,
         "HTTP 400, API_KEY_INVALID, API key not valid"
       ),
+      (
+        200, #"{"status":503,"error":"Invalid Params: invalid refresh_token, which has been used by you before"}"#,
+        "HTTP 200, Invalid Params: invalid refresh_token, which has been used by you before"
+      ),
       (400, "", "HTTP 400, an empty answer"), (400, "gone", "HTTP 400, a text that is not JSON"),
       (400, "{}", "HTTP 400, an answer that names no error"), (404, "<html>", "HTTP 404, a web page"),
     ])

@@ -117,6 +117,9 @@ import Testing
     ResponseFact("a json account's 401 with a form is unclear", 401, "message=no", type: form, json: true, .unclear),
     ResponseFact("a json account's 401 with an array is unclear", 401, "[]", json: true, .unclear),
     ResponseFact("a 200 with an unknown error is unclear", 200, #"{"ok":false,"error":"fatal_error"}"#, .unclear),
+    ResponseFact(
+      "a sentence with a number in a 200 is unclear", 200,
+      #"{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}"#, .unclear),
     // Is waited out too, the provider having said nothing.
     ResponseFact("a json account's 403 with a page is not final", 403, page, json: true, .unavailable),
     ResponseFact(

@@ -1,6 +1,6 @@
 /// The responses of providers that write RFC 6749 in a way of their own, by name.
 extension ProviderResponse {
-  static let dialects: [ProviderResponse] = ebay + zoho
+  static let dialects: [ProviderResponse] = ebay + withings + zoho
 
   private static let ebayRefresh = "https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html"
 
@@ -19,6 +19,30 @@ extension ProviderResponse {
     ProviderResponse(
       "ebay", .client, 401, #"{"error":"invalid_client","error_description":"client authentication failed"}"#,
       means: .misconfigured, .seen, "https://github.com/timotheus/ebaysdk-python/pull/369"),
+  ]
+
+  private static let withingsFAQ = "https://developer.withings.com/developer-guide/faq/faq/"
+
+  private static let withings: [ProviderResponse] = [
+    ProviderResponse(
+      "withings", .rotated, 200,
+      #"{"status":0,"body":{"userid":"{user}","access_token":"{access}","refresh_token":"{refresh}","expires_in":10800,"scope":"user.activity,user.metrics","csrf_token":"PACnnxwHTaBQOGIVtXmzmBqVyuTcizMe","token_type":"Bearer"}}"#,
+      means: .grant(rotated: true, seconds: 10800), .documented,
+      "https://support.withings.com/hc/en-us/articles/360016745358"),
+    ProviderResponse(
+      "withings", .refused, 200, #"{"status":503,"body":{},"error":"Invalid Params: invalid refresh_token"}"#,
+      means: .ends, .documented, withingsFAQ),
+    ProviderResponse(
+      "withings", .client, 200, #"{"status":503,"body":{},"error":"Invalid_params: invalid grant_type"}"#,
+      means: .misconfigured, .documented, withingsFAQ),
+    ProviderResponse(
+      "withings", .broken, 200,
+      #"{"status":401,"body":{},"error":"XRequestID: Not provided invalid_token: The access token provided is invalid"}"#,
+      means: .unclear, .seen,
+      "https://git.skyforest.net/jlobbes/ba-thesis/src/commit/84534b51f2e8b23943cd22cc542213d2138bce68/app/withings"),
+    ProviderResponse(
+      "withings", .limited, 200, #"{"status":601,"body":{},"error":"Too Many Requests"}"#, means: .unavailable, .seen,
+      "https://github.com/jaroslawhartman/withings-sync/issues/237"),
   ]
 
   private static let zoho: [ProviderResponse] = [
