@@ -20,6 +20,13 @@ extension ProviderPreset {
       name: "cognito",
       place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
       rotation: .asConfigured, revokesOneGrant: true, redirect: .localhost),
+    // https://forgejo.org/docs/latest/user/oauth2-provider/, whose code is that of Gitea.
+    Self(name: "forgejo", place: .ownIssuer(example: "https://git.example.org/"), rotation: .asConfigured),
+    // https://docs.gitea.com/development/oauth2-provider and
+    // https://github.com/go-gitea/gitea/blob/main/routers/web/auth/oauth2_provider.go
+    // A refresh token that is spent or is none is refused as unauthorized_client. The old one ends with a new one where the
+    // instance says so (INVALIDATE_REFRESH_TOKENS).
+    Self(name: "gitea", place: .ownIssuer(example: "https://git.example.com"), rotation: .asConfigured),
     // https://docs.gitlab.com/api/oauth2/
     // The account names the issuer of an instance of its own.
     Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always, apiOrigins: ["https://gitlab.com"]),

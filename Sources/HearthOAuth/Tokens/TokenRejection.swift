@@ -45,9 +45,14 @@ struct TokenRejection: Error {
           message: "\(origin) refuses the configuration: \(summary). Check client, secret and scopes.")
       case .unavailable: return unavailable(origin)
       case .final, .accountDisabled, .unclear, nil:
-        return .unclear(
-          message: "\(origin) refuses to refresh, for a reason that is not final: \(summary).",
-          retryAfter: response.retryAfter)
+        let message =
+          if case .either = verdict {
+            "\(origin) refuses the refresh token or the client: \(summary). Sign in again; if that does not help, check "
+              + "client, secret and scopes."
+          } else {
+            "\(origin) refuses to refresh, for a reason that is not final: \(summary)."
+          }
+        return .unclear(message: message, retryAfter: response.retryAfter)
       }
     }
   }
@@ -77,13 +82,31 @@ struct TokenRejection: Error {
   var meaning: ResponseRule.Meaning? {
     if !finalErrors.isDisjoint(with: error.codes) { return .final }
     if let rule = rules.first(where: { $0.fits(error) }) { return rule.meaning }
-    let known = error.codes.lazy.compactMap(Self.meaning).first
+    let known = knownMeaning
     guard isBackend, response.status == 401 || response.status == 403, document.object != nil, !document.isForm else {
       return known
     }
     switch known {
     case .final, .accountDisabled, .unavailable: return known
     case .misconfigured, .unclear, nil: return .final
+    }
+  }
+
+  /// The first code whose meaning is known.
+  private var known: (code: String, meaning: ResponseRule.Meaning)? {
+    error.codes.lazy.compactMap { code in Self.meaning(of: code).map { (code, $0) } }.first
+  }
+
+  /// Whether the description of a configuration's code says that it is about the refresh token.
+  private var verdict: RefreshTokenVerdict? {
+    known.flatMap { $0.meaning == .misconfigured ? RefreshTokenVerdict($0.code, error.descriptions) : nil }
+  }
+
+  private var knownMeaning: ResponseRule.Meaning? {
+    switch verdict {
+    case .dead: .final
+    case .either: .unclear
+    case nil: known?.meaning
     }
   }
 

@@ -66,8 +66,8 @@ import Testing
   func rules() async throws {
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
-      let refusal = #"{"error":"unauthorized_client","error_description":"refresh_token is invalid"}"#
-      bench.provider.answer("/token", with: .answer(403, body: refusal))
+      let refusal = #"{"error":"invalid_request","reason":"Invalid Token!"}"#
+      bench.provider.answer("/token", with: .answer(401, body: refusal))
       var configuration = ProviderConfiguration(kind: .oauth(.discovered(try Issuer(bench.base)), OAuthClient(id: "h")))
       func outcome() async -> Outcome {
         await bench.outcome(
@@ -75,7 +75,7 @@ import Testing
         ).outcome
       }
       #expect(await outcome() == .misconfigured)
-      configuration.apply(try #require(ProviderPreset.named("atlassian")))
+      configuration.apply(try #require(ProviderPreset.named("zoom")))
       #expect(await outcome() == .rejected)
 
       bench.provider.answer("/token", with: .answer(400, body: #"{"error":"token_revoked"}"#))

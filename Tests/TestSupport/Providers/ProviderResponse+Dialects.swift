@@ -1,6 +1,6 @@
 /// The responses of providers that write RFC 6749 in a way of their own, by name.
 extension ProviderResponse {
-  static let dialects: [ProviderResponse] = ebay + withings + zoho
+  static let dialects: [ProviderResponse] = ebay + gitea("forgejo") + gitea("gitea") + withings + zoho
 
   private static let ebayRefresh = "https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html"
 
@@ -20,6 +20,34 @@ extension ProviderResponse {
       "ebay", .client, 401, #"{"error":"invalid_client","error_description":"client authentication failed"}"#,
       means: .misconfigured, .seen, "https://github.com/timotheus/ebaysdk-python/pull/369"),
   ]
+
+  private static func gitea(_ name: String) -> [ProviderResponse] {
+    let source =
+      name == "gitea"
+      ? "https://github.com/go-gitea/gitea/blob/046f7a02815879a045d016887e8002fdbd252e5b/routers/web/auth/oauth2_provider.go"
+      : "https://codeberg.org/forgejo/forgejo/src/branch/forgejo/routers/web/auth/oauth.go"
+    func refusal(
+      _ situation: Situation, _ code: String, _ description: String, means meaning: Meaning
+    ) -> ProviderResponse {
+      ProviderResponse(
+        name, situation, 400, #"{"error":"\#(code)","error_description":"\#(description)"}"#, means: meaning,
+        .documented, source)
+    }
+    return [
+      ProviderResponse(
+        name, .rotated, 200,
+        #"{"access_token":"{access}","token_type":"bearer","expires_in":3600,"refresh_token":"{refresh}"}"#,
+        means: .grant(rotated: true, seconds: 3600), .documented, source),
+      refusal(.refused, "unauthorized_client", "token was already used", means: .ends),
+      refusal(.refused, "unauthorized_client", "unable to parse refresh token", means: .ends),
+      refusal(.refused, "invalid_grant", "grant does not exist", means: .ends),
+      refusal(.client, "invalid_client", "invalid client secret", means: .misconfigured),
+      refusal(.client, "unauthorized_client", "client is not authorized", means: .misconfigured),
+      refusal(
+        .client, "unsupported_grant_type", "Only refresh_token or authorization_code grant type is supported",
+        means: .misconfigured),
+    ]
+  }
 
   private static let withingsFAQ = "https://developer.withings.com/developer-guide/faq/faq/"
 

@@ -1,0 +1,60 @@
+/// What descriptions say of the refresh token under an error code that is the configuration's elsewhere: Gitea writes
+/// `unauthorized_client` with "token was already used", and Authlib `invalid_request` with `Invalid "refresh_token" in
+/// request.` (https://github.com/authlib/authlib/issues/112).
+enum RefreshTokenVerdict {
+  /// The refresh token is spent, or is none.
+  case dead
+  /// The token, or the client: neither is sure.
+  case either
+
+  /// Codes that are used so. `invalid_scope` and `unsupported_grant_type` are not about the token whatever they say of it.
+  private static let codes: Set = ["unauthorized_client", "invalid_client", "invalid_request"]
+
+  /// Returns nil if no description says that a refresh token cannot be used.
+  init?(_ code: String, _ descriptions: [String]) {
+    // What ends a session is meant letter by letter.
+    guard Self.codes.contains(code) else { return nil }
+    let found = descriptions.lazy.compactMap { Self.init(reading: $0, isClientsCode: code == "invalid_client") }.first
+    guard let found else { return nil }
+    self = found
+  }
+
+  private init?(reading description: String, isClientsCode: Bool) {
+    let words = description.lowercased().split { !$0.isLetter && !$0.isNumber }
+    var text = " " + words.joined(separator: " ") + " "
+    func contains(_ phrases: [String]) -> Bool { phrases.contains { text.contains(" \($0) ") } }
+    guard !contains(Self.excuses) else { return nil }
+    for phrase in Self.otherTokens { text = text.replacing(" \(phrase) ", with: " ") }
+    let isRefreshToken = contains(["refresh token", "refreshtoken"])
+    guard isRefreshToken || contains(["token"]) else { return nil }
+    guard contains(Self.spent) || isRefreshToken && contains(Self.unknown) else { return nil }
+    let isOther = contains(Self.others) || isClientsCode && !isRefreshToken
+    guard isRefreshToken || !isOther else { return nil }
+    self = isOther ? .either : .dead
+  }
+
+  /// What is wrong is that the request has no token, or that the client may not use one; or it is a token of the client.
+  private static let excuses = [
+    "missing", "required", "must", "empty", "not provided", "not allowed", "not supported", "unsupported",
+    "not permitted", "not enabled", "assertion", "jwt",
+  ]
+
+  private static let otherTokens = [
+    "grant type refresh token", "grant types refresh token", "refresh token grant", "access token", "id token",
+    "token endpoint", "token type", "token exchange",
+  ]
+
+  private static let spent = [
+    "used", "reused", "expired", "revoked", "invalidated", "no longer", "parse", "decode", "blacklisted",
+  ]
+
+  private static let unknown = [
+    "invalid", "not valid", "unknown", "not found", "does not exist", "malformed", "inactive", "not active",
+    "not recognized", "unrecognized", "bad",
+  ]
+
+  /// What else may be meant.
+  private static let others = [
+    "client", "clients", "secret", "credentials", "application", "app", "scope", "scopes", "redirect", "uri", "url",
+  ]
+}
