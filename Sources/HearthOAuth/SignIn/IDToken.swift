@@ -45,15 +45,23 @@ struct IDTokenFault: Error, Hashable {
   static let longSubject = Self("names a user with more than \(Subject.maximumLength) characters (sub)")
   static let otherAudience = Self("is for another client (aud)")
   static let otherParty = Self("was issued to another client (azp)")
-  static let expired = Self("has expired (exp)")
   static let undated = Self("does not say when it was issued and when it expires (iat, exp)")
-  static let fromFuture = Self("was issued in the future, by the provider's own clock (iat)")
-  static let notYetValid = Self("is not valid yet, by the provider's own clock (nbf)")
   static let otherNonce = Self("is not from this sign-in (nonce)")
   static let noAuthenticationTime =
     Self("does not say when you were asked who you are, though max_age is set (auth_time)")
   static let authenticatedTooLongAgo = Self("says that you were asked who you are longer ago than max_age (auth_time)")
   static let otherAccessToken = Self("belongs to another access token (at_hash)")
+
+  static func expired(by clock: Clock) -> Self { Self("has expired\(clock.rawValue) (exp)") }
+  static func fromFuture(by clock: Clock) -> Self { Self("was issued in the future\(clock.rawValue) (iat)") }
+  static func notYetValid(by clock: Clock) -> Self { Self("is not valid yet\(clock.rawValue) (nbf)") }
+
+  /// Whose clock says so.
+  enum Clock: String {
+    /// The response that brought the token told the time.
+    case provider = ", by the provider's own clock"
+    case machine = ", by this machine's clock, which may be wrong"
+  }
 
   /// The name is shown only if it looks like one.
   static func algorithm(_ name: String) -> Self {

@@ -18,8 +18,9 @@ struct IDTokenClaims {
   let accessToken: Secret
   /// How long ago the person may have been asked who they are, in seconds, if that was asked for (`max_age`).
   var maximumAge: Double?
-  /// By the provider's clock.
+  /// By the provider's clock, or by this machine's if the provider has told no time.
   let now: Timestamp
+  var clock = IDTokenFault.Clock.provider
 
   func check(_ token: IDToken) throws(IDTokenFault) {
     let claims = token.claims
@@ -53,10 +54,10 @@ struct IDTokenClaims {
   private func checkTimes(of claims: JSONValue) throws(IDTokenFault) {
     guard let expiresAt = claims["exp"]?.asNumber, let issuedAt = claims["iat"]?.asNumber else { throw .undated }
     let now = Double(now.milliseconds) / 1000
-    guard expiresAt + Self.leeway > now else { throw .expired }
-    guard issuedAt - Self.leeway < now else { throw .fromFuture }
+    guard expiresAt + Self.leeway > now else { throw .expired(by: clock) }
+    guard issuedAt - Self.leeway < now else { throw .fromFuture(by: clock) }
     if let notBefore = claims["nbf"] {
-      guard let validFrom = notBefore.asNumber, validFrom - Self.leeway <= now else { throw .notYetValid }
+      guard let validFrom = notBefore.asNumber, validFrom - Self.leeway <= now else { throw .notYetValid(by: clock) }
     }
     if let maximumAge {
       guard let authenticatedAt = claims["auth_time"]?.asNumber else { throw .noAuthenticationTime }

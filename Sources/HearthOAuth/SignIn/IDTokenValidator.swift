@@ -38,7 +38,8 @@ struct IDTokenValidator: Sendable {
       let now = exchange.sender.clock.now() + (response.skew ?? .zero)
       let claims = IDTokenClaims(
         issuer: issuer, client: client.id, nonce: expected.nonce, isNonceRequired: issuer != nil,
-        accessToken: response.accessToken.secret, maximumAge: expected.maximumAge, now: now)
+        accessToken: response.accessToken.secret, maximumAge: expected.maximumAge, now: now,
+        clock: response.skew == nil ? .machine : .provider)
       try claims.check(token)
       guard let id = token.claims["sub"]?.text else { throw .noSubject }
       return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)

@@ -62,7 +62,9 @@ import Testing
       claims["aud"] = ["hearth app", "other"]
     },
     .claims("another party", "was issued to another client (azp)") { claims, _ in claims["azp"] = "other" },
-    .claims("expired", "has expired (exp)") { claims, now in claims["exp"] = .integer(now - 60) },
+    .claims("expired", "has expired, by this machine's clock, which may be wrong (exp)") { claims, now in
+      claims["exp"] = .integer(now - 60)
+    },
     .claims("no expiry", "does not say when it was issued and when it expires (iat, exp)") { claims, _ in
       claims["exp"] = nil
     },
@@ -72,13 +74,15 @@ import Testing
     .claims("no time of issue", "does not say when it was issued and when it expires (iat, exp)") { claims, _ in
       claims["iat"] = nil
     },
-    .claims("issued in the future", "was issued in the future, by the provider's own clock (iat)") { claims, now in
+    .claims("issued in the future", "was issued in the future, by this machine's clock, which may be wrong (iat)") {
+      claims, now in
       claims["iat"] = .integer(now + 60)
     },
-    .claims("not valid yet", "is not valid yet, by the provider's own clock (nbf)") { claims, now in
+    .claims("not valid yet", "is not valid yet, by this machine's clock, which may be wrong (nbf)") { claims, now in
       claims["nbf"] = .integer(now + 61)
     },
-    .claims("valid from a word on", "is not valid yet, by the provider's own clock (nbf)") { claims, _ in
+    .claims("valid from a word on", "is not valid yet, by this machine's clock, which may be wrong (nbf)") {
+      claims, _ in
       claims["nbf"] = "tomorrow"
     },
     .claims("another nonce", "is not from this sign-in (nonce)") { claims, _ in claims["nonce"] = "another" },
@@ -285,6 +289,26 @@ import Testing
       #expect(try await bench.redeem(signIn).subject?.id == "2482")
       bench.grant(token, headers: [("Date", "Sun, 22 Nov 2026 10:06:00 GMT")])
       #expect(await bench.failure { try await bench.redeem(signIn) }?.message.contains("has expired") == true)
+    }
+  }
+
+  @Test("a time that is wrong is said to be so by the clock that was used, the provider's only if it has told its time")
+  func clocks() async throws {
+    try await SignInBench.run { bench in
+      let signIn = try await bench.begin()
+      let date = [("Date", "Sat, 21 Nov 2026 10:00:00 GMT")]
+      for (change, claim) in [
+        (["iat": .integer(bench.now + 3943), "exp": .integer(bench.now + 7543)], "(iat)"),
+        (["nbf": .integer(bench.now + 3943)], "(nbf)"), (["exp": .integer(bench.now - 3943)], "(exp)"),
+      ] as [([String: JSONValue], String)] {
+        let token = IDTokenMint.token(bench.claims(nonce: signIn.nonce).merging(change) { $1 })
+        bench.grant(token)
+        let own = try #require(await bench.failure { try await bench.redeem(signIn) }).message
+        #expect(own.contains(", by this machine's clock, which may be wrong \(claim)"), "\(own)")
+        bench.grant(token, headers: date)
+        let told = try #require(await bench.failure { try await bench.redeem(signIn) }).message
+        #expect(told.contains(", by the provider's own clock \(claim)"), "\(told)")
+      }
     }
   }
 
