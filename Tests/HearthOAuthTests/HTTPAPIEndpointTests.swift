@@ -78,6 +78,20 @@ struct HTTPAPIEndpointTests {
     }
   }
 
+  @Test("the value of a header has no blanks around it, whoever reads it")
+  func blanksAroundValues() async throws {
+    let reply =
+      "HTTP/1.1 503 X\r\nRetry-After: \t29.7 \t \r\nDate:Sat, 21 Nov 2026 10:01:00 GMT \r\nX-B:\t c d \t\r\n"
+      + "X-C: \t \r\nContent-Length: 0\r\n\r\n"
+    try await LoopbackServer.with({ _ in .raw(reply) }) { server in
+      let answer = try await exchange(request("GET", server.url()))
+      #expect(answer.retryAfter == .seconds(30))
+      #expect(answer.skew == .seconds(60))
+      #expect(answer.headers.contains(APIRequest.Header(name: "X-B", value: "c d")))
+      #expect(answer.headers.contains(APIRequest.Header(name: "X-C", value: "")))
+    }
+  }
+
   @Test(
     "an answer that breaks off after its head is one with that status, cut",
     arguments: [

@@ -42,7 +42,7 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "Retry-After is read in both forms, a date by the server's own clock",
+    "Retry-After is read in both forms, a date by the server's own clock, a fraction of a second as a whole one",
     arguments: [
       ([("Retry-After", "120")], Duration.seconds(120)),
       ([("Retry-After", "0")], .zero),
@@ -55,8 +55,34 @@ struct HTTPDateTests {
       ([("Retry-After", "soon")], nil),
       ([("Retry-After", "-5")], nil),
       ([], nil),
+      ([("Retry-After", "29.7")], .seconds(30)),
+      ([("Retry-After", "0.493")], .seconds(1)),
+      ([("Retry-After", "292.052427053")], .seconds(293)),
+      ([("Retry-After", "7.0")], .seconds(7)),
+      ([("Retry-After", "0.0")], .zero),
+      ([("Retry-After", "5e-05")], .seconds(1)),
+      ([("Retry-After", "1e400")], .seconds(365 * 86_400)),
+      ([("Retry-After", "-3")], nil),
+      ([("Retry-After", "-0.5")], nil),
+      ([("Retry-After", "29,7")], nil),
+      ([("Retry-After", "29.7.1")], nil),
+      ([("Retry-After", "0x10")], nil),
+      ([("Retry-After", "inf")], nil),
+      ([("Retry-After", "nan")], nil),
+      ([("Retry-After", ".")], nil),
+      ([("Retry-After", "")], nil),
     ] as [([(String, String)], Duration?)])
   func retryAfter(_ headers: [(String, String)], _ expected: Duration?) {
     #expect(answer(headers).retryAfter == expected)
+  }
+
+  @Test(
+    "a field's value is what stands between the blanks around it",
+    arguments: [
+      ("7", "7"), (" \t 7 \t ", "7"), ("a  b\t c", "a  b\t c"), ("", ""), (" \t", ""), ("a\0b\r\n c\n", "a b   c"),
+      ("\u{A0}a\u{A0}", "\u{A0}a\u{A0}"),
+    ])
+  func fieldValue(_ text: String, _ expected: String) {
+    #expect(text.fieldValue == expected)
   }
 }

@@ -332,7 +332,7 @@ extension HTTPExchange {
       // Whoever looks at the clock later finds the head.
       let response = HTTPResponse(
         status: Int(head.status.code),
-        headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.streamSafe) },
+        headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.fieldValue) },
         receivedAt: clock.now())
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"

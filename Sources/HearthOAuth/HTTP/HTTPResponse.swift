@@ -40,18 +40,6 @@ struct HTTPResponse: Hashable, Sendable {
     date.map { $0 - receivedAt }
   }
 
-  /// How long the server asks to wait: seconds, or until a time on its own clock (RFC 9110, section 10.2.3). At
-  /// least nothing and at most a year.
-  var retryAfter: Duration? {
-    guard let text = header("Retry-After") else { return nil }
-    let year = Duration.seconds(365 * 86_400)
-    if !text.isEmpty, text.utf8.allSatisfy(\.isASCIIDigit) {
-      return min(Int64(text).map { .seconds($0) } ?? year, year)
-    }
-    guard let time = Timestamp(httpDate: text, near: receivedAt) else { return nil }
-    return min(max(time - (date ?? receivedAt), .zero), year)
-  }
-
   /// What the body is, given that it is no JSON and no page.
   var kindWithoutJSON: String { coding.map { "an answer packed with \($0) that cannot be read" } ?? "no JSON" }
 

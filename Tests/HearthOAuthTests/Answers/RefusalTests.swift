@@ -163,14 +163,14 @@ import Testing
     #expect(reader().failure(answer).map(Outcome.init) == .unavailable)
   }
 
-  @Test("Retry-After comes along with what is to be tried again")
-  func retryAfter() {
-    let answer = answer("", status: 429, headers: [("Retry-After", "77")])
+  @Test("Retry-After comes along with what is to be tried again", arguments: [("77", 77), ("29.7", 30), ("0.493", 1)])
+  func retryAfter(_ text: String, _ seconds: Int) {
+    let answer = answer("", status: 429, headers: [("Retry-After", text)])
     guard case .unavailable(_, let retryAfter) = reader().failure(answer) else {
       Issue.record("it is something else")
       return
     }
-    #expect(retryAfter == .seconds(77))
+    #expect(retryAfter == .seconds(seconds))
   }
 
   @Test("an error code of the account's own ends the session where a known one would, and nowhere else")
