@@ -2,7 +2,7 @@
 ///
 /// A 401 is not decided here: it depends on the token, and on the responses to other items (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
-  /// How many 409 responses (the first request with this key is still running) are retried.
+  /// How many 409 responses (the first request with this key is still running) are retried without a `Retry-After`.
   static let maxConflicts = 5
   static let maxErrorBytes = 4096
 
@@ -50,8 +50,10 @@ package struct DeliveryPolicy: Hashable, Sendable {
     case 200...299: return .delivered(status: status)
     case 300...399:
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
-    case 409 where delivery.conflicts >= Self.maxConflicts: return rejected(response)
-    case 408, 409, 425, 429: return retried()
+    case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
+    case 408, 409, 423, 425, 429: return retried()
+    // These are final, but for a server that says how long it lasts: 403 of a limit, 413 (RFC 9110, section 15.5.14).
+    case 403 where response.retryAfter != nil, 413 where response.retryAfter != nil: return retried()
     case 400...499, 501, 505: return rejected(response)
     default: return retried()
     }
@@ -93,8 +95,8 @@ package struct DeliveryPolicy: Hashable, Sendable {
     }
     return .waiting(
       DeliveryOutcome.Wait(
-        duration: wait, unknownFor: isFateUnknown ? now - sentAt : nil, isConflict: status == 409, status: status,
-        error: error))
+        duration: wait, unknownFor: isFateUnknown ? now - sentAt : nil, isConflict: status == 409 && retryAfter == nil,
+        status: status, error: error))
   }
 
   /// The status and the first 4 KiB of the body.

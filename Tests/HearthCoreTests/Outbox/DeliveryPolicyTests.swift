@@ -44,7 +44,7 @@ import Testing
 
   @Test(
     "What may pass is tried again, and charged",
-    arguments: [408, 409, 425, 429, 500, 502, 503, 504, 506, 507, 508, 520, 599])
+    arguments: [408, 409, 423, 425, 429, 500, 502, 503, 504, 506, 507, 508, 520, 599])
   func waits(_ status: Int) throws {
     guard case .waiting(let wait) = try outcome(status) else {
       Issue.record("\(status) does not wait")
@@ -61,6 +61,50 @@ import Testing
     arguments: [400, 402, 403, 404, 405, 406, 410, 411, 412, 413, 415, 422, 428, 431, 451, 501, 505])
   func rejects(_ status: Int) throws {
     #expect(try outcome(status) == .dead(.rejected, status: status, error: "\(status): no good"))
+  }
+
+  @Test(
+    "A refusal that says how long it lasts waits as long, and is charged; its neighbours stay dead",
+    arguments: [403, 409, 413, 423, 425, 429])
+  func refusesForNow(_ status: Int) throws {
+    guard case .waiting(let wait) = try outcome(status, retryAfter: .seconds(120)),
+      case .waiting(let shorter) = try outcome(status, retryAfter: .zero),
+      case .waiting(let longest) = try outcome(status, retryAfter: .seconds(90_000))
+    else {
+      Issue.record("\(status) does not wait")
+      return
+    }
+    #expect(wait.duration == .seconds(120) && wait.status == status && wait.unknownFor == nil)
+    #expect(shorter.duration == .milliseconds(500) && longest.duration == .seconds(86_400))
+    guard case .dead(.attemptsExhausted, status, _) = try outcome(status, retryAfter: .seconds(1), attempts: 29) else {
+      Issue.record("Attempts do not run out")
+      return
+    }
+    for other in [400, 401, 402, 404, 410, 412, 422, 501, 505] {
+      #expect(
+        try outcome(other, retryAfter: .seconds(120)) == .dead(.rejected, status: other, error: "\(other): no good"))
+    }
+  }
+
+  @Test("An API that wants more than the token is not waited for, whatever its Retry-After says")
+  func stepUpGoesFirst() throws {
+    let header = APIRequest.Header(name: "WWW-Authenticate", value: #"Bearer error="insufficient_scope""#)
+    let answer = APIResponse(status: 403, headers: [header], retryAfter: .seconds(60))
+    let challenge = try #require(Challenge(answer, from: Sample.origin, without: []))
+    let outcome = policy.outcome(
+      on: answer, challenge, to: try delivery(), overriding: DeliveryOverrides(), sentAt: now, at: now, random: 0)
+    #expect(outcome == .needsStepUp(status: 403, error: challenge.sentence))
+  }
+
+  @Test("The configuration decides a refusal that says how long it lasts")
+  func overriddenRefusalForNow() throws {
+    let error = "The account's configuration makes this dead: 403: no good"
+    #expect(
+      try outcome(403, retryAfter: .seconds(60), as: .dead) == .dead(.rejected, status: 403, error: error))
+    guard case .waiting = try outcome(403, as: .retry) else {
+      Issue.record("A plain 403 does not wait")
+      return
+    }
   }
 
   @Test("Proxies and captive portals are no answer of the API", arguments: [407, 511])
@@ -118,13 +162,18 @@ import Testing
     #expect(try wait(.seconds(90_000)) == .seconds(86_400))
   }
 
-  @Test("409 is believed five times, then it is the answer")
+  @Test("409 is believed five times, then it is the answer; one with Retry-After as long as the server says so")
   func conflicts() throws {
     guard case .waiting = try outcome(409, attempts: 4, conflicts: 4) else {
       Issue.record("The fifth does not wait")
       return
     }
     #expect(try outcome(409, attempts: 5, conflicts: 5) == .dead(.rejected, status: 409, error: "409: no good"))
+    guard case .waiting(let wait) = try outcome(409, retryAfter: .seconds(9), attempts: 5, conflicts: 5) else {
+      Issue.record("The sixth, with Retry-After, does not wait")
+      return
+    }
+    #expect(wait.duration >= .seconds(9) && !wait.isConflict)
   }
 
   @Test(

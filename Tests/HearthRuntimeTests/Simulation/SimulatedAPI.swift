@@ -145,7 +145,7 @@ extension OutboxSimulation {
     }
     // A server that fails may have done it all the same.
     if (200...299).contains(status) || status >= 500 && chances(1, in: 4) { perform(trackedRequest, request) }
-    let asks = status == 429 || status == 503 || status == 409
+    let asks = [403, 409, 413, 429, 503].contains(status)
     let retryAfter: Duration? =
       asks && chances(1, in: 2) ? .seconds(chances(1, in: 20) ? 200_000 : number(0...3600)) : nil
     return APIResponse(status: status, retryAfter: retryAfter)
@@ -154,8 +154,8 @@ extension OutboxSimulation {
   private static let page = APIRequest.Header(name: "Content-Type", value: "text/html")
 
   private static let anything = [
-    200, 200, 200, 201, 204, 302, 307, 400, 401, 403, 407, 408, 409, 409, 409, 422, 425, 429, 429, 500, 501, 502, 503,
-    504, 505, 511,
+    200, 200, 200, 201, 204, 302, 307, 400, 401, 403, 407, 408, 409, 409, 409, 413, 422, 423, 425, 429, 429, 500, 501,
+    502, 503, 504, 505, 511,
   ]
 
   /// An idempotent server: what has been done under a key is not done again.

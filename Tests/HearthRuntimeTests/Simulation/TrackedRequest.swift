@@ -78,11 +78,12 @@ final class TrackedRequest: @unchecked Sendable {
       .some where isPage:
       isUnknown(since: sentAt)
       charged += 1
+    case 408, 423, 425, 429, 500, 503: charged += 1
+    case 403 where retryAfter != nil, 409 where retryAfter != nil, 413 where retryAfter != nil: charged += 1
     case 409:
       conflicts += 1
       charged += 1
       isAnswered = conflicts > 5
-    case 408, 425, 429, 500, 503: charged += 1
     case .some(let status):
       charged += 1
       isAnswered = true

@@ -5,7 +5,8 @@ import TestSupport
 /// The APIs, and the way to them and back.
 extension OutboxSimulation {
   private static let statuses = [
-    200, 200, 200, 201, 302, 307, 400, 404, 408, 409, 409, 422, 425, 429, 500, 501, 502, 503, 504, 505, 401,
+    200, 200, 200, 201, 302, 307, 400, 403, 404, 408, 409, 409, 413, 422, 423, 425, 429, 500, 501, 502, 503, 504, 505,
+    401,
   ]
 
   static let overridable = [302, 400, 404, 409, 501, 502, 503]
@@ -25,7 +26,9 @@ extension OutboxSimulation {
     case .unanswered: result = .failure(.unanswered(message: "timeout"))
     case .status(let status):
       var response = APIResponse(status: status)
-      if status == 429 || status == 503, chances(1, in: 2) { response.retryAfter = .seconds(number(1...300)) }
+      if [403, 409, 413, 429, 503].contains(status), chances(1, in: 2) {
+        response.retryAfter = .seconds(number(1...300))
+      }
       result = .success(response)
     case .page:
       let type = APIRequest.Header(name: "Content-Type", value: "text/html")
@@ -79,7 +82,7 @@ extension OutboxSimulation {
     guard let flight = daemon?.flights.removeValue(forKey: id) else { return }
     let (item, name) = (flight.item, flight.account)
     note("item \(item.number) is answered: \(flight.answer)")
-    (item.flight, item.answer, item.override) = (nil, flight.answer, nil)
+    (item.flight, item.answer, item.override, item.isToldToWait) = (nil, flight.answer, nil, false)
     item.isTokenUnreported = sessions[name]!.reportedToken != flight.token
     if case .status(let status) = flight.answer {
       item.override = daemon!.overrides[name]?[status]
@@ -87,6 +90,7 @@ extension OutboxSimulation {
     }
     if case .success(let response) = flight.result, let wait = response.retryAfter {
       item.floor = elapsed + Int(wait.wholeMilliseconds)
+      item.isToldToWait = true
     }
     var result = flight.result
     switch flight.answer {

@@ -142,8 +142,9 @@ extension OutboxSimulation {
     case (.waiting(let wait), .unanswered?): return !isLast && wait.status == nil
     case (.waiting(let wait), .page?): return !isLast && wait.status == 200 && wait.unknownFor != nil
     case (.waiting, .status(let status)?):
-      let isAgain = [408, 409, 425, 429].contains(status) || status >= 500 && ![501, 505, 511].contains(status)
-      return isAgain && !isLast && !(status == 409 && item.conflicts >= 5)
+      let isAgain = [408, 423, 425, 429].contains(status) || status >= 500 && ![501, 505, 511].contains(status)
+      let isTold = [403, 409, 413].contains(status) && item.isToldToWait
+      return !isLast && (isAgain || isTold || status == 409 && item.conflicts < 5)
     case (.waiting, _): return false
     case (.dead(let reason, let status, _), .status(let answer)?):
       guard status == answer else { return false }
@@ -179,7 +180,9 @@ extension OutboxSimulation {
       case (.delivered, _), (.waiting, _), (.dead, .some): item.charged += 1
       case (.unreachable, _), (.released, _), (.needsStepUp, _), (.dead, nil): break
       }
-      if case .waiting = settlement.outcome, case .status(409)? = item.answer { item.conflicts += 1 }
+      if case .waiting = settlement.outcome, case .status(409)? = item.answer, !item.isToldToWait {
+        item.conflicts += 1
+      }
       if case .released = settlement.outcome {} else { item.latestDue = elapsed + 300_000 }
       item.answer = nil
       if stored.progress.attempts != item.charged {

@@ -22,6 +22,8 @@ final class TrackedItem {
   var flight: SenderID?
   /// How the last request ended; nil where that is written down, or its daemon has ended.
   var answer: Answer?
+  /// Whether the server has said with it how long to wait.
+  var isToldToWait = false
   /// What the configuration says of that status.
   var override: DeliveryOverrides.Outcome?
   /// The token that the last request had.
@@ -84,7 +86,9 @@ final class TrackedItem {
     switch status {
     case 200...399: return true
     case 401, 407, 511: return false
-    case 408, 425, 429: return charged + 1 >= settings.maxAttempts
+    case 408, 423, 425, 429: return charged + 1 >= settings.maxAttempts
+    case 403 where isToldToWait, 409 where isToldToWait, 413 where isToldToWait:
+      return charged + 1 >= settings.maxAttempts
     case 409: return conflicts >= 5 || charged + 1 >= settings.maxAttempts
     case 400...499, 501, 505: return true
     default: return charged + 1 >= settings.maxAttempts
