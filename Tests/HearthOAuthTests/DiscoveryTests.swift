@@ -16,7 +16,7 @@ struct DiscoveryTests {
     #expect(
       try Issuer("https://id.example.com").discoveryURL.description
         == "https://id.example.com/.well-known/openid-configuration")
-    #expect(throws: HTTPURL.ParseError.badCharacter) { try Issuer("https://id.example.com/?tenant=1") }
+    #expect(throws: HTTPURL.ParseError.badCharacter("?")) { try Issuer("https://id.example.com/?tenant=1") }
     #expect(throws: HTTPURL.ParseError.plainHTTP) { try Issuer("http://id.example.com") }
   }
 

@@ -68,7 +68,7 @@ extension OutboxDraft {
       throw DraftError("expiresAt: it is not after notBefore")
     }
     do {
-      return try HTTPURL(url)
+      return try HTTPURL(encoding: url)
     } catch {
       throw DraftError("url: \(error)")
     }

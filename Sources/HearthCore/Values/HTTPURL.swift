@@ -10,19 +10,29 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 
   /// Why a text is not a URL that Hearth sends anything to. Each description is one sentence.
   package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
-    case notAbsolute, notHTTP, userInformation, fragment, badHost, badPort, badCharacter, plainHTTP
+    case notAbsolute, notHTTP, userInformation, fragment, badHost, hostBeyondASCII, badPort, plainHTTP
+    /// The first character in path or query that has to be encoded.
+    case badCharacter(Unicode.Scalar)
 
     package var description: String {
       switch self {
       case .notAbsolute: "it is not an absolute URL"
       case .notHTTP: "its scheme is neither https nor http"
       case .userInformation: "it has user information before the host"
-      case .fragment: "it has a fragment"
+      case .fragment: "it has a fragment (a # that belongs to path or query is written %23)"
       case .badHost: "its host is not valid"
+      case .hostBeyondASCII: "its host has letters beyond ASCII: write them in Punycode, as in xn--bcher-kva.example"
       case .badPort: "its port is not valid"
-      case .badCharacter: "it has a character that a URL may not have"
+      case .badCharacter("%"): "it has a % without two hexadecimal digits after it: write %25"
+      case .badCharacter(let character): "it has \(Self.name(of: character)): write \(HTTPURL.encoded(character))"
       case .plainHTTP: "http is accepted for loopback addresses only; use https"
       }
+    }
+
+    private static func name(of character: Unicode.Scalar) -> String {
+      let number = String(character.value, radix: 16, uppercase: true)
+      let code = "U+" + String(repeating: "0", count: max(4 - number.count, 0)) + number
+      return character.value > 0x20 && character.value < 0x7F ? "the character \(character)" : "the character \(code)"
     }
   }
 
@@ -34,21 +44,29 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     let scheme = text[..<colon].lowercased()
     guard scheme == "https" || scheme == "http" else { throw .notHTTP }
     let rest = text[colon...].utf8.dropFirst("://".utf8.count)
-    guard rest.allSatisfy(Self.isAllowed), Self.percentEncodingHolds(rest) else { throw .badCharacter }
-    guard !rest.contains(UInt8(ascii: "#")) else { throw .fragment }
-    let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    let authority = rest.prefix { !Self.endsAuthority($0) }
     guard !authority.contains(UInt8(ascii: "@")) else { throw .userInformation }
+    let path = rest[authority.endIndex...]
+    guard !path.contains(UInt8(ascii: "#")) else { throw .fragment }
+    guard path.allSatisfy(Self.isAllowed), Self.percentEncodingHolds(path) else {
+      throw .badCharacter(Self.firstBadCharacter(in: path))
+    }
     let origin = try Origin(scheme: scheme, authority: authority)
     guard scheme == "https" || origin.isLoopback else { throw .plainHTTP }
-    let path = rest[authority.endIndex...]
-    guard !path.contains(where: { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: "]") }) else { throw .badCharacter }
     self.origin = origin
     self.target = (path.first == UInt8(ascii: "/") ? "" : "/") + String(Substring(path))
     self.description = origin.description + target
   }
 
+  private static func endsAuthority(_ byte: UInt8) -> Bool { "/?#".utf8.contains(byte) }
+
+  /// Whether path and query may have this byte (RFC 3986, sections 3.3 and 3.4).
   private static func isAllowed(_ byte: UInt8) -> Bool {
-    byte.isASCIILetter || byte.isASCIIDigit || "-._~:/?#[]@!$&'()*+,;=%".utf8.contains(byte)
+    byte.isASCIILetter || byte.isASCIIDigit || "-._~:/?@!$&'()*+,;=%".utf8.contains(byte)
+  }
+
+  private static func firstBadCharacter(in path: Substring.UTF8View) -> Unicode.Scalar {
+    Substring(path).unicodeScalars.first { !$0.isASCII || !isAllowed(UInt8($0.value)) } ?? "%"
   }
 
   /// Whether two hexadecimal digits follow each percent sign.
@@ -63,18 +81,57 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HTTPURL {
+  /// Parses an address as people and programs write it for browsers and curl: blanks around it are left out, and what RFC
+  /// 3986 has no place for in path and query, such as `filter[status]`, is percent-encoded, as JSON:API asks for.
+  ///
+  /// A control character and `%` without two digits are refused, for nobody can mean them, and so is `\` in the path, which
+  /// browsers take for `/` and others do not.
+  package init(encoding text: String) throws(ParseError) {
+    if let url = try? HTTPURL(text) {
+      self = url
+    } else {
+      self = try HTTPURL(Self.encoded(text))
+    }
+  }
+
+  private static func encoded(_ text: String) -> String {
+    let text = text.utf8.drop { $0 == 0x20 }
+    let end = text.lastIndex { $0 != 0x20 }.map(text.index(after:)) ?? text.endIndex
+    guard let authority = text.firstRange(of: "://".utf8)?.upperBound,
+      let start = text[authority...].firstIndex(where: endsAuthority)
+    else { return String(Substring(text[..<end])) }
+    let path = Substring(text[start..<end]).unicodeScalars
+    let query = path.firstIndex(of: "?") ?? path.endIndex
+    var encoded = String(Substring(text[..<start]))
+    for index in path.indices {
+      let character = path[index]
+      let isKept =
+        switch character {
+        case "#", "%", "\u{0}"..<" ", "\u{7F}": true
+        case "\\": index < query
+        default: character.isASCII && isAllowed(UInt8(character.value))
+        }
+      if isKept { encoded.unicodeScalars.append(character) } else { encoded += Self.encoded(character) }
+    }
+    return encoded
+  }
+
+  fileprivate static func encoded(_ character: Unicode.Scalar) -> String {
+    String(character).utf8.map { "%" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
+  }
+
   /// Resolves a reference in a response to a request for this URL, such as `Location` (RFC 3986, section 5.2). The
   /// fragment is for the reader of the response and is left out (RFC 9110, section 10.2.2).
   package func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
     let reference = reference.prefix { $0 != "#" }
-    if Self.hasScheme(reference) { return try HTTPURL(String(reference)) }
-    if reference.hasPrefix("//") { return try HTTPURL("\(origin.scheme):\(reference)") }
+    if Self.hasScheme(reference) { return try HTTPURL(encoding: String(reference)) }
+    if reference.hasPrefix("//") { return try HTTPURL(encoding: "\(origin.scheme):\(reference)") }
     let path = target.prefix { $0 != "?" }
     if reference.isEmpty { return self }
-    if reference.first == "?" { return try HTTPURL("\(origin)\(path)\(reference)") }
+    if reference.first == "?" { return try HTTPURL(encoding: "\(origin)\(path)\(reference)") }
     let query = reference.drop { $0 != "?" }
     let folder = reference.first == "/" ? "" : path[...(path.lastIndex(of: "/") ?? path.startIndex)]
-    return try HTTPURL("\(origin)\(Self.withoutDots(folder + reference.prefix { $0 != "?" }))\(query)")
+    return try HTTPURL(encoding: "\(origin)\(Self.withoutDots(folder + reference.prefix { $0 != "?" }))\(query)")
   }
 
   /// Whether the reference begins with a scheme (RFC 3986, section 3.1).

@@ -7,7 +7,7 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   init(scheme: String, authority: Substring.UTF8View) throws(HTTPURL.ParseError) {
     let (host, port) = Self.split(authority)
-    guard Self.isHost(host) else { throw .badHost }
+    guard Self.isHost(host) else { throw host.allSatisfy { $0 < 0x80 } ? .badHost : .hostBeyondASCII }
     self.scheme = scheme
     self.host = Substring(host).lowercased()
     guard let port else {
@@ -79,7 +79,7 @@ extension Origin {
     guard let schemeEnd = text.firstRange(of: "://"),
       Self.mailPorts[text[..<schemeEnd.lowerBound].lowercased()] != nil
     else {
-      self = try HTTPURL(text).origin
+      self = try HTTPURL(encoding: text).origin
       return
     }
     let authority = text[schemeEnd.upperBound...].prefix { $0 != "/" && $0 != "?" }

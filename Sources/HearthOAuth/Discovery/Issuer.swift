@@ -9,7 +9,7 @@ package struct Issuer: Hashable, Sendable {
 
   /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
   package init(_ text: String) throws(HTTPURL.ParseError) {
-    guard !text.contains("?") else { throw .badCharacter }
+    guard !text.contains("?") else { throw .badCharacter("?") }
     let base = text.last == "/" ? text.dropLast() : text[...]
     name = IssuerName(text)
     discoveryURL = try HTTPURL(base + "/.well-known/openid-configuration")

@@ -44,6 +44,18 @@ import Testing
     }
   }
 
+  @Test("An address is sent encoded, or refused with the character and its encoding")
+  func address() throws {
+    let brackets = draft { $0.url = "https://api.example.com/notes?filter[status]=open" }
+    #expect(try brackets.checked(maxBody: 10).description == "https://api.example.com/notes?filter%5Bstatus%5D=open")
+    let percent = draft { $0.url = "https://api.example.com/100%" }
+    #expect {
+      try percent.checked(maxBody: 10)
+    } throws: {
+      "\($0)" == "url: it has a % without two hexadecimal digits after it: write %25"
+    }
+  }
+
   @Test("What cannot be sent is refused")
   func refuses() {
     let now = Sample.start

@@ -25,6 +25,8 @@ import Testing
     let base = try HTTPURL("https://a.example/b")
     #expect(try base.resolving("//other.example/g").description == "https://other.example/g")
     #expect(try base.resolving("https://other.example:444").description == "https://other.example:444/")
+    #expect(try base.resolving("g?filter[status]=é").description == "https://a.example/g?filter%5Bstatus%5D=%C3%A9")
+    #expect(throws: HTTPURL.ParseError.badCharacter("\\")) { try base.resolving("\\\\other.example/g") }
     #expect(throws: HTTPURL.ParseError.plainHTTP) { try base.resolving("http://a.example/b") }
     #expect(throws: HTTPURL.ParseError.userInformation) { try base.resolving("https://a.example@other.example/") }
     #expect(throws: HTTPURL.ParseError.notAbsolute) { try base.resolving("javascript:alert(1)") }

@@ -46,15 +46,19 @@ struct HTTPURLTests {
       ("https://api.example.com:65536/", .badPort), ("https://api.example.com:x/", .badPort),
       ("https://api.example.com:-1/", .badPort), ("https://api.example.com:+1/", .badPort),
       ("https://api.example.com:1:2/", .badPort), ("https://api.example.com:000443/", .badPort),
-      ("https://api.example.com\\@evil.com/", .badCharacter), ("https://api.example.com\\.evil.com/", .badCharacter),
-      ("https://api.example.com/a b", .badCharacter), ("https://api.example.com/a\r\nX: y", .badCharacter),
-      ("https://api.example.com/a\u{0}", .badCharacter), ("https://api.example.com/\t", .badCharacter),
-      ("https://api.example.com/\u{7f}", .badCharacter), ("https://api.example.com/é", .badCharacter),
-      ("https://bücher.example/", .badCharacter), ("https://api.example.com\u{2025}/", .badCharacter),
-      ("https://api.example.com/%", .badCharacter), ("https://api.example.com/%4", .badCharacter),
-      ("https://api.example.com/%zz", .badCharacter), ("https://api.example.com/%%41", .badCharacter),
-      ("https://api.example.com/[x]", .badCharacter), ("https://api.example.com/{x}", .badCharacter),
-      ("https://api.example.com/\"", .badCharacter), ("https://api.example.com/<x>", .badCharacter),
+      ("https://api.example.com\\@evil.com/", .userInformation), ("https://api.example.com\\.evil.com/", .badHost),
+      ("https://api.example.com evil.com/", .badHost), ("https://api.example.com\u{0}/", .badHost),
+      ("https://api.example.com\t/", .badHost), ("https://api.example.com\r\n/", .badHost),
+      ("https://bücher.example/", .hostBeyondASCII), ("https://api.example.com\u{2025}/", .hostBeyondASCII),
+      ("https://api.example.com/a b", .badCharacter(" ")), ("https://api.example.com/a\r\nX: y", .badCharacter("\r")),
+      ("https://api.example.com/a\u{0}", .badCharacter("\0")), ("https://api.example.com/\t", .badCharacter("\t")),
+      ("https://api.example.com/\u{7f}", .badCharacter("\u{7F}")), ("https://api.example.com/é", .badCharacter("é")),
+      ("https://api.example.com/%", .badCharacter("%")), ("https://api.example.com/%4", .badCharacter("%")),
+      ("https://api.example.com/%zz", .badCharacter("%")), ("https://api.example.com/%%41", .badCharacter("%")),
+      ("https://api.example.com/[x]", .badCharacter("[")), ("https://api.example.com/{x}", .badCharacter("{")),
+      ("https://api.example.com?x[]=1", .badCharacter("[")), ("https://api.example.com/a]", .badCharacter("]")),
+      ("https://api.example.com/\"", .badCharacter("\"")), ("https://api.example.com/<x>", .badCharacter("<")),
+      ("https://api.example.com/a\\b", .badCharacter("\\")),
       ("http://api.example.com/", .plainHTTP), ("http://127.0.0.1.evil.com/", .plainHTTP),
       ("http://localhost.evil.com/", .plainHTTP), ("http://128.0.0.1/", .plainHTTP), ("http://127.1/", .plainHTTP),
       ("http://127.0.0.256/", .plainHTTP), ("http://127.0.0.1.1/", .plainHTTP), ("http://2130706433/", .plainHTTP),
@@ -63,6 +67,56 @@ struct HTTPURLTests {
     ] as [(String, HTTPURL.ParseError)])
   func refuses(text: String, reason: HTTPURL.ParseError) {
     #expect(throws: reason) { try HTTPURL(text) }
+  }
+
+  @Test(
+    "is encoded where people write it as for browsers and curl, and stays what it is then",
+    arguments: [
+      ("https://api.example.com/a?filter[status]=open", "/a?filter%5Bstatus%5D=open"),
+      ("https://api.example.com?a[]=1&a[]=2", "/?a%5B%5D=1&a%5B%5D=2"),
+      ("https://api.example.com/[x]/{y}", "/%5Bx%5D/%7By%7D"),
+      ("https://api.example.com/a?q={\"x\":\"<1>\"}|y^z`", "/a?q=%7B%22x%22:%22%3C1%3E%22%7D%7Cy%5Ez%60"),
+      ("https://api.example.com/two words?q=a b", "/two%20words?q=a%20b"),
+      ("https://api.example.com/é/日?q=ü\u{301}", "/%C3%A9/%E6%97%A5?q=%C3%BC%CC%81"),
+      ("https://api.example.com/a?path=c:\\d", "/a?path=c:%5Cd"),
+      ("https://api.example.com/a?\u{301}=\\", "/a?%CC%81=%5C"),
+      ("  https://api.example.com/a?b[c]=%5B%2f  ", "/a?b%5Bc%5D=%5B%2f"),
+      (" https://api.example.com ", "/"),
+      ("https://api.example.com/it's!(a)*;v=1?b:/?@,c+d", "/it's!(a)*;v=1?b:/?@,c+d"),
+    ])
+  func encodes(text: String, target: String) throws {
+    let url = try HTTPURL(encoding: text)
+    #expect(url.target == target)
+    #expect(url.origin.description == "https://api.example.com")
+    #expect(try HTTPURL(url.description) == url && HTTPURL(encoding: url.description) == url)
+  }
+
+  @Test(
+    "is refused with the character and its encoding where nobody can know what is meant, and leads to no other host",
+    arguments: [
+      ("https://api.example.com/a\\b", "it has the character \\: write %5C"),
+      ("https://api.example.com/100%?a[b]=1", "it has a % without two hexadecimal digits after it: write %25"),
+      ("https://api.example.com/a[b]\nc", "it has the character U+000A: write %0A"),
+      ("https://api.example.com/a\r\nX: y", "it has the character U+000D: write %0D"),
+      ("https://api.example.com/a\tb", "it has the character U+0009: write %09"),
+      ("https://api.example.com/a[b]\n", "it has the character U+000A: write %0A"),
+      ("https://api.example.com/\0", "it has the character U+0000: write %00"),
+      ("https://api.example.com/\u{7F}", "it has the character U+007F: write %7F"),
+      ("https://api.example.com/a[b]#c", "it has a fragment (a # that belongs to path or query is written %23)"),
+      ("https://me@api.example.com/a[b]", "it has user information before the host"),
+      ("https://api.example.com\\@evil.com/[", "it has user information before the host"),
+      ("https://api.example.com\\[x]/", "its host is not valid"),
+      ("https://api.example.com [x]/", "its host is not valid"),
+      ("https://[x]/", "its host is not valid"),
+      (
+        "https://bücher.example/[x]",
+        "its host has letters beyond ASCII: write them in Punycode, as in xn--bcher-kva.example"
+      ),
+      ("http://api.example.com/[x]", "http is accepted for loopback addresses only; use https"),
+      ("filter[status]=open", "it is not an absolute URL"),
+    ])
+  func namesCharacters(text: String, reason: String) {
+    #expect { _ = try HTTPURL(encoding: text) } throws: { "\($0)" == reason }
   }
 
   @Test("has one origin however it is written, and another one for each scheme, host and port")

@@ -79,7 +79,7 @@ import Testing
     ),
     (
       "redirect_uri = \"http://localhost/#a\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#…\": it has a fragment"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#…\": it has a fragment (a # that belongs to path or query is written %23)"
     ),
   ]
 
