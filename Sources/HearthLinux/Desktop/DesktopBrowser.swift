@@ -34,12 +34,10 @@ package struct DesktopBrowser: PageOpener {
   }
 
   package func open(_ url: String) async throws(PageNotOpened) {
-    // It is a word of a command line: an option is none.
-    guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
-      throw PageNotOpened(message: "The address is not one of the web.")
-    }
+    let lines = commands(for: url)
+    guard !lines.isEmpty else { throw PageNotOpened(message: "The address is no page for a browser.") }
     var failures: [PageNotOpened] = []
-    for line in commands(for: url) {
+    for line in lines {
       do throws(PageNotOpened) {
         return try await run(line)
       } catch {

@@ -52,13 +52,14 @@ import Testing
   @Test(
     "the commands of BROWSER are words with blanks between, with the address in place of %s or at the end",
     arguments: [
-      ("one:two", [["one", "https://x?a=%sb:c d"], ["two", "https://x?a=%sb:c d"]]),
-      ("prog %s", [["prog", "https://x?a=%sb:c d"]]),
-      ("prog  -n --url=%s end:", [["prog", "-n", "--url=https://x?a=%sb:c d", "end"]]),
-      ("prog -n", [["prog", "-n", "https://x?a=%sb:c d"]]), (" : ", [["xdg-open", "https://x?a=%sb:c d"]]),
+      ("one:two", [["one", "https://x?a=%25s:b&$(c)'d;e"], ["two", "https://x?a=%25s:b&$(c)'d;e"]]),
+      ("prog %s", [["prog", "https://x?a=%25s:b&$(c)'d;e"]]),
+      ("prog  -n --url=%s end:", [["prog", "-n", "--url=https://x?a=%25s:b&$(c)'d;e", "end"]]),
+      ("prog -n", [["prog", "-n", "https://x?a=%25s:b&$(c)'d;e"]]),
+      (" : ", [["xdg-open", "https://x?a=%25s:b&$(c)'d;e"]]),
     ])
   func words(_ variable: String, _ lines: [[String]]) {
-    #expect(browser(["BROWSER": variable]).commands(for: "https://x?a=%sb:c d") == lines)
+    #expect(browser(["BROWSER": variable]).commands(for: "https://x?a=%25s:b&$(c)'d;e") == lines)
   }
 
   @Test("the first command that can be run opens the page, outside a unit and in one", arguments: [false, true])
@@ -71,10 +72,32 @@ import Testing
     #expect(Files.text(seen) == "--page=https://x -x\n")
   }
 
-  @Test("a program that is not there, and an address that is none of the web, are told")
+  @Test("a program that is not there is told")
   func refused() async {
     await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "/nowhere"]).open("https://x") }
-    await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "true"]).open("--help") }
+  }
+
+  @Test(
+    "only a page is handed to a program: https, or http on this machine, one word, no option",
+    arguments: [
+      "--help", "-https://x", "", "file:///etc/passwd", "javascript:alert(1)", "http://x.example/", "ssh://x/", "x",
+      "mailto:me@x", "https:x", " https://x", "https://x/a b", "https://x/\n-e", "https://x/`id`", "https://x/\"&id&\"",
+      "https://x\\y", "https://me@x/", "https://-x --help/", "https://x/%s", "https://x/é",
+    ])
+  func noPages(_ url: String) async throws {
+    let seen = folder.file("seen")
+    try script("prog", "touch '\(seen)'")
+    for isUnit in [false, true] {
+      await #expect(throws: PageNotOpened.self) { try await browser(["BROWSER": "prog"], isUnit: isUnit).open(url) }
+      #expect(browser([:], isUnit: isUnit).commands(for: url).isEmpty)
+    }
+    #expect(!Files.exists(seen))
+  }
+
+  @Test(
+    "a page is one word, whatever it has for a shell", arguments: ["https://x/$(id);id&#'a", "http://127.0.0.1:8/#-e"])
+  func pages(_ url: String) {
+    #expect(browser(["BROWSER": "prog"]).commands(for: url) == [["prog", url]])
   }
 
   @Test("a unit has the page opened outside of itself, and the journal is not told the address")
