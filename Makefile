@@ -89,8 +89,9 @@ SIEGE_SECONDS ?= 300
 SIMULATION := -c release --scratch-path .build/simulation -Xswiftc -enable-testing
 simulate: export SWIFT_DETERMINISTIC_HASHING = 1
 simulate: export HEARTH_TESTS = HearthCoreTests HearthRuntimeTests
-simulate: export HEARTH_SIMULATION_FIRST = $(FIRST_SEED)
-simulate: swift deps ## simulate SEEDS=n histories of a session, OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n on
+simulate: export HEARTH_SIMULATION_FIRST := $(if $(filter any,$(FIRST_SEED)),$(shell shuf -i 0-999999999 -n 1),$(FIRST_SEED))
+simulate: swift deps ## simulate SEEDS=n histories of a session, OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n (or any) on
+	@echo "The first seed is $$HEARTH_SIMULATION_FIRST."
 	$(SWIFT) build --product hearthPackageTests $(SIMULATION)
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
 	[ $(OUTBOX_SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter OutboxSimulationTests
