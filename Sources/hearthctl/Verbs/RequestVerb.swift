@@ -9,8 +9,8 @@ struct RequestVerb: ParsableCommand {
     commandName: "request", abstract: "Send a request to an API with the account's token, and print the answer.",
     discussion: """
       The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
-      later (408, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects are \
-      followed within the same origin.
+      later (408, 423, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects \
+      are followed within the same origin.
 
       Bodies may be of any length, and the API may take --timeout seconds (up to 300), or 30, until anything moves; with \
       --json or --stale-if-error the answer may have 4 MiB, and that is the time for all of it.
@@ -158,7 +158,7 @@ extension ExitStatus {
   init?(httpStatus: Int) {
     switch httpStatus {
     case ..<400: return nil
-    case 408, 425, 429: self = .later
+    case 408, 423, 425, 429: self = .later
     case 501, 505: self = .failed
     case 500...: self = .later
     default: self = .failed
