@@ -126,6 +126,21 @@ import Testing
         + #"{"token":"secret","expirationTimestamp":"2026-11-21T11:00:00.000Z"}}"# + "\n")
   }
 
+  @Test("a client that does not say its cluster is told it with --for; one that says it is believed")
+  func kubectlFor() async throws {
+    func run(_ environment: [String: String], for url: String = "https://git.example.com/") async throws -> Int32 {
+      let outcome = try await self.run(["kubectl", "--for", url], environment: environment).0
+      #expect(outcome.output.contains(#""token":"secret""#) == (outcome.status == 0))
+      return outcome.status
+    }
+    #expect(try await run(info(nil)) == 0)
+    #expect(try await run(info(nil, version: "v1beta1")) == 0)
+    #expect(try await run([:]) == 0, "as the example in the help has it")
+    #expect(try await run(info("https://elsewhere.example.com")) == 1, "the token would be sent there")
+    #expect(try await run(info("https://git.example.com/api"), for: "https://elsewhere.example.com") == 0)
+    #expect(try await run(info(nil), for: "https://elsewhere.example.com") == 1)
+  }
+
   @Test("kubectl gets a sentence, and no token, where the cluster is another one or not known")
   func kubectlNothing() async throws {
     func refused(_ environment: [String: String]) async throws -> String {
@@ -137,7 +152,7 @@ import Testing
     #expect(try await refused(info("https://elsewhere.example.com")).contains("api_origins"))
     #expect(try await refused(info(nil)).contains("provideClusterInfo: true"))
     #expect(try await refused(info("https://git.example.com/", version: "v9")).contains("v9"))
-    #expect(try await refused([:]).contains("KUBERNETES_EXEC_INFO is not set"))
+    #expect(try await refused([:]).contains("--for"))
     #expect(try await refused(["KUBERNETES_EXEC_INFO": "nonsense"]).contains("is no ExecCredential"))
   }
 

@@ -34,7 +34,7 @@ import Testing
       "credential git get", "credential git --username me --bearer get --account work", "credential git help",
       "credential docker list --username me", "credential docker get --json", "credential kubectl",
       "credential kubectl --account work --socket /s", "credential google --for https://x --account work",
-      "credential google", "token work --for https://x --header",
+      "credential google", "credential kubectl --for https://x --account work", "token work --for https://x --header",
     ])
   func plainCalls(line: String) throws {
     let words = line.split(separator: " ").map(String.init)

@@ -68,8 +68,8 @@ struct PlainLine {
         source: try line.source, username: try line.value("--username") ?? CredentialDockerCall.username,
         operation: line.arguments[0])
     case "kubectl":
-      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 0...0)
-      return CredentialKubectlCall(source: try line.source)
+      let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...0)
+      return CredentialKubectlCall(source: try line.source, url: try line.value("--for"))
     case "google":
       let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...0)
       return CredentialGoogleCall(source: try line.source, url: try line.value("--for") ?? CredentialGoogleCall.url)

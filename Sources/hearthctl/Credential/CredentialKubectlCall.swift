@@ -1,17 +1,23 @@
 import HearthControl
 import HearthCore
 
-/// What kubectl asks of its credential plugin.
+/// What kubectl asks of its credential plugin. kubectl shows what the plugin writes to standard error, and fails if it exits
+/// with anything but 0 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 struct CredentialKubectlCall: PlainCall {
   let source: CredentialChoice
+  /// The cluster, for a client that does not say it.
+  let url: String?
 
   func validate() {}
 
   func run() throws {
     let asked = try ExecCredential(variable("KUBERNETES_EXEC_INFO"))
-    guard let server = asked.server else {
+    // What the client says counts: it sends the token there.
+    guard let server = asked.server ?? url else {
       throw CommandFailure(
-        .usage, "Which cluster asks is not known: set provideClusterInfo: true where kubeconfig names hearthctl.")
+        .usage,
+        "kubectl does not say which cluster asks: set provideClusterInfo: true beside \"command: hearthctl\" in the "
+          + "kubeconfig, or add the cluster's URL to its args: [credential, kubectl, --for, https://…].")
     }
     guard let token = try source.token(for: [server]) else {
       throw CommandFailure(.failed, "No account has \(server) among its api_origins; the token goes nowhere else.")

@@ -10,10 +10,12 @@ struct ExecCredential {
   /// The URL of the cluster; nil where the client was not told to say it.
   let server: String?
 
-  /// Reads `KUBERNETES_EXEC_INFO`. Throws a sentence where it is none, or of a version that is not known.
+  /// Reads `KUBERNETES_EXEC_INFO`, which a person who tries the plugin out has not set. Throws a sentence where it is no
+  /// ExecCredential, or of a version that is not known.
   init(_ info: String?) throws {
     guard let info else {
-      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is not set: kubectl sets it for its credential plugins.")
+      (version, server) = (Self.versions[0], nil)
+      return
     }
     guard let json = try? JSON(parsing: Array(info.utf8)), let version = json["apiVersion"]?.string else {
       throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is no ExecCredential.")

@@ -69,16 +69,22 @@ struct CredentialKubectlVerb: ParsableCommand {
     commandName: "kubectl", abstract: "Be a credential plugin of kubectl.",
     discussion: """
       In the user of a kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: hearthctl, args: \
-      [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. For example:
+      [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. Clients that know no provideClusterInfo \
+      are told the cluster: args: [credential, kubectl, --for, "https://k8s.example.com:6443"]. For example:
 
-        hearthctl credential kubectl --account work
+        hearthctl credential kubectl --account work --for https://k8s.example.com:6443
       """)
 
   @OptionGroup var source: CredentialSource
 
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp("The cluster's URL, for clients that do not say it.", valueName: "url"))
+  var url: String?
+
   func run() throws { try call.run() }
 
-  var call: CredentialKubectlCall { CredentialKubectlCall(source: source.choice) }
+  var call: CredentialKubectlCall { CredentialKubectlCall(source: source.choice, url: url) }
 }
 
 struct CredentialGoogleVerb: ParsableCommand {

@@ -226,12 +226,14 @@ def try_docker(scene, docker, words=("manifest", "inspect"), prefix=""):
 def try_kubectl(scene, kubectl):
     file = scene.home / "kubeconfig"
     spoken = []
-    for version in ("v1", "v1beta1"):
+    # Told the cluster by kubectl, or by --for as a client that knows no provideClusterInfo needs it.
+    for version, is_told in (("v1", False), ("v1", True), ("v1beta1", False), ("v1beta1", True)):
 
         def call(server):
             user = {
                 "apiVersion": f"client.authentication.k8s.io/{version}", "command": "hearthctl",
-                "args": ["credential", "kubectl"], "provideClusterInfo": True, "interactiveMode": "Never",
+                "args": ["credential", "kubectl"] + (["--for", server.url] if is_told else []),
+                "provideClusterInfo": not is_told, "interactiveMode": "Never",
             }
             cluster = {"server": server.url, "certificate-authority": str(scene.certificate)}
             kubeconfig = {
@@ -247,7 +249,7 @@ def try_kubectl(scene, kubectl):
             scene.expect_uses(kubectl, "cluster", call)
             spoken.append(version)
     expect(spoken, "kubectl knows no version of ExecCredential that Hearth knows")
-    return " and ".join(spoken)
+    return " and ".join(dict.fromkeys(spoken))
 
 
 def try_google(scene):
