@@ -1,11 +1,14 @@
 import HearthControl
 import HearthCore
 
-/// What docker asks of its credential helper.
-struct CredentialDockerCall: PlainCall {
+/// What docker asks of its credential helper (docker-credential-helpers). docker reads a failure from standard output, in
+/// words that it knows where there are such. Some programs show standard error instead, so it is said there, too.
+struct CredentialDockerCall: HelperCall {
   static let username = "oauth2accesstoken"
   /// What the programs take for "there is none", and then go on without (docker-credential-helpers, "errors").
   private static let none = "credentials not found in native keychain"
+  /// What they take for a question that names no server.
+  private static let noServer = "no credentials server URL"
 
   let source: CredentialChoice
   let username: String
@@ -13,12 +16,19 @@ struct CredentialDockerCall: PlainCall {
 
   func validate() {}
 
-  func run() throws {
-    let output = Output(isJSON: true)
+  func say(_ failure: CommandFailure) -> CommandFailure? {
+    if let message = failure.message { output.line(message) }
+    return failure
+  }
+
+  func answer() throws {
     switch operation {
     case "get":
       let lines = String(decoding: try Input.all(), as: UTF8.self).split(whereSeparator: \.isNewline)
-      let server = lines.count == 1 ? String(lines[0]) : ""
+      guard let first = lines.first.map({ String($0).trimmingBlanks() }), !first.isEmpty else {
+        throw CommandFailure(.failed, Self.noServer)
+      }
+      let server = lines.count == 1 ? first : ""
       guard let token = try source.token(for: Self.urls(of: server)) else {
         output.line(Self.none)
         throw CommandFailure(.failed, nil)
@@ -28,11 +38,15 @@ struct CredentialDockerCall: PlainCall {
       output.line(answer.description)
     case "list": output.line("{}")
     case "erase": break
-    default:
+    case "version": output.line("hearthctl \(HearthVersion.text)")
+    case "store":
       throw CommandFailure(
         .failed, "Hearth keeps no passwords of registries: sign in with \"hearthctl login\" instead of docker login.")
+    default: throw CommandFailure(.failed, "Unknown credential action `\(operation)`")
     }
   }
+
+  private var output: Output { Output(isJSON: true) }
 
   /// Docker names a registry by its host; on this machine it may be asked without TLS.
   static func urls(of server: String) -> [String] {

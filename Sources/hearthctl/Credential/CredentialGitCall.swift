@@ -2,8 +2,9 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// What git asks of its credential helper.
-struct CredentialGitCall: PlainCall {
+/// What git asks of its credential helper (gitcredentials(7)). git reads standard output and shows standard error; it goes
+/// on to its next helper unless it reads `quit=1`.
+struct CredentialGitCall: HelperCall {
   static let username = "oauth2"
 
   let source: CredentialChoice
@@ -13,7 +14,7 @@ struct CredentialGitCall: PlainCall {
 
   func validate() {}
 
-  func run() throws {
+  func answer() throws {
     // Hearth keeps the tokens itself, and a server's 401 may mean anything: only what APIs say counts.
     guard operation == "get" else { return }
     let asked = GitCredential(String(decoding: try Input.all(), as: UTF8.self))

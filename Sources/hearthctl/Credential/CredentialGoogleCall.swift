@@ -2,8 +2,9 @@ import HearthControl
 import HearthCore
 
 /// What Google's client libraries ask of an executable that has the token of another provider, which they exchange for one
-/// of Google's (https://google.aip.dev/auth/4117).
-struct CredentialGoogleCall: PlainCall {
+/// of Google's (https://google.aip.dev/auth/4117). They read a failure from standard output, as JSON, and only from a
+/// program that exits with 0. Some mix standard error into it, so nothing is said there.
+struct CredentialGoogleCall: HelperCall {
   /// Where they exchange it, unless they are told otherwise; they do not say.
   static let url = "https://sts.googleapis.com/v1/token"
   /// The types of OpenID Connect. What else there is, is SAML.
@@ -14,7 +15,16 @@ struct CredentialGoogleCall: PlainCall {
 
   func validate() {}
 
-  func run() throws {
+  func say(_ failure: CommandFailure) -> CommandFailure? {
+    let answer: JSONObject = [
+      "version": 1, "success": false, "code": .string("\(failure.status)"),
+      "message": .string((failure.message ?? "").shown()),
+    ]
+    Output(isJSON: true).line(JSON.object(answer).description)
+    return nil
+  }
+
+  func answer() throws {
     let type = variable("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE") ?? Self.tokenTypes[0]
     guard Self.tokenTypes.contains(type) else {
       throw CommandFailure(

@@ -3,14 +3,14 @@ import HearthCore
 
 /// What kubectl asks of its credential plugin. kubectl shows what the plugin writes to standard error, and fails if it exits
 /// with anything but 0 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
-struct CredentialKubectlCall: PlainCall {
+struct CredentialKubectlCall: HelperCall {
   let source: CredentialChoice
   /// The cluster, for a client that does not say it.
   let url: String?
 
   func validate() {}
 
-  func run() throws {
+  func answer() throws {
     let asked = try ExecCredential(variable("KUBERNETES_EXEC_INFO"))
     // What the client says counts: it sends the token there.
     guard let server = asked.server ?? url else {
