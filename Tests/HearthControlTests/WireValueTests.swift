@@ -40,6 +40,15 @@ import Testing
     #expect(try status().json(at: now).description == example)
   }
 
+  @Test("a status says the configured user name if there is one")
+  func username() throws {
+    var status = try status()
+    status.username = "ada-work"
+    let json = status.json(at: now)
+    #expect(json["username"] == "ada-work" && SessionStatus(json: json)?.username == "ada-work")
+    #expect(SessionStatus(json: try self.status().json(at: now))?.username == nil)
+  }
+
   @Test("a token's health and what is left of it are those of the time of the answer")
   func health() throws {
     let expected = [(3299, "fresh", 301), (3300, "expiring", 300), (3600, "expired", 0), (3601, "expired", 0)]

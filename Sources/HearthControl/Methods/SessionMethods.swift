@@ -24,7 +24,8 @@ package struct GetToken: ControlMethod {
   package static let parameters = Fields<GetToken>(
     .required("account", \.account, .account),
     .optional("minValiditySeconds", \.minValidity, .seconds(in: 0...Int(Int32.max))), .optional("url", \.url, .text),
-    .optional("scope", \.scope, .text), .optional("audience", \.audience, .text), make: Self.init)
+    .optional("scope", \.scope, .text), .optional("audience", \.audience, .text),
+    .optional("names", \.wantsNames, .bool, omitting: false), make: Self.init)
 
   package let account: AccountName
   /// The minimum validity of the token, in whole seconds. Nil leaves it to the daemon.
@@ -36,13 +37,15 @@ package struct GetToken: ControlMethod {
   /// account that has others is refused.
   package let scope: String?
   package let audience: String?
+  /// Whether the answer also says what names the token's user has.
+  package let wantsNames: Bool
 
   package init(
     _ account: AccountName, minValidity: Duration? = nil, url: String? = nil, scope: String? = nil,
-    audience: String? = nil
+    audience: String? = nil, wantsNames: Bool = false
   ) {
     (self.account, self.minValidity, self.url) = (account, minValidity, url)
-    (self.scope, self.audience) = (scope, audience)
+    (self.scope, self.audience, self.wantsNames) = (scope, audience, wantsNames)
   }
 }
 
@@ -52,11 +55,14 @@ package struct GivenToken: TimelessWireValue {
     .required("account", \.account, .account), .required("accessToken", \.bearer.token.secret, .secret),
     .required("tokenType", \.bearer.type, .text), .optional("expiresAt", \.bearer.expiresAt, .time),
     .required("fingerprint", \.bearer.token.fingerprint, .fingerprint),
-    .optional("subject", \.subjectID, .text), .optional("issuer", \.issuer, .text), make: Self.init)
+    .optional("subject", \.subjectID, .text), .optional("issuer", \.issuer, .text),
+    .omittable("names", \.names, .texts), make: Self.init)
 
   package let account: AccountName
   package let bearer: Bearer
   package let issuer: String?
+  /// What the user is called, if that was asked for: the subject, and the mail addresses and names in the grant's tokens.
+  package private(set) var names: [String]?
 
   /// `issuer` is the configured one, used if the user is not known.
   package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
@@ -67,12 +73,20 @@ package struct GivenToken: TimelessWireValue {
 
   private init(
     account: AccountName, secret: Secret, type: String, expiresAt: Timestamp?, fingerprint: Fingerprint,
-    subject: String?, issuer: String?
+    subject: String?, issuer: String?, names: [String]?
   ) {
     let owner = subject.map { Subject(issuer: issuer ?? "", id: $0) }
     let token = Token(secret: secret, fingerprint: fingerprint)
     let bearer = Bearer(token: token, type: type, expiresAt: expiresAt, subject: owner, secrets: [secret])
     self.init(account, bearer, issuer: issuer)
+    self.names = names
+  }
+
+  /// The same with the user's names, which no other client needs.
+  package var withNames: GivenToken {
+    var token = self
+    token.names = bearer.userNames
+    return token
   }
 
   private var subjectID: String? { bearer.subject?.id }

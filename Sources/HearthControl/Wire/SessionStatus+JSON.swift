@@ -8,7 +8,8 @@ extension SessionStatus: WireValue {
     .optional("reason", \.state.reason, .text), .required("message", \.message, .text),
     .optional("action", \.action, .choice), .required("route", \.state.route, .choice),
     .required("since", \.since, .time), .optional("token", \.token, .tokenLife), refreshField, credentialField,
-    .optional("signIn", \.signIn, .object(SignInProgress.fields)), make: make)
+    .optional("signIn", \.signIn, .object(SignInProgress.fields)), .omittable("username", \.username, .text),
+    make: make)
 
   private typealias Refresh = (Bool, Int, Timestamp?, RefreshHistory.Outcome?, Timestamp?, String?)
   private static let refreshField = Field<SessionStatus, Refresh>.within(
@@ -27,7 +28,7 @@ extension SessionStatus: WireValue {
   @Sendable private static func make(
     account: AccountName, subject: String?, issuer: String?, name: String, reason: String?, message: String,
     action: SessionState.Action?, route: SessionState.Route, since: Timestamp, token: TokenLife?, refresh: Refresh,
-    credential: Reading, signIn: SignInProgress?
+    credential: Reading, signIn: SignInProgress?, username: String?
   ) -> SessionStatus? {
     let (isReadable, isWritePending, credentialError) = credential
     // A subject is unique only within its issuer: without one it names nobody.
@@ -42,7 +43,7 @@ extension SessionStatus: WireValue {
       status.nextAttemptAt, status.history.lastError
     ) = refresh
     (status.isWritePending, status.credentialError) = (isWritePending, credentialError)
-    status.signIn = signIn
+    (status.signIn, status.username) = (signIn, username)
     return status
   }
 }

@@ -26,7 +26,8 @@ extension SessionMachine {
       case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: nil
       }
     return SessionStatus(
-      account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer, state: state,
+      account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer,
+      username: settings.username, state: state,
       message: state.message(for: account, detail: detail(trouble, mismatch, stray, isUnsealed: isUnsealed, advice)),
       action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
       isRefreshing: isRefreshing, history: refreshes.history,

@@ -12,6 +12,8 @@ package struct SessionSettings: Hashable, Sendable {
   package var issuer: String?
   /// The session's user if the provider does not say.
   package var configuredSubject: Subject?
+  /// The name that the user has with other programs, such as git.
+  package var username: String?
   /// The origins that grants are bound to, or nil if they are not bound.
   package var binding: TokenBinding?
   package var reauthPrompt = ReauthPrompt.none
@@ -33,6 +35,7 @@ package struct SessionSettings: Hashable, Sendable {
 
 extension SessionSettings {
   package enum Key: String, ConfigurationKey {
+    case username
     case lockOn = "lock_on"
     case onReauth = "on_reauth"
   }
@@ -43,6 +46,10 @@ extension SessionSettings {
   /// Reads what an account's table says about locks and about ended sessions.
   package init(reading table: TableReader<Key>) throws(ConfigurationError) {
     self.init()
+    username = try table.string(.username)
+    if let username, username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw table.error(.username, "cannot have control characters")
+    }
     reauthPrompt = try table.choice(.onReauth, as: ReauthPrompt.self) ?? reauthPrompt
     for name in try table.strings(.lockOn) {
       let lock = Lock.allCases.first { $0.configuredName == name }

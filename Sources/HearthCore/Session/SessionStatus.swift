@@ -6,6 +6,8 @@ package struct SessionStatus: Hashable, Sendable {
   package var formerSubject: Subject?
   /// The configured issuer, which is used while the subject is unknown.
   package var issuer: String?
+  /// The configured name of the user with other programs.
+  package var username: String?
   package var state: SessionState
   /// One sentence that says what the state is and what to do.
   package var message: String

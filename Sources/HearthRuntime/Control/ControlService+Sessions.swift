@@ -23,14 +23,15 @@ extension GetSession: PlainMethod {
 
 extension GetToken: InstantMethod {
   func resultAtOnce(from service: ControlService) -> GivenToken? {
-    guard url == nil, scope == nil, audience == nil else { return nil }
+    guard url == nil, scope == nil, audience == nil, !wantsNames else { return nil }
     return service.readyToken(of: account, minValidity: minValidity)
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
     if let url { try await service.requireOrigin(of: url, for: account) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
-    return try await service.token(of: account, minValidity: minValidity)
+    let token = try await service.token(of: account, minValidity: minValidity)
+    return wantsNames ? token.withNames : token
   }
 }
 

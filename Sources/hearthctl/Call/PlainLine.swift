@@ -60,8 +60,8 @@ struct PlainLine {
     case "git":
       let line = try PlainLine(words, flags: ["--bearer"], options: ["--account", "--username"], arguments: 1...1)
       return CredentialGitCall(
-        source: try line.source, username: try line.value("--username") ?? CredentialGitCall.username,
-        bearer: line.flags.contains("--bearer"), operation: line.arguments[0])
+        source: try line.source, username: try line.value("--username"), bearer: line.flags.contains("--bearer"),
+        operation: line.arguments[0])
     case "docker":
       let line = try PlainLine(words, flags: [], options: ["--account", "--username"], arguments: 1...1)
       return CredentialDockerCall(

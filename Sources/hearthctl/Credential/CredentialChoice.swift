@@ -2,14 +2,17 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Where the helpers of other programs have their tokens from: the daemon gives one only where it may be sent.
+/// Where the helpers of other programs get their tokens: the daemon gives a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// It is nil for the first one that has the server among its `api_origins`.
+  /// If it is nil, the first account that has the server among its `api_origins` and has a token.
   let account: String?
   let daemon: DaemonChoice
 
-  /// A token for the first of these URLs that an account's `api_origins` has; nil where none has. Throws where there is
-  /// such an account, and no token.
+  /// What an account says when it is asked for a token. It is nil if the token may not be sent there.
+  typealias Answer = Result<GivenToken, RPCError>
+
+  /// Returns a token for the first of these URLs that an account's `api_origins` has, or nil if no account has one. An
+  /// account that is locked or signed out keeps no other one from answering. Throws if only such accounts have the server.
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
@@ -18,23 +21,30 @@ struct CredentialChoice: Hashable {
     } else {
       accounts = try client.call(ListSessions()).value.sessions.map(\.account)
     }
+    var refusal: RPCError?
     for account in accounts {
-      for url in urls {
-        if let token = try Self.token(of: account, for: url, &client) { return token }
+      switch try Self.ask(account, urls, &client) {
+      case .success(let token): return token
+      case .failure(let error): refusal = refusal ?? error
+      case nil: break
       }
     }
+    if let refusal { throw ControlClient.Failure.refused(refusal) }
     return nil
   }
 
-  /// It is nil where the account's token may not be sent there.
-  private static func token(
-    of account: AccountName, for url: String, _ client: inout ControlClient
-  ) throws(ControlClient.Failure) -> GivenToken? {
-    do {
-      return try client.call(GetToken(account, url: url)).value
-    } catch .refused(let error) where [.originNotAllowed, .invalidParams].contains(error.kind) {
-      return nil
+  /// `names`: the answer also says what names the token's user has.
+  static func ask(
+    _ account: AccountName, _ urls: [String], names: Bool = false, _ client: inout ControlClient
+  ) throws(ControlClient.Failure) -> Answer? {
+    for url in urls {
+      do {
+        return .success(try client.call(GetToken(account, url: url, wantsNames: names)).value)
+      } catch .refused(let error) {
+        guard [.originNotAllowed, .invalidParams].contains(error.kind) else { return .failure(error) }
+      }
     }
+    return nil
   }
 }
 

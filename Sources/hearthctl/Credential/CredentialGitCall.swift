@@ -1,14 +1,15 @@
-import HearthClient
 import HearthControl
 import HearthCore
 
 /// What git asks of its credential helper (gitcredentials(7)). git reads standard output and shows standard error; it goes
 /// on to its next helper unless it reads `quit=1`.
 struct CredentialGitCall: HelperCall {
-  static let username = "oauth2"
+  /// The names that git hosts document for any token: they say nothing of who it belongs to.
+  private static let anybody = ["oauth2", "x-access-token", "x-token-auth"]
 
   let source: CredentialChoice
-  let username: String
+  /// If it is nil, the account's `username`, or the name that GitLab documents.
+  let username: String?
   let bearer: Bool
   let operation: String
 
@@ -19,14 +20,16 @@ struct CredentialGitCall: HelperCall {
     guard operation == "get" else { return }
     let asked = GitCredential(String(decoding: try Input.all(), as: UTF8.self))
     guard let url = asked.url else { return }
+    let user = asked.username.flatMap { Self.anybody.contains($0) || $0 == username ? nil : $0 }
     do {
-      guard let token = try source.token(for: [url]) else { return }
+      guard let found = try NamedCredential(source, for: url, user: user) else { return }
       if bearer, !asked.takesBearer { throw CommandFailure(.failed, "This git knows no bearer tokens: 2.46 does.") }
-      Output(isJSON: false).line(asked.answer(token.bearer, user: username, asBearer: bearer))
-    } catch ControlClient.Failure.refused(let error) {
-      // The server is ours: git is not to ask the person for a password instead.
-      Output(isJSON: false).line("quit=1")
-      throw ControlClient.Failure.refused(error)
+      let name = username ?? found.username ?? Self.anybody[0]
+      Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))
+    } catch let refusal as NamedCredential.Refusal {
+      // The server and the user are ours: git is not to ask the person for a password instead.
+      if refusal.isFinal { Output(isJSON: false).line("quit=1") }
+      throw refusal.error
     }
   }
 }

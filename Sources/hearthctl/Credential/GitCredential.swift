@@ -26,6 +26,9 @@ struct GitCredential {
     return HTTPURL.root(scheme, host)?.description
   }
 
+  /// The user that the password is to be for. It is nil if any user will do.
+  var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
+
   /// Basic, as git hosts take a token: in place of the password, under the name that git was told or `user`. With
   /// `asBearer` as a bearer token (RFC 6750), which other helpers are told not to keep.
   func answer(_ bearer: Bearer, user: String, asBearer: Bool) -> String {
@@ -33,7 +36,7 @@ struct GitCredential {
     var lines =
       asBearer
       ? ["capability[]=authtype", "authtype=\(bearer.type)", "credential=\(token)", "ephemeral=1"]
-      : ["username=\(attributes["username"] ?? user)", "password=\(token)"]
+      : ["username=\(username ?? user)", "password=\(token)"]
     if let expiresAt = bearer.expiresAt { lines.append("password_expiry_utc=\(expiresAt.milliseconds / 1000)") }
     return lines.joined(separator: "\n")
   }

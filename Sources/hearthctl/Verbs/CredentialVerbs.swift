@@ -15,15 +15,18 @@ struct CredentialGitVerb: ParsableCommand {
     discussion: """
       In git's configuration, for one server: git config --global credential.https://git.example.com.helper \
       "!hearthctl credential git". Servers that are none of the api_origins get nothing, and git asks its other helpers. \
-      For example:
+      If git was told a user, as in https://ada@git.example.com, only that user's account answers: the one with this \
+      subject, mail address or username. For example:
 
         printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get
       """)
 
   @OptionGroup var source: CredentialSource
 
-  @Option(help: ArgumentHelp("The user name, where git was told none.", valueName: "name"))
-  var username = CredentialGitCall.username
+  @Option(
+    help: ArgumentHelp(
+      "The user name if git was told none (default: the account's username, or oauth2).", valueName: "name"))
+  var username: String?
 
   @Flag(help: "As a bearer token, which git sends since version 2.46; else in place of a password.")
   var bearer = false

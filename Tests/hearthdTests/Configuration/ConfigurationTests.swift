@@ -50,9 +50,10 @@ import Testing
       on_reauth       = "browser"
       bearer          = "id_token"
       subject         = "me@example.com"
+      username        = "ada-work"
       default_lifetime = "1h"
       """)
-    #expect(account.name == AccountName("a"))
+    #expect(account.name == AccountName("a") && account.session.username == "ada-work")
     let secret = ClientFile(name: "client secret", path: "/path", isSecret: true)
     #expect(
       account.provider.kind

@@ -1,0 +1,80 @@
+import HearthClient
+import HearthControl
+import HearthCore
+
+/// The token for a caller that may say whose it has to be: git passes on the user of a URL, or of `credential.username`.
+struct NamedCredential {
+  let token: GivenToken
+  /// The account's `username`, if the configuration has one.
+  let username: String?
+
+  /// Why there is no token.
+  struct Refusal: Error {
+    let error: RPCError
+    /// Whether the account that refused is surely the one that is asked for, so that nobody else can have the password.
+    let isFinal: Bool
+  }
+
+  /// Returns nil if no account has the server and the user. If `user` is nil, any user will do.
+  init?(_ choice: CredentialChoice, for url: String, user: String?) throws {
+    var client = try choice.daemon.connect()
+    let sessions = try client.call(ListSessions()).value.sessions
+    let chosen = try AccountName.asked(choice.account)
+    let accounts = chosen.map { [$0] } ?? sessions.map(\.account)
+    let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
+    var refusal: Refusal?
+    var others: [GivenToken?] = []
+    // An account that has the name comes before those that are asked for theirs.
+    for account in accounts.filter(named.contains) + accounts.filter({ !named.contains($0) }) {
+      let hasName = named.contains(account)
+      switch try CredentialChoice.ask(account, [url], names: !hasName, &client) {
+      case .success(let token) where hasName || token.isCalled(user):
+        self.init(token, of: account, sessions)
+        return
+      case .success(let token): others.append(token)
+      case .failure(let error):
+        let isFinal = hasName || chosen != nil
+        if !hasName { others.append(nil) }
+        if refusal.map({ isFinal && !$0.isFinal }) ?? true { refusal = Refusal(error: error, isFinal: isFinal) }
+      case nil: break
+      }
+    }
+    // The name may be one that Hearth does not know: of an account that the person has chosen, or of the only account with
+    // the server if that has no name at all. It is never given to one account if it is another's.
+    if named.isEmpty, others.count == 1, let token = others[0], chosen != nil || token.names?.isEmpty != false {
+      self.init(token, of: token.account, sessions)
+      return
+    }
+    if let refusal { throw refusal }
+    if let user, !others.isEmpty {
+      Output.note(
+        "hearthctl: No account with \(url) among its api_origins is known as \"\(user)\": set its username, or choose it "
+          + "with --account.")
+    }
+    return nil
+  }
+
+  private init(_ token: GivenToken, of account: AccountName, _ sessions: [SessionStatus]) {
+    self.token = token
+    username = sessions.first { $0.account == account }?.username
+  }
+}
+
+extension SessionStatus {
+  fileprivate func isCalled(_ user: String) -> Bool {
+    [username, subject?.id].contains { $0.map { UserName.isSame($0, user) } ?? false }
+  }
+}
+
+extension GivenToken {
+  fileprivate func isCalled(_ user: String?) -> Bool {
+    user.map { user in names?.contains { UserName.isSame($0, user) } ?? false } ?? true
+  }
+}
+
+private enum UserName {
+  /// People write mail addresses in any case.
+  static func isSame(_ one: String, _ other: String) -> Bool {
+    one == other || one.contains("@") && one.lowercased() == other.lowercased()
+  }
+}
