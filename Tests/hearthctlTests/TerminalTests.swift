@@ -12,14 +12,16 @@ import Testing
     /// What the terminal showed of what was typed.
     let echoed: String
     let errors: String
-    let isEchoOn: Bool
+    /// It edits lines and echoes again.
+    let isAsBefore: Bool
   }
 
   /// Types each answer when its prompt has appeared.
   private func run(
-    _ arguments: [String], _ daemon: FakeDaemon, typing answers: [(prompt: String, typed: String)]
+    _ arguments: [String], _ daemon: FakeDaemon, environment: [String: String] = [:],
+    typing answers: [(prompt: String, typed: String)]
   ) async throws -> Outcome {
-    let path = daemon.path
+    let environment = environment.merging(["HEARTH_SOCKET": daemon.path]) { $1 }
     return try await onThread {
       let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
       defer { close(master) }
@@ -32,7 +34,7 @@ import Testing
       defer { close(terminal) }
       let folder = TemporaryFolder()
       let process = try ChildProcess(
-        "hearthctl", arguments, environment: ["HEARTH_SOCKET": path], input: .file("/dev/pts/\(number)"),
+        "hearthctl", arguments, environment: environment, input: .file("/dev/pts/\(number)"),
         outputFolder: folder.path)
       for (expected, typed) in answers {
         try eventually("hearthctl asks \(expected)") { process.errors.hasSuffix(expected) }
@@ -47,7 +49,7 @@ import Testing
       let count = max(read(master, &chunk, chunk.count), 0)
       return Outcome(
         status: status, echoed: String(decoding: chunk[..<count], as: UTF8.self), errors: process.errors,
-        isEchoOn: settings.c_lflag & tcflag_t(ECHO) != 0)
+        isAsBefore: settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON))
     }
   }
 
@@ -82,7 +84,7 @@ import Testing
     let outcome = try await run(
       ["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: "open sesame")])
     #expect(outcome.status == 0)
-    #expect(outcome.isEchoOn, "the echo was left off")
+    #expect(outcome.isAsBefore, "the echo was left off")
     #expect(!outcome.echoed.contains("sesame"))
     #expect(sent(daemon) == ["work: open sesame"])
   }
@@ -138,5 +140,85 @@ import Testing
     #expect(daemon.asked.contains { $0.method == BeginSignIn.name } == (answer != "n"))
     #expect(daemon.asked.contains { $0.method == ReloadConfiguration.name })
     #expect(Files.text(configuration).contains("[accounts.work]\nprovider = \"github\"\n"))
+  }
+
+  /// A daemon whose sign-in by browser never ends, and that goes away when it is given the address that the browser ended
+  /// at, or refuses that address.
+  private func browserDaemon(_ folder: TemporaryFolder, refusing first: String? = nil) -> FakeDaemon {
+    FakeDaemon(path: folder.file("rpc.sock")) { request in
+      switch request.method {
+      case BeginSignIn.name:
+        return .result(["signIn": "s1", "authorizationUrl": "https://id.example.com/a", "expiresAt": nil])
+      case AwaitSignIn.name: return .silence
+      case CompleteSignIn.name:
+        let isWrong = first != nil && request.params["address"]?.string == first
+        return isWrong ? .error(.invalidParams("It is not this sign-in's address.")) : .hangUp
+      default: return .result(nil)
+      }
+    }
+  }
+
+  private func addresses(_ daemon: FakeDaemon) -> [String] {
+    daemon.asked.filter { $0.method == CompleteSignIn.name }.compactMap { $0.params["address"]?.string }
+  }
+
+  /// What the program says when it takes the address.
+  private static let asksAddress = "Paste that page's address here:\n\n"
+
+  @Test("an address that is longer than a terminal's line is taken whole", arguments: [4094, 4095, 4096, 5903, 60_000])
+  func longAddress(length: Int) async throws {
+    let folder = TemporaryFolder()
+    let daemon = browserDaemon(folder)
+    let start = "http://127.0.0.1:8080/callback?state=s&code="
+    let address = start + String(repeating: "c", count: length - start.utf8.count)
+    let outcome = try await run(
+      ["login", "work", "--no-browser"], daemon, typing: [(prompt: Self.asksAddress, typed: address)])
+    #expect(addresses(daemon) == [address])
+    #expect(outcome.isAsBefore)
+  }
+
+  @Test("a passphrase that is longer than a terminal's line is taken whole")
+  func longPassphrase() async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder, [Samples.locked])
+    let passphrase = String(repeating: "open sesame ", count: 500)
+    let outcome = try await run(
+      ["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: passphrase)])
+    #expect(outcome.status == 0 && outcome.isAsBefore)
+    #expect(sent(daemon) == ["work: \(passphrase)"])
+  }
+
+  @Test("what is typed can be corrected: the last letter, the last word, the whole line")
+  func corrected() async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder, [Samples.locked])
+    let typed = "nonsense\u{15}open sesämö\u{7F}\u{7F}\u{7F}ame street \u{17}"
+    _ = try await run(["unlock", "work"], daemon, typing: [(prompt: "Passphrase for work: ", typed: typed)])
+    #expect(sent(daemon) == ["work: open sesame "])
+  }
+
+  @Test("an address that is refused is said to be, and the next one is taken")
+  func refusedAddress() async throws {
+    let folder = TemporaryFolder()
+    let daemon = browserDaemon(folder, refusing: "http://wrong")
+    let outcome = try await run(
+      ["login", "work", "--no-browser"], daemon,
+      typing: [
+        (prompt: Self.asksAddress, typed: "http://wrong"), (prompt: "this sign-in's address.\n", typed: "http://right"),
+      ])
+    #expect(addresses(daemon) == ["http://wrong", "http://right"])
+    #expect(outcome.isAsBefore)
+  }
+
+  @Test("a line that the terminal has cut is sent nowhere, and said to be cut", arguments: [4094, 4095, 5903])
+  func cutBody(length: Int) async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { _ in .error(.invalidParams("It came whole.")) }
+    let outcome = try await run(
+      ["rpc", "outbox.get", "-"], daemon,
+      typing: [(prompt: "", typed: "{\"id\":\"" + String(repeating: "c", count: length - 9) + "\"}\n\u{4}")])
+    let isCut = length > 4094
+    #expect(outcome.errors.contains(isCut ? "only 4095 bytes of a line" : "It came whole."))
+    #expect(daemon.asked.isEmpty == isCut)
   }
 }

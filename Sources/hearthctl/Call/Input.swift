@@ -11,7 +11,18 @@ enum Input {
     guard let bytes = WholeFile.read(STDIN_FILENO) else {
       throw CommandFailure(.failed, "Standard input cannot be read: \(reason()).")
     }
+    if isTerminal { try requireWhole(bytes) }
     return bytes
+  }
+
+  /// Refuses lines that the terminal may have cut: it keeps the beginning of a long one without a word.
+  static func requireWhole(_ typed: [UInt8]) throws(CommandFailure) {
+    let longest = typed.split(separator: UInt8(ascii: "\n")).map(\.count).max() ?? 0
+    guard longest >= TypedLine.kernelLimit else { return }
+    throw CommandFailure(
+      .failed,
+      "What was typed may be cut: the terminal keeps only \(TypedLine.kernelLimit) bytes of a line. Give the text as a file "
+        + "or through a pipe. Nothing was sent.")
   }
 
   static func file(_ path: String) throws -> [UInt8] {
@@ -41,44 +52,32 @@ enum Input {
     return passphrase
   }
 
-  /// A line that has been typed already; nil where there is none, or it is empty.
-  static func waitingLine() -> String? {
-    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-    guard poll(&input, 1, 0) == 1, input.revents & Int16(POLLIN) != 0, let line = secretLine(), !line.isEmpty else {
-      return nil
-    }
-    return line
-  }
-
   /// Asks on the terminal; the caller has made sure that there is one.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
-    var saved = termios()
-    let isSilent = !echo && tcgetattr(STDIN_FILENO, &saved) == 0
-    if isSilent {
-      HiddenInput.begin(saved)
-      var silent = saved
-      silent.c_lflag &= ~tcflag_t(ECHO)
-      tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent)
-    }
-    defer {
-      if isSilent {
-        tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved)
-        HiddenInput.end()
-        Output.write("\n", to: STDERR_FILENO)
-      }
-    }
-    // Not before the echo is off: what is typed at a prompt must not be shown.
-    Output.write(prompt.shown(), to: STDERR_FILENO)
-    guard let line = secretLine(), !line.isEmpty else {
+    guard let line = try typed(prompt, echo: echo), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")
     }
     return line
   }
 
   /// What is typed in answer to a question, which may be nothing; nil where the terminal has ended.
-  static func answer(_ question: String) throws -> String? {
-    Output.write(question.shown(), to: STDERR_FILENO)
-    return secretLine()?.trimmingBlanks()
+  static func answer(_ question: String) throws -> String? { try typed(question, echo: true)?.trimmingBlanks() }
+
+  private static func typed(_ prompt: String, echo: Bool) throws -> String? {
+    guard var line = TypedLine(echo: echo) else {
+      Output.write(prompt.shown(), to: STDERR_FILENO)
+      return secretLine()
+    }
+    TerminalGuard.begin(line.before)
+    line.begin(dropsEarlier: !echo)
+    defer {
+      line.end(dropsEarlier: !echo)
+      TerminalGuard.end()
+      if !echo { Output.write("\n", to: STDERR_FILENO) }
+    }
+    // Not before the echo is off: what is typed at a prompt must not be shown.
+    Output.write(prompt.shown(), to: STDERR_FILENO)
+    return try line.next()
   }
 
   /// The next line of standard input, without its end; nil where there is none. Read byte by byte, since the buffer of

@@ -27,13 +27,18 @@ struct InputLines {
   /// The next line, without its end; nil at the end of the file.
   mutating func next() throws -> [UInt8]? {
     while true {
+      var line: [UInt8]?
       do throws(LineFramer.LineTooLong) {
-        if let line = try framer.next() {
+        if let next = try framer.next() {
           number += 1
-          return line
+          line = next
         }
       } catch {
         throw CommandFailure(.failed, "Line \(number + 1) is longer than \(Self.limit >> 20) MiB.")
+      }
+      if let line {
+        if descriptor == STDIN_FILENO, Input.isTerminal { try Input.requireWhole(line) }
+        return line
       }
       if isAtEnd { return nil }
       try fill()

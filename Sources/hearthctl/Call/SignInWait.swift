@@ -14,7 +14,11 @@ struct SignInWait {
 
   /// `limit`: gives up then.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
-    let takesAddress = instruct()
+    // Before it is asked for, so that the terminal cuts nothing of what is pasted.
+    var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
+    typed?.begin(dropsEarlier: true)
+    defer { typed?.end(dropsEarlier: false) }
+    instruct()
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
     defer { ProgressLine.clear() }
@@ -24,26 +28,26 @@ struct SignInWait {
       if let deadline, deadline <= .now {
         return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }
-      if takesAddress, let address = Input.waitingLine() { try complete(address, &daemon) }
-      showTimeLeft()
+      if let address = try typed?.waiting() { try complete(address, &daemon) }
+      // What is being typed stays on its line.
+      if typed?.isEmpty != false { showTimeLeft() }
     }
   }
 
-  /// Says what to do; true where the address that the browser ends at can be typed in.
-  private func instruct() -> Bool {
+  /// Says what to do. The address that the browser ends at can be typed in meanwhile.
+  private func instruct() {
     if let url = begun.authorizationURL {
       if opensBrowser, Browser.open(url) {
         Output.note("Your browser opens to sign in to \(account). If it does not, open this address:\n\n  \(url)\n")
-        return false
+        return
       }
       Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
-      guard Input.isTerminal else { return false }
+      guard Input.isTerminal else { return }
       Output.note(
         "Is the browser on another machine? It ends on a page that it can't load. Paste that page's address here:\n")
-      return true
+      return
     }
     if let code = begun.userCode { show(code) }
-    return false
   }
 
   /// The code for another device: on a terminal as a picture too, and spelled out, so that it can be read to somebody.

@@ -1,8 +1,8 @@
 import Glibc
 
-/// While a secret is typed without echo: a signal that ends the program gives the terminal its echo back first.
-enum HiddenInput {
-  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+/// While something is typed, the terminal has other settings: a signal that ends the program gives it its own back first.
+enum TerminalGuard {
+  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
   /// The settings of the terminal as it was. They are set before the handler is, and read by it alone.
   nonisolated(unsafe) private static var saved = termios()
   /// The handlers before these.
@@ -13,7 +13,7 @@ enum HiddenInput {
     former = signals.map { number in
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
-        tcsetattr(STDIN_FILENO, TCSANOW, &HiddenInput.saved)
+        tcsetattr(STDIN_FILENO, TCSANOW, &TerminalGuard.saved)
         signal(number, SIG_DFL)
         raise(number)
       }

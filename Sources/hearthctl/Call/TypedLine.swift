@@ -1,0 +1,141 @@
+import Glibc
+
+/// A line that a person types or pastes at the terminal on standard input, however long it is.
+///
+/// The kernel's own line editing keeps 4,095 bytes of a line and drops the others without a word (termios(3), "Canonical
+/// and noncanonical mode"). So the terminal is told to pass everything on, and what a person expects while typing is done
+/// here: the echo, and the keys that erase a letter, a word or the line.
+struct TypedLine {
+  /// How many bytes of a line the kernel keeps when it edits lines itself.
+  static let kernelLimit = 4095
+  /// No address, password or token is this long, in bytes.
+  private static let limit = 1 << 20
+
+  /// The terminal's settings before.
+  let before: termios
+  private let isEchoed: Bool
+  private var bytes: [UInt8] = []
+  private var isTooLong = false
+
+  private enum Step { case going, line, end }
+
+  /// Returns nil if standard input is no terminal, or if this program runs in the background and must leave it alone.
+  init?(echo: Bool) {
+    var settings = termios()
+    guard Self.isForeground, tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
+    before = settings
+    isEchoed = echo && settings.c_lflag & tcflag_t(ECHO) != 0
+  }
+
+  /// Whether nothing has been typed since the last line.
+  var isEmpty: Bool { bytes.isEmpty }
+
+  /// The terminal passes everything on. `dropsEarlier`: what was typed before is no answer.
+  func begin(dropsEarlier: Bool) {
+    var settings = before
+    settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+    withUnsafeMutableBytes(of: &settings.c_cc) { control in
+      control[Int(VMIN)] = 1
+      control[Int(VTIME)] = 0
+    }
+    tcsetattr(STDIN_FILENO, dropsEarlier ? TCSAFLUSH : TCSANOW, &settings)
+  }
+
+  /// The terminal is as before.
+  func end(dropsEarlier: Bool) {
+    var before = before
+    tcsetattr(STDIN_FILENO, dropsEarlier ? TCSAFLUSH : TCSANOW, &before)
+  }
+
+  /// Waits for a line, and returns it without its end. Returns nil at the terminal's end.
+  mutating func next() throws(CommandFailure) -> String? {
+    while true {
+      switch read() {
+      case .going: continue
+      case .line: return try taken()
+      case .end: return nil
+      }
+    }
+  }
+
+  /// Returns the line that has been typed already, or nil if there is none or it is empty. The part of a line stays.
+  mutating func waiting() throws(CommandFailure) -> String? {
+    guard Self.isForeground else { return nil }
+    // A shell that has continued this program may have given the terminal its own settings.
+    begin(dropsEarlier: false)
+    var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    while poll(&input, 1, 0) == 1, input.revents & Int16(POLLIN) != 0 {
+      switch read() {
+      case .going: continue
+      case .line:
+        let line = try taken()
+        return line.isEmpty ? nil : line
+      case .end: return nil
+      }
+    }
+    return nil
+  }
+
+  /// A terminal that does not control this process has no foreground, and everybody may use it.
+  private static var isForeground: Bool {
+    let group = tcgetpgrp(STDIN_FILENO)
+    return group < 0 || group == getpgrp()
+  }
+
+  private mutating func taken() throws(CommandFailure) -> String {
+    defer { (bytes, isTooLong) = ([], false) }
+    guard !isTooLong else {
+      throw CommandFailure(.failed, "What was typed is longer than \(Self.limit >> 20) MiB. Nothing was sent.")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Reads one byte, so that nothing of the next line is taken.
+  private mutating func read() -> Step {
+    var byte: UInt8 = 0
+    let count = Glibc.read(STDIN_FILENO, &byte, 1)
+    if count < 0, errno == EINTR { return .going }
+    // A line that the terminal's end has cut is none.
+    guard count == 1 else { return .end }
+    return take(byte)
+  }
+
+  private mutating func take(_ byte: UInt8) -> Step {
+    switch byte {
+    case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+      echo("\r\n")
+      return .line
+    case key(VEOF): return bytes.isEmpty ? .end : .line
+    case key(VERASE), 0x08: eraseLetter()
+    case key(VKILL): while !bytes.isEmpty { eraseLetter() }
+    case key(VWERASE):
+      while bytes.last == UInt8(ascii: " ") { eraseLetter() }
+      while let last = bytes.last, last != UInt8(ascii: " ") { eraseLetter() }
+    default:
+      if bytes.count < Self.limit { bytes.append(byte) } else { isTooLong = true }
+      if byte >= 0x20, byte != 0x7F { echo([byte]) }
+    }
+    return .going
+  }
+
+  /// A key of the terminal; a NUL, which no key sends, where it is switched off.
+  private func key(_ index: Int32) -> UInt8 {
+    var control = before.c_cc
+    return withUnsafeBytes(of: &control) { $0[Int(index)] }
+  }
+
+  private mutating func eraseLetter() {
+    var last = bytes.popLast()
+    // The other bytes of a letter in UTF-8.
+    while let byte = last, byte & 0xC0 == 0x80 { last = bytes.popLast() }
+    if let last, last >= 0x20 { echo("\u{8} \u{8}") }
+  }
+
+  private func echo(_ text: String) { echo(Array(text.utf8)) }
+
+  /// Shows it on the terminal that messages go to, or on this one if they go elsewhere.
+  private func echo(_ shown: [UInt8]) {
+    guard isEchoed else { return }
+    _ = WholeFile.write(shown, to: isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : STDIN_FILENO)
+  }
+}
