@@ -16,10 +16,10 @@ import Testing
     let isAsBefore: Bool
   }
 
-  /// Types each answer when its prompt has appeared.
+  /// Types each answer when its prompt has appeared, and `isReady`.
   private func run(
     _ arguments: [String], _ daemon: FakeDaemon, environment: [String: String] = [:],
-    typing answers: [(prompt: String, typed: String)]
+    typing answers: [(prompt: String, typed: String)], after isReady: @escaping @Sendable () -> Bool = { true }
   ) async throws -> Outcome {
     let environment = environment.merging(["HEARTH_SOCKET": daemon.path]) { $1 }
     return try await onThread {
@@ -37,7 +37,9 @@ import Testing
         "hearthctl", arguments, environment: environment, input: .file("/dev/pts/\(number)"),
         outputFolder: folder.path)
       for (expected, typed) in answers {
-        try eventually("hearthctl asks \(expected)") { process.errors.hasSuffix(expected) }
+        try eventually("hearthctl asks \(expected)") {
+          process.errors.hasSuffix(expected) && isReady()
+        }
         let line = Array((typed + "\n").utf8)
         write(master, line, line.count)
       }
@@ -220,5 +222,42 @@ import Testing
     let isCut = length > 4094
     #expect(outcome.errors.contains(isCut ? "only 4095 bytes of a line" : "It came whole."))
     #expect(daemon.asked.isEmpty == isCut)
+  }
+
+  @Test(
+    "a browser that cannot be opened after all is said so, and the pasted address is taken",
+    arguments: [
+      ["BROWSER": "/bin/false"], ["BROWSER": "/nowhere:/bin/false"], ["DISPLAY": ":0"],
+    ])
+  func openerFails(variables: [String: String]) async throws {
+    let folder = TemporaryFolder()
+    let daemon = browserDaemon(folder)
+    let opener = folder.file("xdg-open")
+    try Files.write("#!/bin/sh\nexit 3\n", to: opener)
+    chmod(opener, 0o700)
+    let outcome = try await run(
+      ["login", "work", "--browser"], daemon, environment: variables.merging(["PATH": folder.path]) { $1 },
+      typing: [(prompt: Self.asksAddress, typed: "http://127.0.0.1/callback?code=c")])
+    let why = variables["DISPLAY"] == nil ? "/bin/false ended with 1" : "xdg-open ended with 3"
+    #expect(outcome.errors.contains("Your browser opens to sign in to work."))
+    #expect(outcome.errors.contains("No browser has opened: \(why). Open this address in a browser"))
+    #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
+    #expect(outcome.isAsBefore)
+  }
+
+  @Test("the next browser of BROWSER is tried after one that fails, and an address may be pasted beside it")
+  func nextOpener() async throws {
+    let folder = TemporaryFolder()
+    let daemon = browserDaemon(folder)
+    let shown = folder.file("shown")
+    let opener = folder.file("open")
+    try Files.write("#!/bin/sh\necho \"$1\" > \(shown)\n", to: opener)
+    chmod(opener, 0o700)
+    let outcome = try await run(
+      ["login", "work", "--browser"], daemon, environment: ["BROWSER": "/bin/false:\(opener)"],
+      typing: [(prompt: "  https://id.example.com/a\n\n", typed: "http://127.0.0.1/callback?code=c")],
+      after: { Files.text(shown) == "https://id.example.com/a\n" })
+    #expect(!outcome.errors.contains("No browser has opened"))
+    #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
   }
 }

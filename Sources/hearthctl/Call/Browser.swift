@@ -8,13 +8,52 @@ enum Browser {
     BrowserCommand.isNamed(variable("BROWSER")) || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
   }
 
-  /// Has the browser show a page, with the first program of `$BROWSER` that can be run, or with xdg-open; false where there
-  /// is none. Nobody waits for it.
-  static func open(_ url: String) -> Bool {
-    isThere && BrowserCommand.lines(variable("BROWSER"), for: url).contains(where: start)
+  /// Has the browser show a page, with the programs of `$BROWSER` or with xdg-open: the first one that can be run and does
+  /// not fail. Returns nil if there is none. Nobody waits for it.
+  static func open(_ url: String) -> Opening? {
+    isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
   }
 
-  private static func start(_ line: [String]) -> Bool {
+  /// A program that was started to show a page. It may turn out only later that it cannot.
+  struct Opening {
+    /// The program that runs now, and its name.
+    private var current: (process: pid_t, name: String)?
+    private var others: ArraySlice<[String]>
+
+    fileprivate init?(_ lines: [[String]]) {
+      others = lines[...]
+      startNext()
+      if current == nil { return nil }
+    }
+
+    private mutating func startNext() {
+      current = nil
+      while current == nil, let line = others.popFirst() {
+        current = Browser.start(line).map { ($0, line[0]) }
+      }
+    }
+
+    /// Returns what became of the last program if none has shown the page; nil if one has, or still may. Says it once.
+    mutating func failure() -> String? {
+      while let (process, name) = current {
+        var status: Int32 = 0
+        guard waitpid(process, &status, WNOHANG) == process else { return nil }
+        guard status != 0 else {
+          current = nil
+          return nil
+        }
+        startNext()
+        if current == nil {
+          let signal = status & 0x7F
+          return signal == 0 ? "\(name) ended with \(status >> 8 & 0xFF)" : "\(name) was ended by signal \(signal)"
+        }
+      }
+      return nil
+    }
+  }
+
+  /// Returns nil if it cannot be run.
+  private static func start(_ line: [String]) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -30,6 +69,6 @@ enum Browser {
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
     var process = pid_t()
-    return posix_spawnp(&process, line[0], &actions, &attributes, &arguments, environ) == 0
+    return posix_spawnp(&process, line[0], &actions, &attributes, &arguments, environ) == 0 ? process : nil
   }
 }

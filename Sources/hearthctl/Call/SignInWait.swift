@@ -18,7 +18,7 @@ struct SignInWait {
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
-    instruct()
+    var opening = instruct()
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
     defer { ProgressLine.clear() }
@@ -28,26 +28,40 @@ struct SignInWait {
       if let deadline, deadline <= .now {
         return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }
+      if let why = opening?.failure() { tellOfFailure(why) }
       if let address = try typed?.waiting() { try complete(address, &daemon) }
       // What is being typed stays on its line.
       if typed?.isEmpty != false { showTimeLeft() }
     }
   }
 
-  /// Says what to do. The address that the browser ends at can be typed in meanwhile.
-  private func instruct() {
-    if let url = begun.authorizationURL {
-      if opensBrowser, Browser.open(url) {
-        Output.note("Your browser opens to sign in to \(account). If it does not, open this address:\n\n  \(url)\n")
-        return
-      }
-      Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
-      guard Input.isTerminal else { return }
-      Output.note(
-        "Is the browser on another machine? It ends on a page that it can't load. Paste that page's address here:\n")
-      return
+  /// Says what to do. The address that the browser ends at can be typed in meanwhile. Returns the browser that was started.
+  private func instruct() -> Browser.Opening? {
+    guard let url = begun.authorizationURL else {
+      if let code = begun.userCode { show(code) }
+      return nil
     }
-    if let code = begun.userCode { show(code) }
+    if opensBrowser, let opening = Browser.open(url) {
+      Output.note("Your browser opens to sign in to \(account). If it does not, open this address:\n\n  \(url)\n")
+      return opening
+    }
+    Output.note("Open this address in a browser to sign in to \(account):\n\n  \(url)\n")
+    offerPasting()
+    return nil
+  }
+
+  private func tellOfFailure(_ why: String) {
+    ProgressLine.clear()
+    Output.note(
+      "No browser has opened: \(why). Open this address in a browser to sign in to \(account):\n\n"
+        + "  \(begun.authorizationURL ?? "")\n")
+    offerPasting()
+  }
+
+  private func offerPasting() {
+    guard Input.isTerminal else { return }
+    Output.note(
+      "Is the browser on another machine? It ends on a page that it can't load. Paste that page's address here:\n")
   }
 
   /// The code for another device: on a terminal as a picture too, and spelled out, so that it can be read to somebody.

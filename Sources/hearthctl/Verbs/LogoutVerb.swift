@@ -56,7 +56,7 @@ struct LogoutVerb: ParsableCommand {
 
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {
     switch page {
-    case .url(let url) where !noBrowser && Browser.open(url):
+    case .url(let url) where !noBrowser && Browser.open(url) != nil:
       if daemonOptions.json { break }
       Output.note(
         "Your browser opens to end the session of \(account) at the provider. If it does not, open this address:\n\n  "
