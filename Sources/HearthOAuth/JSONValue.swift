@@ -14,8 +14,7 @@ enum JSONValue: Hashable, Sendable {
   /// Fails if the bytes are not JSON. Some servers write a byte order mark before it, and some a member twice, of which the
   /// first counts.
   init?(parsing bytes: [UInt8]) {
-    let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
-    guard let json = try? JSON(parsing: text, allowsTwins: true) else { return nil }
+    guard let json = try? JSON(parsing: ByteOrderMark.removed(from: bytes), allowsTwins: true) else { return nil }
     self.init(json)
   }
 

@@ -152,6 +152,19 @@ struct ClientAssertionTests {
     }
   }
 
+  @Test("a client key's file may begin with a byte order mark and have lines that end with CR LF")
+  func otherEditors() async throws {
+    let files = MemoryFileSystem(folders: ["/etc"], now: { .sample })
+    let assertion = ClientAssertion(issuer: "hearth", subject: "hearth", audience: "a")
+    files.put("\u{FEFF}" + Self.keys[0].pem.replacing("\n", with: "\r\n"), at: "/etc/key")
+    let key = ClientKey(file: ClientFile(name: "client key", path: "/etc/key"))
+    let now = ManualClock().now()
+    let token = try await assertion.signed(with: key, from: files, offered: nil, at: now).reveal()
+    let verifier = Verifier(Self.keys[0]) { now }
+    verifier.audience.withLock { $0 = "a" }
+    #expect(verifier.fault(token) == nil)
+  }
+
   @Test("the provider of these tests takes no assertion twice, late, for another or with another's signature")
   func verifierBites() async throws {
     let clock = ManualClock()

@@ -46,6 +46,23 @@ struct ClientAuthenticationTests {
     #expect(try await proof(.automatic(Self.secret), offered: offered) == expected)
   }
 
+  @Test("a secret's file may begin with a byte order mark and end with CR LF; what is no secret is sent nowhere")
+  func otherEditors() async throws {
+    try await TransportBench.run { bench in
+      let endpoint = bench.endpoint(.basic(Self.secret))
+      bench.files.put("\u{FEFF}s3cret word\r\n", at: Self.secret.path)
+      #expect(await bench.failure(of: endpoint) == nil)
+      #expect(bench.server.requests.map { $0.headers.first(name: "Authorization") } == [Self.basic])
+      bench.files.put("one\r\ntwo\r\n", at: Self.secret.path)
+      #expect(
+        await bench.failure(of: endpoint)
+          == .misconfigured(
+            message: "The client secret cannot be used: its file (/etc/secret) has several lines, and a secret is one: "
+              + "put it there alone."))
+      #expect(bench.server.requests.count == 1)
+    }
+  }
+
   @Test(
     "a secret that others may read or write is refused with what to do, and nothing is sent",
     arguments: [

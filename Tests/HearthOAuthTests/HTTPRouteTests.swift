@@ -60,6 +60,16 @@ struct HTTPRouteTests {
     }
   }
 
+  @Test("a ca_file may begin with a byte order mark and have lines that end with CR LF")
+  func otherEditors() async throws {
+    let authority = try TestAuthority.root()
+    try await TransportBench.run(tls: try authority.identity().serverTLS()) { bench in
+      let endpoint = bench.endpoint(route: try bench.route(authority))
+      bench.files.put("\u{FEFF}" + (try authority.pem).replacing("\n", with: "\r\n"), at: "/etc/ca.pem")
+      #expect(await bench.failure(of: endpoint) == nil)
+    }
+  }
+
   @Test("a ca_file that cannot be read or used is the configuration's, and nothing is sent")
   func badCAFile() async throws {
     let authority = try TestAuthority.root()

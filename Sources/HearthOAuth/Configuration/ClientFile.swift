@@ -1,3 +1,4 @@
+import HearthControl
 import HearthCore
 
 /// A file that the configuration names: a secret, a key or certificates. It is read each time it is used, so that a new
@@ -14,7 +15,7 @@ package struct ClientFile: Hashable, Sendable {
   /// What messages call it: the secret itself may stand in the place of its path.
   var place: String { isSecret ? path.withoutContent : path }
 
-  func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
+  private func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
     let contents: FileContents
     do {
       contents = try await files.read(path, limit: limit, followsLink: true)
@@ -34,12 +35,23 @@ package struct ClientFile: Hashable, Sendable {
     return contents.bytes
   }
 
-  /// The secret in the file, without the newline that may follow it.
+  /// The secret in the file.
   func secret(from files: any FileSystem) async throws(RefreshFailure) -> Secret {
-    let text = String(decoding: try await read(from: files), as: UTF8.self)
-    let secret = Secret(String(text.reversed().drop(while: \.isNewline).reversed()))
-    guard !secret.isEmpty else { throw .misconfigured(message: "The client secret is empty.") }
-    return secret
+    let bytes = try await read(from: files)
+    do {
+      return try SecretText.secret(in: bytes)
+    } catch {
+      throw .misconfigured(message: "The \(name) cannot be used: its file (\(place)) \(error.reason).")
+    }
+  }
+
+  /// The text in the file, which may have been made on any system.
+  func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
+    let bytes = try await read(from: files)
+    guard !ByteOrderMark.saysUTF16(bytes) else {
+      throw .misconfigured(message: "The \(name) cannot be used: its file (\(place)) is UTF-16 text: save it as UTF-8.")
+    }
+    return String(decoding: ByteOrderMark.removed(from: bytes), as: UTF8.self)
   }
 
   private func reason(of error: FileError) -> String {

@@ -35,7 +35,7 @@ extension HTTPRoute.Identity {
     _ tls: inout TLSConfiguration, from files: any FileSystem
   ) async throws(RefreshFailure) {
     tls.certificateChain = try await certificate.certificates(from: files).map { .certificate($0) }
-    let text = String(decoding: try await key.read(from: files), as: UTF8.self)
+    let text = try await key.text(from: files)
     guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }),
       let privateKey = try? NIOSSLPrivateKey(bytes: Array(block.text.utf8), format: .pem)
     else {
@@ -58,8 +58,8 @@ extension HTTPRoute.Identity {
 
 extension ClientFile {
   fileprivate func certificates(from files: any FileSystem) async throws(RefreshFailure) -> [NIOSSLCertificate] {
-    let bytes = try await read(from: files)
-    guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty else {
+    let text = try await text(from: files)
+    guard let certificates = try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8)), !certificates.isEmpty else {
       throw .misconfigured(
         message: "The \(name) \(path) cannot be used: there is no certificate in it (PEM is needed).")
     }

@@ -41,7 +41,7 @@ struct ClientAssertion {
 
 extension ClientKey {
   fileprivate func signer(from files: any FileSystem) async throws(RefreshFailure) -> SigningKey {
-    let text = String(decoding: try await file.read(from: files), as: UTF8.self)
+    let text = try await file.text(from: files)
     do {
       return try SigningKey(pem: text)
     } catch {
@@ -52,7 +52,7 @@ extension ClientKey {
   /// SHA-256 of the first certificate in DER (`x5t#S256`; RFC 7515, section 4.1.8).
   fileprivate func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
     guard let certificate else { return nil }
-    let text = String(decoding: try await certificate.read(from: files), as: UTF8.self)
+    let text = try await certificate.text(from: files)
     guard let der = PEM.blocks(in: text).first(where: { $0.label == "CERTIFICATE" })?.bytes, !der.isEmpty else {
       throw .misconfigured(
         message: "The client certificate \(certificate.path) cannot be used: there is no certificate in it.")

@@ -44,7 +44,12 @@ struct ConfigurationFile: Hashable, Sendable {
       bytes += chunk
     }
     guard bytes.count <= maximumSize else { throw ConfigurationError("\(path): is larger than 1 MiB") }
-    guard let text = String(validating: bytes, as: UTF8.self) else { throw ConfigurationError("\(path): is not UTF-8") }
+    guard !ByteOrderMark.saysUTF16(bytes) else {
+      throw ConfigurationError("\(path): is UTF-16 text; save it as UTF-8")
+    }
+    guard let text = String(validating: ByteOrderMark.removed(from: bytes), as: UTF8.self) else {
+      throw ConfigurationError("\(path): is not UTF-8")
+    }
     return ConfigurationFile(path: path, text: text)
   }
 

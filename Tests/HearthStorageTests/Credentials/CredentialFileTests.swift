@@ -30,6 +30,20 @@ struct CredentialFileTests {
     #expect(bench.files.mode(at: bench.defaultPath) == 0o600)
   }
 
+  @Test("A file that another program wrote with a byte order mark and CR LF is read")
+  func otherEditors() async throws {
+    let grant = """
+      {"version":1,"account":"work","issuer":"https://id.example.com","subject":"2482","protection":"none",
+      "origin":"https://id.example.com","grant":{"accessToken":"access-1","refreshToken":"refresh-1",
+      "tokenType":"Bearer","issuedAt":"2026-11-21T10:00:00.000Z","expiresAt":"2026-11-21T11:00:00.000Z"}}
+
+      """
+    let reading = await read("\u{FEFF}" + grant.replacing("\n", with: "\r\n"))
+    guard case .found = reading else { throw Unexpected(reading: "\(reading)") }
+  }
+
+  private struct Unexpected: Error { let reading: String }
+
   @Test("An end is written in place of the grant, without secrets")
   func endForm() async throws {
     let store = bench.store()

@@ -87,6 +87,19 @@ import Testing
     #expect(refusal(binary) == "\(binary): is not UTF-8")
   }
 
+  @Test("a file may begin with a byte order mark and have lines that end with CR LF; one in UTF-16 is said to be")
+  func otherEditors() throws {
+    let path = try folder.write("\u{FEFF}[log]\r\nlevel = 'debug'\r\n", to: "windows.toml")
+    #expect(try Configuration.load(from: paths(option: path)).configuration.logLevel == .debug)
+    let wrong = try folder.write("\u{FEFF}[log]\r\nlevel = 'loud'\r\n", to: "wrong.toml")
+    let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: wrong)) }
+    #expect(error?.description.hasPrefix("\(wrong):2: ") == true)
+    let wide = try folder.write("", to: "wide.toml")
+    try Data([0xFF, 0xFE, 0x5B, 0]).write(to: URL(filePath: wide))
+    let utf16 = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: wide)) }
+    #expect(utf16?.description == "\(wide): is UTF-16 text; save it as UTF-8")
+  }
+
   @Test("the example that is installed is fine, and so is every setting that it shows")
   func example() throws {
     let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
