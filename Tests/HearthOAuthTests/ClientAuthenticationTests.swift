@@ -63,6 +63,25 @@ struct ClientAuthenticationTests {
     }
   }
 
+  @Test("the secret is found in Google's client JSON; JSON without one is said to be JSON, and sent nowhere")
+  func clientJSON() async throws {
+    try await TransportBench.run { bench in
+      let endpoint = bench.endpoint(.basic(Self.secret))
+      bench.files.put(
+        #"{"installed":{"client_id":"hearth","client_secret":"s3cret word","redirect_uris":["http://localhost"]}}"#,
+        at: Self.secret.path)
+      #expect(await bench.failure(of: endpoint) == nil)
+      #expect(bench.server.requests.map { $0.headers.first(name: "Authorization") } == [Self.basic])
+      bench.files.put(#"{"type":"external_account"}"#, at: Self.secret.path)
+      #expect(
+        await bench.failure(of: endpoint)
+          == .misconfigured(
+            message: "The client secret cannot be used: its file (/etc/secret) is JSON, not a secret, and no "
+              + "client_secret is in it."))
+      #expect(bench.server.requests.count == 1)
+    }
+  }
+
   @Test(
     "a secret that others may read or write is refused with what to do, and nothing is sent",
     arguments: [

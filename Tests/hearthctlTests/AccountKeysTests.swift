@@ -1,4 +1,5 @@
 import ArgumentParser
+import Glibc
 import HearthCore
 import TestSupport
 import Testing
@@ -39,5 +40,22 @@ import Testing
     #expect(text.contains("key_file = \"~/k\"\n") && text.contains("token_parameters = { audience = \"x=y\" }\n"))
     let file = text.split(separator: "\n").first { $0.hasPrefix("client_secret_file") } ?? ""
     #expect(file.hasPrefix("client_secret_file = \"/") && file.hasSuffix("/a/b\"") && !file.contains("/./"))
+  }
+
+  @Test("a client's secret file may be Google's client JSON; one without a secret is refused at once")
+  func secretFiles() throws {
+    let folder = TemporaryFolder()
+    let file = folder.file("client_secret.json")
+    func check(_ text: String) throws {
+      try Files.write(text, to: file)
+      chmod(file, 0o600)
+      try AccountKeys.parse(["--provider", "google", "--client-secret-file", file]).checkFiles()
+    }
+    for text in [#"{"installed":{"client_id":"c","client_secret":"s"}}"#, "s3cret\n", "\u{FEFF}s3cret\r\n"] {
+      #expect(throws: Never.self) { try check(text) }
+    }
+    let refusal = #expect(throws: CommandFailure.self) { try check(#"{"type":"external_account"}"#) }
+    #expect(
+      refusal?.message == "\(file) is JSON, not a secret, and no client_secret is in it. Nothing was written.")
   }
 }

@@ -1,30 +1,88 @@
 package import HearthCore
 
-/// A file, or what comes on standard input, in which one secret belongs. People make such a file with any editor.
+/// A file, or what comes on standard input, in which one secret belongs. People make such a file with any editor, and put
+/// other tools' files in its place.
 package enum SecretText {
+  /// Which secret is looked for in JSON: the names that its member has, and that of a member within a `credentials`.
+  package enum Kind: Sendable {
+    case clientSecret, refreshToken
+
+    fileprivate var names: [String] {
+      switch self {
+      // Google's, RFC 7591's and most others'; Azure's and Spring's.
+      case .clientSecret: ["client_secret", "clientSecret"]
+      case .refreshToken: ["refresh_token", "refreshToken"]
+      }
+    }
+  }
+
   /// Why there is no secret in it, as the end of a sentence that begins with its name. It never has anything of the text.
   package struct Refusal: Error, Hashable {
     package let reason: String
   }
 
-  /// Returns the secret without a byte order mark before it and without the ends of lines after it.
-  package static func secret(in bytes: [UInt8]) throws(Refusal) -> Secret {
-    try Secret(text(in: bytes))
+  /// Returns the secret without a byte order mark before it and without the ends of lines after it. If the text is a JSON
+  /// object, returns the one secret of this kind in it.
+  package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
+    guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text: save it as UTF-8") }
+    let bytes = ByteOrderMark.removed(from: bytes)
+    // A secret may begin with a brace, too.
+    if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
+      return Secret(try secret(kind, in: json))
+    }
+    return Secret(try line(kind, in: bytes))
   }
 
-  private static func text(in bytes: [UInt8]) throws(Refusal) -> String {
-    guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text: save it as UTF-8") }
-    guard let text = String(validating: ByteOrderMark.removed(from: bytes), as: UTF8.self) else {
-      throw Refusal(reason: "is not UTF-8 text")
-    }
+  private static func line(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> String {
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal(reason: "is not UTF-8 text") }
     let line = String(text.reversed().drop(while: \.isNewline).reversed())
     guard !line.isEmpty else { throw Refusal(reason: "is empty") }
+    guard !text.contains("-----BEGIN ") else {
+      throw Refusal(reason: "is a key or a certificate (PEM), not a secret")
+    }
     guard !line.contains(where: \.isNewline) else {
       throw Refusal(reason: "has several lines, and a secret is one: put it there alone")
     }
     guard !line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       throw Refusal(reason: "has control characters in it: save it as UTF-8 text")
     }
+    guard !isSetting(line, of: kind) else {
+      throw Refusal(reason: "has a setting in it, with its name, not a secret: put the value there alone")
+    }
     return line
+  }
+
+  /// Whether it is a line like `CLIENT_SECRET=…`, `export TOKEN_SECRET=…` or `client_secret: …`.
+  private static func isSetting(_ line: String, of kind: Kind) -> Bool {
+    guard let end = line.firstIndex(where: { $0 == "=" || $0 == ":" }) else { return false }
+    let name = line[..<end].split(separator: " ").last.map { $0.lowercased() } ?? ""
+    return kind.names.contains { name == $0.lowercased() || name.hasSuffix("_\($0.lowercased())") }
+  }
+
+  private static func secret(_ kind: Kind, in json: JSON) throws(Refusal) -> String {
+    let found = Set(members(of: json).filter { kind.names.contains($0.name) }.map(\.text))
+    // Keycloak's adapters.
+    let other = kind == .clientSecret ? json["credentials"]?["secret"]?.string : nil
+    let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
+    guard all.count <= 1 else {
+      throw Refusal(
+        reason: "is JSON, not a secret, and has more than one \(kind.names[0]): put the right one there alone")
+    }
+    guard let secret = all.first, !secret.isEmpty else {
+      let isKey = json["private_key"] != nil
+      throw Refusal(
+        reason: "is JSON, not a secret, and no \(kind.names[0]) is in it"
+          + (isKey ? ": it is the key of a service account" : ""))
+    }
+    return secret
+  }
+
+  /// The texts in an object, and in the objects and lists directly within it: Google's client is `installed` or `web`.
+  private static func members(of json: JSON, depth: Int = 0) -> [(name: String, text: String)] {
+    guard depth < 3 else { return [] }
+    if let elements = json.array { return elements.flatMap { members(of: $0, depth: depth + 1) } }
+    return (json.object?.members ?? []).flatMap { member in
+      member.value.string.map { [(member.key, $0)] } ?? members(of: member.value, depth: depth + 1)
+    }
   }
 }

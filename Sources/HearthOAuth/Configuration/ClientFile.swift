@@ -39,7 +39,7 @@ package struct ClientFile: Hashable, Sendable {
   func secret(from files: any FileSystem) async throws(RefreshFailure) -> Secret {
     let bytes = try await read(from: files)
     do {
-      return try SecretText.secret(in: bytes)
+      return try SecretText.secret(.clientSecret, in: bytes)
     } catch {
       throw .misconfigured(message: "The \(name) cannot be used: its file (\(place)) \(error.reason).")
     }

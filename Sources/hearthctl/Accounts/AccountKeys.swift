@@ -183,6 +183,7 @@ struct AccountKeys: ParsableArguments {
         throw CommandFailure(
           .failed, "\(place) may be read by others: run \"chmod go= \(place)\" first. Nothing was written.")
       }
+      if file == clientSecretFile { try SecretFile.secret(in: Input.file(place), of: place) }
     }
   }
 

@@ -1,4 +1,6 @@
+import ArgumentParser
 import Glibc
+import HearthControl
 import HearthCore
 
 /// A client's secret that was typed in, and the file that it is kept in: beside the configuration, for its owner alone.
@@ -14,7 +16,23 @@ struct SecretFile {
       throw CommandFailure(
         .failed, "There is a file \(path) already: name it with --client-secret-file, or remove it first.")
     }
-    secret = Secret(try Input.secret(prompt: "Client secret: ", name: "client's secret"))
+    guard !Input.isTerminal else {
+      secret = try Self.secret(in: Array(try Input.ask("Client secret: ", echo: false).utf8), of: "What was typed")
+      return
+    }
+    let bytes = try Input.all()
+    guard !bytes.isEmpty else { throw ValidationError("Standard input is empty: it must hold the client's secret.") }
+    secret = try Self.secret(in: bytes, of: "Standard input")
+  }
+
+  /// Finds the client's secret in what a person has given as that. `name` begins the sentence of a refusal.
+  @discardableResult
+  static func secret(in bytes: [UInt8], of name: String) throws(CommandFailure) -> Secret {
+    do {
+      return try SecretText.secret(.clientSecret, in: bytes)
+    } catch {
+      throw CommandFailure(.failed, "\(name) \(error.reason). Nothing was written.")
+    }
   }
 
   fileprivate func write() throws(CommandFailure) {

@@ -75,12 +75,18 @@ struct LoginVerb: ParsableCommand {
   }
 
   private func importToken(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
-    let token =
+    let given =
       Input.isTerminal
       ? try Input.ask("Refresh token: ", echo: false)
-      : String(decoding: try Input.all(), as: UTF8.self).trimmingBlanks()
-    guard !token.isEmpty else { throw ValidationError("Standard input holds no refresh token.") }
-    return try daemon.call(ImportGrant(account, refreshToken: Secret(token), replace: replace))
+      : String(decoding: ByteOrderMark.removed(from: try Input.all()), as: UTF8.self).trimmingBlanks()
+    guard !given.isEmpty else { throw ValidationError("Standard input holds no refresh token.") }
+    let token: Secret
+    do {
+      token = try SecretText.secret(.refreshToken, in: Array(given.utf8))
+    } catch {
+      throw CommandFailure(.failed, "What was given \(error.reason). Nothing was sent.")
+    }
+    return try daemon.call(ImportGrant(account, refreshToken: token, replace: replace))
   }
 
   private func signIn(to account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
