@@ -3,7 +3,7 @@ import HearthControl
 import TestSupport
 import Testing
 
-@Suite("What the clients of oidc-agent are answered")
+@Suite("What the clients of oidc-agent are answered", .serialized, .mayBlock)
 struct OIDCAgentTests {
   /// A daemon with the account "work", which is signed in, and "other", which is not, and the agent beside it.
   private struct Scene {
@@ -33,7 +33,7 @@ struct OIDCAgentTests {
       try daemon.signIn(at: sandbox)
       let socket = "\(daemon.folder)/run/oidc-agent.sock"
       let agent = try environment.spawn("hearth-oidc-agent", ["--socket", daemon.socket])
-      try eventually("the agent listens") { Files.exists(socket) }
+      try eventually("the agent listens") { (try? RawClient(path: socket)) != nil }
       try await body(Scene(daemon: daemon, sandbox: sandbox, agent: agent, socket: socket))
       agent.signal(SIGTERM)
       #expect(try agent.wait() == .exited(0))
