@@ -22,12 +22,17 @@ extension VerbTests {
     #expect(asked[0].params == ["account": "work", "refreshToken": "r-1", "replace": true])
   }
 
-  @Test("login --refresh-token-stdin finds the token in JSON, and sends nothing of JSON that has none")
+  @Test("login --refresh-token-stdin finds the token in JSON")
   func importFromJSON() async throws {
     let line = ["login", "work", "--refresh-token-stdin"]
     let given = "{\n \"access_token\": \"a\", \"refresh_token\": \"r-1\"\n}\n"
     let (outcome, asked) = try await run(line, input: given) { _ in .result(Samples.session().json) }
     #expect(outcome.status == 0 && asked[0].params["refreshToken"] == "r-1")
+  }
+
+  @Test("login --refresh-token-stdin sends nothing of JSON that has no refresh token")
+  func importOfOtherJSON() async throws {
+    let line = ["login", "work", "--refresh-token-stdin"]
     let (refused, nothing) = try await run(line, input: #"{"access_token":"secret"}"#) { _ in .result(nil) }
     #expect(refused.status == 1 && nothing.allSatisfy { $0.method != ImportGrant.name })
     #expect(refused.errors.contains("is JSON, not a secret") && !refused.errors.contains("\"secret\""))

@@ -186,7 +186,7 @@ import Testing
     arguments: [
       "https://second.example.com/a", "http://api.example.com/a", "https://api.example.com:444/a", "//other.example/",
       "https://api.example.com@other.example/", "ftp://api.example.com/", "https://api.example.com\\@other.example/",
-      "nonsense with blanks",
+      "https://[nonsense",
     ])
   func elsewhere(_ location: String) throws {
     var machine = RequestMachine(try request())
