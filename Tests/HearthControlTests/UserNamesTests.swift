@@ -8,40 +8,33 @@ import Testing
     return Secret("e30.\(payload.replacing("=", with: "")).e30")
   }
 
-  private static func names(subject: String?, _ secrets: [Secret]) -> [String] {
+  private static func names(_ secrets: [Secret]) -> [String] {
     let token = Token(secret: secrets[0], fingerprint: Fingerprint("9f86d081")!)
-    let owner = subject.map { Subject(issuer: "https://id.example.com", id: $0) }
+    let owner = Subject(issuer: "https://id.example.com", id: "2482")
     return Bearer(token: token, subject: owner, secrets: secrets).userNames
   }
 
-  @Test("a user is known by the subject, and by the addresses and names in any token of the grant that is a JWT")
+  @Test("a user is known by the addresses and names in any token of the grant that is a JWT")
   func names() {
     let idToken = Self.jwt(#"{"email":"ada@example.com","preferred_username":"ada-wörk>>?","sub":"2482"}"#)
-    #expect(Self.names(subject: "2482", [Secret("opaque"), idToken]) == ["2482", "ada@example.com", "ada-wörk>>?"])
-    #expect(Self.names(subject: nil, [Self.jwt(#"{"upn":"ada","email":7,"username":"ada"}"#)]) == ["ada"])
+    #expect(Self.names([Secret("opaque"), idToken]) == ["ada@example.com", "ada-wörk>>?"])
+    #expect(Self.names([Self.jwt(#"{"upn":"ada","email":7,"username":"ada"}"#)]) == ["ada"])
   }
 
   @Test(
     "a token that is no JWT names nobody",
     arguments: ["opaque", "a.b.c", "e30.e30", "e30..e30", "e30.bnVsbA.e30", "e30.e30.e30.e30.e30"])
   func none(token: String) {
-    #expect(Self.names(subject: nil, [Secret(token)]).isEmpty)
-  }
-
-  @Test("the user of a sign-in that named nobody has no name")
-  func unnamed() {
-    let token = Token(secret: Secret("a"), fingerprint: Fingerprint("9f86d081")!)
-    #expect(Bearer(token: token, subject: .unnamed, secrets: []).userNames.isEmpty)
+    #expect(Self.names([Secret(token)]).isEmpty)
   }
 
   @Test("a token is given with its user's names only to who asks for them")
   func onRequest() throws {
     let token = Token(secret: Secret("a"), fingerprint: Fingerprint("9f86d081")!)
-    let owner = Subject(issuer: "https://id.example.com", id: "ada")
-    let given = GivenToken(
-      AccountName("work")!, Bearer(token: token, subject: owner, secrets: []), issuer: nil)
+    let idToken = Self.jwt(#"{"email":"ada@example.com"}"#)
+    let given = GivenToken(AccountName("work")!, Bearer(token: token, subject: nil, secrets: [idToken]), issuer: nil)
     #expect(given.json["names"] == nil)
-    #expect(given.withNames.json["names"] == ["ada"])
-    #expect(GivenToken(json: given.withNames.json)?.names == ["ada"])
+    #expect(given.withNames.json["names"] == ["ada@example.com"])
+    #expect(GivenToken(json: given.withNames.json)?.names == ["ada@example.com"])
   }
 }

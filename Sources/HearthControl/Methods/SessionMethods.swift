@@ -61,7 +61,7 @@ package struct GivenToken: TimelessWireValue {
   package let account: AccountName
   package let bearer: Bearer
   package let issuer: String?
-  /// What the user is called, if that was asked for: the subject, and the mail addresses and names in the grant's tokens.
+  /// The mail addresses and names of the user in the grant's tokens, if they were asked for.
   package private(set) var names: [String]?
 
   /// `issuer` is the configured one, used if the user is not known.

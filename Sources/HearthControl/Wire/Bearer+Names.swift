@@ -4,9 +4,9 @@ extension Bearer {
   /// The claims by which people know themselves (OIDC Core, section 5.1; Microsoft's and Amazon's).
   private static let claims = ["email", "preferred_username", "upn", "username", "cognito:username"]
 
-  /// What the user is called: the subject, and what the grant's tokens say if they are JWTs.
+  /// What the grant's tokens call the user, if they are JWTs. The subject is no name: for most providers it is a number.
   package var userNames: [String] {
-    var names = [subject?.named?.id].compactMap(\.self)
+    var names: [String] = []
     for secret in secrets {
       guard let payload = Self.payload(of: secret.reveal()) else { continue }
       for claim in Self.claims {
