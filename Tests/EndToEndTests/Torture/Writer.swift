@@ -67,11 +67,12 @@ final class Writer: Sendable {
     while !state.withLock(\.isStopped) {
       do throws(ControlClient.Failure) {
         var client = try ControlClient(path: socket)
-        while try write(&client) { if pace > 0 { usleep(pace) } }
+        // One that rests keeps its connection: to take a new one each time would be most of what the daemon does.
+        while !state.withLock(\.isStopped) { usleep(try write(&client) ? pace : 2000) }
       } catch {
         if case .refused(let refusal) = error { state.withLock { $0.refusal = "\(refusal.code) \(refusal.message)" } }
+        usleep(2000)
       }
-      usleep(2000)
     }
   }
 
