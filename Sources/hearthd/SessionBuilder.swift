@@ -1,3 +1,4 @@
+import Glibc
 import HearthCore
 import HearthLinux
 import HearthOAuth
@@ -26,7 +27,16 @@ struct SessionBuilder: Sendable {
     return FileCredentialStore(
       account: account.name, path: path(of: account), isConfiguredPath: credential.file != nil,
       protection: credential.protection, keyFile: credential.keyFile, accounts: accounts, files: LinuxFileSystem(),
-      watch: watch, clock: clock, logger: logger)
+      watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
+  }
+
+  /// A debug build takes seconds for a key from a passphrase: its tests may have cheaper ones.
+  private static var scryptCost: Int? {
+    #if DEBUG
+      getenv("HEARTH_SCRYPT_COST").flatMap { Int(String(cString: $0)) }
+    #else
+      nil
+    #endif
   }
 
   func session(

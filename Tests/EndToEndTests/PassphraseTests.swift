@@ -54,9 +54,12 @@ import Testing
   func memory() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()
-      let names = (1...6).map { "account\($0)" }
-      let daemon = try environment.daemon(
-        names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
+      let names = (1...3).map { "account\($0)" }
+      let daemon = try Daemon(
+        on: environment, name: "daemon",
+        configuration: names.map { Configuration.oidc(sandbox, account: $0, "protection = \"passphrase\"") }.joined())
+      daemon.keysAreCheap = false
+      try daemon.start()
       var client = try ControlClient(path: daemon.socket)
       var calls: [BegunCall<UnlockSessions>] = []
       for name in names {
@@ -73,6 +76,8 @@ import Testing
       let peak = try #require(Files.text("/proc/\(pid)/status").split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
       let kibibytes = peak.split { !$0.isNumber }.first.flatMap { Int($0) }
       #expect(try #require(kibibytes) < 300 << 10, "\(peak)")
+      try daemon.signIn("account1", at: sandbox)
+      #expect(Files.text(daemon.credential("account1")).contains(#""n":131072"#), "as they are meant to be")
     }
   }
 

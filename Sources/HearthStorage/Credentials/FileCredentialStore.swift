@@ -24,8 +24,8 @@ package actor FileCredentialStore: CredentialStore {
   let watch: any FileWatch
   let clock: any Clock
   let logger: Logger
-  /// The cost of scrypt for new passphrases.
-  let scryptCost: Int
+  /// The cost of scrypt for new passphrases; nil: the usual one.
+  let scryptCost: Int?
 
   var passphraseKey: PassphraseKey?
   /// The file whose next version already has room allocated on the disk.
@@ -40,7 +40,7 @@ package actor FileCredentialStore: CredentialStore {
   package init(
     account: AccountName, path: String, isConfiguredPath: Bool, protection: Protection, keyFile: String?,
     accounts: AccountsFile, files: any FileSystem, watch: any FileWatch, clock: any Clock, logger: Logger,
-    scryptCost: Int = 131_072
+    scryptCost: Int? = nil
   ) {
     self.account = account
     self.path = path

@@ -14,11 +14,12 @@ struct ScryptParameters: Codable, Hashable, Sendable {
   var p: Int
   var salt: Data
 
-  /// The parameters of new keys, with a fresh salt: n 2^17, r 8, p 1, which takes 128 MiB.
-  static func fresh(n: Int = 131_072) -> ScryptParameters {
+  /// The parameters of new keys, with a fresh salt: n 2^17, r 8, p 1, which takes 128 MiB. `n`: another cost,
+  /// for tests.
+  static func fresh(n: Int? = nil) -> ScryptParameters {
     var generator = SystemRandomNumberGenerator()
     let salt = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-    return ScryptParameters(n: n, r: 8, p: 1, salt: salt)
+    return ScryptParameters(n: n ?? 131_072, r: 8, p: 1, salt: salt)
   }
 
   /// The parameters of a file are within bounds, so that deriving the key takes at most 512 MiB.

@@ -15,6 +15,8 @@ final class Daemon {
   var logLevel = "trace"
   /// Of its environment.
   var variables: [String: String] = [:]
+  /// A key from a passphrase takes a debug build two seconds of processor time; one that is cheaper takes it hardly any.
+  var keysAreCheap = true
 
   init(on environment: TestEnvironment, name: String, configuration: String) throws {
     self.environment = environment
@@ -43,7 +45,8 @@ final class Daemon {
   /// Starts it and waits until it answers.
   func start() throws {
     let process = try environment.spawn(
-      "hearthd", arguments, environment: variables, user: environment.user, launcher: launcher)
+      "hearthd", arguments, environment: variables.merging(keysAreCheap ? ["HEARTH_SCRYPT_COST": "1024"] : [:]) { $1 },
+      user: environment.user, launcher: launcher)
     self.process = process
     try eventually("the daemon answers") {
       if let end = process.status { throw NeverHappened(description: "hearthd ended (\(end)): \(process.errors)") }
