@@ -8,44 +8,56 @@ package enum Base64 {
     return values
   }()
 
+  // Bodies of any length go through these two: plain loops over memory, which a debug build runs quickly too.
+
   package static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let count = min(3, bytes.count - start)
-      var group: UInt32 = 0
-      for index in 0..<3 { group = group << 8 | (index < count ? UInt32(bytes[start + index]) : 0) }
-      for index in 0..<4 {
-        text.append(index <= count ? alphabet[Int(group >> UInt32(18 - 6 * index)) & 63] : UInt8(ascii: "="))
+    let alphabet = alphabet
+    let length = (bytes.count + 2) / 3 * 4
+    return String(unsafeUninitializedCapacity: length) { text in
+      var (start, end) = (0, 0)
+      while start < bytes.count {
+        let left = bytes.count - start
+        var group = UInt32(bytes[start]) &<< 16
+        if left > 1 { group |= UInt32(bytes[start + 1]) &<< 8 }
+        if left > 2 { group |= UInt32(bytes[start + 2]) }
+        text[end] = alphabet[Int(group &>> 18)]
+        text[end + 1] = alphabet[Int(group &>> 12 & 63)]
+        text[end + 2] = left > 1 ? alphabet[Int(group &>> 6 & 63)] : 0x3D
+        text[end + 3] = left > 2 ? alphabet[Int(group & 63)] : 0x3D
+        start += 3
+        end += 4
       }
+      return length
     }
-    return String(decoding: text, as: UTF8.self)
   }
 
   /// Returns nil if the text is not Base64.
   package static func decode(_ text: String) -> [UInt8]? {
-    var digits = Array(text.utf8)
-    guard digits.count % 4 == 0 else { return nil }
-    var padding = 0
-    while padding < 2, digits.last == UInt8(ascii: "=") {
-      digits.removeLast()
-      padding += 1
-    }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(digits.count / 4 * 3 + 2)
-    var group: UInt32 = 0
-    var bits = 0
-    for digit in digits {
-      let value = values[Int(digit)]
-      guard value != 0xFF else { return nil }
-      group = (group << 6 | UInt32(value)) & 0xFFFF
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: group >> UInt32(bits)))
+    let values = values
+    var text = text
+    return text.withUTF8 { digits in
+      guard digits.count % 4 == 0 else { return nil }
+      var count = digits.count
+      while count > 0, digits.count - count < 2, digits[count - 1] == UInt8(ascii: "=") { count -= 1 }
+      var group: UInt32 = 0
+      var bits = 0
+      var index = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3) { bytes, end in
+        while index < count {
+          let value = values[Int(digits[index])]
+          guard value != 0xFF else { return }
+          group = (group &<< 6 | UInt32(value)) & 0xFFFF
+          bits += 6
+          if bits >= 8 {
+            bits -= 8
+            bytes[end] = UInt8(truncatingIfNeeded: group &>> UInt32(bits))
+            end += 1
+          }
+          index += 1
+        }
       }
+      guard index == count, group & ((1 &<< UInt32(bits)) &- 1) == 0 else { return nil }
+      return bytes
     }
-    guard group & ((1 << UInt32(bits)) - 1) == 0 else { return nil }
-    return bytes
   }
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Splits a stream of bytes into lines at `\n`. It overwrites returned lines, which may contain tokens.
 package struct LineFramer: Sendable {
   /// A line is longer than the limit. Nothing more can be read from this stream.
@@ -28,7 +30,13 @@ package struct LineFramer: Sendable {
 
   /// Returns the next whole line without its newline, or nil if more bytes are needed.
   package mutating func next() throws(LineTooLong) -> [UInt8]? {
-    guard let end = buffer[scanned...].firstIndex(of: UInt8(ascii: "\n")) else {
+    let newline = buffer.withUnsafeBytes { memory -> Int? in
+      guard let start = memory.baseAddress, let found = memchr(start + scanned, 0x0A, memory.count - scanned) else {
+        return nil
+      }
+      return UnsafeRawPointer(found) - start
+    }
+    guard let end = newline else {
       scanned = buffer.count
       guard buffer.count - start <= limit else { throw LineTooLong() }
       return nil
