@@ -62,6 +62,9 @@ enum JSONValue: Hashable, Sendable {
     if case .integer(let number) = self { String(number) } else { text }
   }
 
+  /// Whether it is true. Some providers write booleans as strings.
+  var isTrue: Bool { self == .bool(true) || self == .string("true") }
+
   /// A number, or a string that is one.
   var asNumber: Double? {
     switch self {

@@ -80,6 +80,25 @@ import Testing
     }
   }
 
+  @Test("a discovery document that is redirected is found, and one that is so in a circle is told, by the doctor, too")
+  func redirectedDiscovery() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let path = "/.well-known/openid-configuration"
+      var fault: JSON = ["path": .string(path), "status": 308, "redirect": .string(path)]
+      try sandbox.fault(fault)
+      let daemon = try environment.daemon(configuration(sandbox))
+      let lost = try login(environment, daemon)
+      #expect(try status(lost) != 0 && lost.errors.contains("\(path) redirects again and again"), "\(lost.errors)")
+      let doctor = try environment.hearthctl(["doctor", "--socket", daemon.socket])
+      #expect(doctor.output.contains("\(path) redirects again and again"), "\(doctor.output)")
+      try sandbox.clearFaults()
+      fault = ["path": .string(path), "status": 308, "redirect": .string(path + "#here"), "times": 1]
+      try sandbox.fault(fault)
+      #expect(try status(login(environment, daemon)) == 0)
+    }
+  }
+
   @Test("a device's code is shown, and the sign-in ends when the person has typed it in")
   func device() async throws {
     try await TestEnvironment.run { environment in

@@ -83,6 +83,27 @@ import Testing
     }
   }
 
+  @Test("a discovery document of another issuer is told with what to configure, and one that has moved is well")
+  func discovery() async throws {
+    let provider = ScriptedProvider()
+    try await TransportBench.run({ provider.reply(to: $0) }) { bench in
+      let base = "http://127.0.0.1:\(bench.server.port)"
+      let account = ProviderConfiguration(kind: .oauth(.discovered(try Issuer(base)), OAuthClient(id: "hearth")))
+      func check() async -> Diagnosis? {
+        let checks = await HTTPAccountProbe(account, sender: bench.sender, files: bench.files).checks(nil)
+        return checks.first { $0.check == .discovery }
+      }
+      provider.discover(at: bench.server, issuer: "https://identity.oraclecloud.com/")
+      let other = await check()
+      #expect(other?.verdict == .problem)
+      #expect(other?.message.contains("calls itself https://identity.oraclecloud.com/") == true)
+      #expect(other?.message.contains("type = \"oauth2\"") == true)
+      provider.answer("/.well-known/openid-configuration", with: .answer(308, headers: [("Location", "/conf")]))
+      provider.grant("/conf", #"{"issuer":"\#(base)","token_endpoint":"\#(base)/token"}"#)
+      #expect(await check()?.verdict == .ok)
+    }
+  }
+
   @Test("a certificate that is not trusted is told after a connection that was made")
   func untrusted() async throws {
     let authority = try TestAuthority.root()

@@ -32,6 +32,47 @@ struct DiscoveryTests {
     }
   }
 
+  @Test(
+    "a document of a real provider is used, or its name is told with a way that works", arguments: ProviderDocument.all)
+  func realDocuments(_ document: ProviderDocument) async throws {
+    try await ProviderBench.run { bench in
+      let issuer = try Issuer(document.configured)
+      let discovery = Discovery(issuer: issuer, sender: bench.sender, files: bench.files, timeout: .seconds(1))
+      if let (status, location) = document.redirect {
+        var moved = HTTPResponse(status: status, receivedAt: .sample)
+        moved.headers = [APIRequest.Header(name: "Location", value: location)]
+        let place = try moved.redirect(from: issuer.discoveryURL, "")
+        #expect(place?.description == (try issuer.discoveryURL.resolving(location)).description)
+      }
+      let answer = HTTPResponse(status: 200, body: Array(document.body.utf8), receivedAt: .sample)
+      let result = Result { () throws(RefreshFailure) in try discovery.read(answer) }
+      let message: String? = if case .failure(let failure) = result { failure.message } else { nil }
+      let sameName = "Make them the same: issuer = \"\(document.named)\"."
+      switch document.meaning {
+      case .used: #expect(message == nil)
+      case .misspelled: #expect(message?.hasSuffix(sameName) == true)
+      case .otherIssuer:
+        #expect(message?.contains(sameName) == true)
+        #expect(message?.contains("type = \"oauth2\" in place of the issuer the endpoints that") == true)
+        #expect(message?.contains("\(issuer.discoveryURL) names: token_endpoint, authorization_endpoint") == true)
+      }
+    }
+  }
+
+  @Test("an issuer that is none, and an account without a person, are told the endpoints that they need")
+  func noIssuer() async throws {
+    try await ProviderBench.run { bench in
+      for name in ["", #""issuer":1,"#, #""issuer":"id","#] {
+        bench.provider.grant(Self.path, #"{\#(name)"token_endpoint":"\#(bench.base)/token"}"#)
+        let (outcome, message) = await bench.outcome(of: bench.oidc())
+        #expect(outcome == .misconfigured && message.contains("Name with type = \"oauth2\""))
+      }
+      let robot = bench.endpoint(.clientCredentials(.discovered(try Issuer(bench.base)), OAuthClient(id: "robot")))
+      let message = await bench.outcome(of: robot).message
+      #expect(message.contains("type = \"client-credentials\"") && message.contains("names: token_endpoint."))
+    }
+  }
+
   @Test("Microsoft's placeholder is taken for the issuer of all tenants, and for no other")
   func placeholder() async throws {
     for (alias, named, expected) in [

@@ -165,7 +165,8 @@ extension ProviderConfiguration {
       .discovered(
         Discovery(
           issuer: issuer, sender: sender, files: files, timeout: timeout, route: route,
-          prefersMutualTLS: client.authentication == .tls))
+          prefersMutualTLS: client.authentication == .tls,
+          typeWithEndpoints: kind.type == .clientCredentials ? .clientCredentials : .oauth2))
     case .named(let endpoints): .named(endpoints)
     }
   }

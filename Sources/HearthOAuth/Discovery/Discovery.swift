@@ -35,11 +35,13 @@ final class Discovery: Sendable {
   private let route: HTTPRoute
   /// The endpoints for clients with a certificate are used (RFC 8705, section 5).
   private let prefersMutualTLS: Bool
+  /// The type of an account like this one that names the endpoints itself.
+  private let typeWithEndpoints: AccountType
   private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
 
   init(
     issuer: Issuer, sender: HTTPSender, files: any FileSystem, timeout: Duration, route: HTTPRoute = HTTPRoute(),
-    prefersMutualTLS: Bool = false
+    prefersMutualTLS: Bool = false, typeWithEndpoints: AccountType = .oauth2
   ) {
     self.issuer = issuer
     self.sender = sender
@@ -47,6 +49,7 @@ final class Discovery: Sendable {
     self.timeout = timeout
     self.route = route
     self.prefersMutualTLS = prefersMutualTLS
+    self.typeWithEndpoints = typeWithEndpoints
   }
 
   func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
@@ -66,26 +69,19 @@ final class Discovery: Sendable {
   }
 
   func fetch() async throws(RefreshFailure) -> ProviderEndpoints {
-    let response: HTTPResponse
-    var request = HTTPSender.Request(url: issuer.discoveryURL, headers: [.acceptJSON])
-    request.plan = try await route.plan(for: request.url, files: files)
-    do {
-      response = try await sender.send(request, timeout: timeout)
-    } catch {
-      // Discovery changes nothing at the provider, whether it was sent or not.
-      switch error {
-      case .notSent(let message): throw .unreachable(message: "Discovery failed: \(message).")
-      case .unanswered(let message): throw .unavailable(message: "Discovery failed: \(message).", retryAfter: nil)
-      }
+    let document = try await sender.document(
+      at: issuer.discoveryURL, over: route, files: files, timeout: timeout, failure: "Discovery failed")
+    let endpoints = try await document.response.read { (response) throws(RefreshFailure) in
+      try self.read(response, from: document.place)
     }
-    let endpoints = try await response.read { (response) throws(RefreshFailure) in try self.read(response) }
     let now = sender.clock.now()
     known.withLock { $0 = (endpoints, now) }
     return endpoints
   }
 
-  func read(_ response: HTTPResponse) throws(RefreshFailure) -> ProviderEndpoints {
-    let place = issuer.discoveryURL.description
+  /// `place` is where the document was found, for messages.
+  func read(_ response: HTTPResponse, from place: String? = nil) throws(RefreshFailure) -> ProviderEndpoints {
+    let place = place ?? issuer.discoveryURL.description
     guard response.status == 200 else {
       // The proxy before a provider that is just starting says 404, too.
       let message =
@@ -96,12 +92,10 @@ final class Discovery: Sendable {
     }
     guard let document = JSONValue(parsing: response.body), document.object != nil else {
       throw .unavailable(
-        message: "Discovery failed: \(response.kindWithoutJSON) from \(place).", retryAfter: response.retryAfter)
+        message: "Discovery failed: \(response.kindWithoutDocument) from \(place).", retryAfter: response.retryAfter)
     }
     guard let named = document["issuer"]?.text, issuer.name.mayCallItself(named) else {
-      let named = Redactor(EmptyCollection<Secret>()).line(document["issuer"]?.text ?? "none")
-      throw .misconfigured(
-        message: "The issuer is configured as \(issuer.text) and calls itself \(named). Make them the same.")
+      throw .misconfigured(message: otherIssuer(document["issuer"]?.text))
     }
     func url(_ name: String) -> HTTPURL? {
       let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
@@ -124,10 +118,26 @@ final class Discovery: Sendable {
     endpoints.signingAlgorithms = names("token_endpoint_auth_signing_alg_values_supported")
     endpoints.scopes = names("scopes_supported")
     endpoints.pushedRequest = url("pushed_authorization_request_endpoint")
-    endpoints.requiresPushedRequest = document["require_pushed_authorization_requests"] == .bool(true)
+    endpoints.requiresPushedRequest = document["require_pushed_authorization_requests"]?.isTrue == true
     endpoints.keys = url("jwks_uri")
     endpoints.issuer = issuer.name.standsForMany ? nil : named
-    endpoints.namesIssuer = document["authorization_response_iss_parameter_supported"] == .bool(true)
+    endpoints.namesIssuer = document["authorization_response_iss_parameter_supported"]?.isTrue == true
     return endpoints
+  }
+
+  /// What to do about a document of another name. Oracle's identity domains and the user flows of Azure AD B2C name an issuer
+  /// whose own document is not there, so that no `issuer` is right.
+  private func otherIssuer(_ named: String?) -> String {
+    let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
+    let sentence = "The issuer is configured as \(issuer.text) and calls itself \(name)."
+    let own = named.flatMap { try? Issuer($0) }?.discoveryURL
+    if own == issuer.discoveryURL { return "\(sentence) Make them the same: issuer = \"\(name)\"." }
+    let endpoints =
+      "with type = \"\(typeWithEndpoints.rawValue)\" in place of the issuer the endpoints that "
+      + "\(issuer.discoveryURL) names: token_endpoint"
+      + (typeWithEndpoints == .oauth2 ? ", authorization_endpoint and so on." : ".")
+    guard own != nil else { return "\(sentence) Name \(endpoints)" }
+    return "\(sentence) Make them the same: issuer = \"\(name)\". If that has no discovery document of its own, name "
+      + endpoints
   }
 }

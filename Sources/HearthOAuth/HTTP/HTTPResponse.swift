@@ -43,6 +43,11 @@ struct HTTPResponse: Hashable, Sendable {
   /// What the body is, given that it is no JSON and no page.
   var kindWithoutJSON: String { coding.map { "an answer packed with \($0) that cannot be read" } ?? "no JSON" }
 
+  /// What the body is, given that it is no document of a provider's.
+  var kindWithoutDocument: String {
+    isTruncated ? "more than 1 MiB" : isPage ? TokenRejection.page : kindWithoutJSON
+  }
+
   /// An HTML page: it comes from a proxy or a portal, and never from a token endpoint itself.
   var isPage: Bool {
     if header("Content-Type").map({ $0.lowercased().contains("html") }) == true { return true }

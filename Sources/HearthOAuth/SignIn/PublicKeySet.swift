@@ -32,10 +32,11 @@ final class PublicKeySet: Sendable {
 
   /// Asks again, for a key that is not known: providers change their keys.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
-    let response = try await exchange.send(HTTPSender.Request(url: url, headers: [.acceptJSON]))
-    func message(_ found: String) -> String {
-      "The keys of the provider cannot be had: \(found) from \(url.description.withoutSecrets)."
-    }
+    let failure = "The keys of the provider cannot be had"
+    let document = try await exchange.sender.document(
+      at: url, over: exchange.route, files: exchange.files, timeout: exchange.timeout, failure: failure)
+    let response = document.response
+    func message(_ found: String) -> String { "\(failure): \(found) from \(document.place)." }
     guard response.status == 200 else {
       let message = message("HTTP \(response.status)")
       guard (400..<500).contains(response.status), ![408, 425, 429].contains(response.status) else {

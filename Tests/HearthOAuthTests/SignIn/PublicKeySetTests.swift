@@ -81,12 +81,33 @@ import Testing
     }
   }
 
+  @Test("are found where a redirect leads, and a token that they have not signed is still refused")
+  func moved() async throws {
+    let other = ScriptedProvider()
+    try await LoopbackServer.with({ other.reply(to: $0) }) { elsewhere in
+      for (status, place) in [(301, "/moved"), (308, "moved?v=1#top"), (302, elsewhere.url("/moved").description)] {
+        try await SignInBench.run { bench in
+          let keys = IDTokenMint.keySet([IDTokenMint.jwk(IDTokenMint.rsa.publicKey)])
+          bench.provider.grant("/moved", keys)
+          other.grant("/moved", keys)
+          bench.provider.answer("/keys", with: .answer(status, headers: [("Location", place)]))
+          try await accept(bench)
+          let forged = try await bench.failure { claims, _ in
+            IDTokenMint.token(claims, by: .rsa(IDTokenMint.otherRSA))
+          }
+          #expect(forged?.message.contains("signature") == true)
+        }
+      }
+      #expect(elsewhere.requests.allSatisfy { $0.method == "GET" && $0.body.isEmpty })
+    }
+  }
+
   @Test("are there before the code is spent, and a sentence says where they are not")
   func absent() async throws {
     let html = String(repeating: "<p>", count: (1 << 20) / 3 + 1)
     for (reply, told, isUnavailable) in [
       (.answer(503), "HTTP 503 from", true), (.answer(404), "HTTP 404 from", false),
-      (.answer(302, headers: [("Location", "https://evil.example.com/keys")]), "HTTP 302 from", true),
+      (.answer(302, headers: [("Location", "http://id.example.com/keys")]), "HTTP 302 from", true),
       (.answer(200, body: html), "more than 1 MiB from", false),
       (.answer(200, body: "<html>"), "a web page from", true),
       (.answer(200, body: #"{"keys":"none"}"#), "no key set from", true), (.close, "No answer from", true),

@@ -1,0 +1,70 @@
+import HearthCore
+
+/// A document that a provider publishes: its discovery document, or its keys.
+struct PublicDocument: Sendable {
+  let response: HTTPResponse
+  /// Where it was found, and what has led there, for messages.
+  let place: String
+}
+
+extension HTTPSender {
+  private static let maxRedirects = 5
+
+  /// Requests a document that a provider publishes, and follows redirects to any server (RFC 9110, section 15.4): nothing
+  /// secret is sent, the client's certificate is shown to the first server alone, and the caller checks the document as if
+  /// it had been at `url`. `timeout` is for all requests together. Messages begin with `failure`.
+  func document(
+    at url: HTTPURL, over route: HTTPRoute, files: any FileSystem, timeout: Duration, failure: String
+  ) async throws(RefreshFailure) -> PublicDocument {
+    let deadline = clock.steadyNow() + timeout
+    var (here, route, trail) = (url, route, "")
+    for _ in 0...Self.maxRedirects {
+      let plan = try await route.plan(for: here, files: files)
+      let response: HTTPResponse
+      do {
+        response = try await send(
+          Request(url: here, headers: [.acceptJSON], plan: plan), timeout: max(deadline - clock.steadyNow(), .zero))
+      } catch {
+        // The request changes nothing at the provider, whether it was sent or not.
+        switch error {
+        case .notSent(let message):
+          throw .unreachable(message: "\(failure): No connection to \(message)\(trail).")
+        case .unanswered(let message):
+          throw .unavailable(message: "\(failure): No answer from \(message)\(trail).", retryAfter: nil)
+        }
+      }
+      guard let next = try response.redirect(from: here, failure) else {
+        return PublicDocument(response: response, place: here.description.withoutSecrets + trail)
+      }
+      trail = " (HTTP \(response.status) from \(here.description.withoutSecrets) leads there)"
+      here = next
+      if here.origin != url.origin { route.identity = nil }
+    }
+    throw .unavailable(
+      message: "\(failure): \(url) redirects again and again, the last time to \(here.description.withoutSecrets).",
+      retryAfter: nil)
+  }
+}
+
+extension HTTPResponse {
+  private static let redirects: Set = [301, 302, 303, 307, 308]
+
+  /// Where the document that was requested at `url` is, or nil if this is not a redirect. What was asked over TLS is never
+  /// asked without, and thus by nobody on the way.
+  func redirect(from url: HTTPURL, _ failure: String) throws(RefreshFailure) -> HTTPURL? {
+    guard Self.redirects.contains(status) else { return nil }
+    let location = header("Location")?.fieldValue ?? ""
+    let reason: String
+    do {
+      let target = try url.resolving(location)
+      let isSafe = target.origin.scheme == "https" || url.origin.scheme == "http"
+      if isSafe, !location.isEmpty { return target }
+      reason = isSafe ? "it does not say where to (Location)" : "it leads away from https"
+    } catch {
+      reason = "\(error)"
+    }
+    let shown = Redactor(EmptyCollection<Secret>()).line(location.withoutSecrets)
+    let found = "HTTP \(status) from \(url.description.withoutSecrets)" + (shown.isEmpty ? "" : " leads to \(shown)")
+    throw .unavailable(message: "\(failure): \(found), which is not followed: \(reason).", retryAfter: retryAfter)
+  }
+}
