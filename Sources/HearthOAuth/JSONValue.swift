@@ -70,14 +70,25 @@ enum JSONValue: Hashable, Sendable {
     switch self {
     case .integer(let number): Double(number)
     case .number(let number): number
-    case .string(let text): Double(text)
+    case .string(let text): Double(decimal: text)
     case .null, .bool, .array, .object: nil
     }
   }
+
+  /// Without the members that are null, as serializers write what is missing.
+  var withoutNulls: JSONValue { object.map { .object($0.filter { $1 != .null }) } ?? self }
 
   subscript(name: String) -> JSONValue? { object?[name] }
 
   subscript(path: some Sequence<String>) -> JSONValue? {
     path.reduce(Optional(self)) { value, name in value?[name] }
+  }
+}
+
+extension Double {
+  /// A decimal number. `Double` alone would also read "nan", "inf" and hexadecimal digits.
+  init?(decimal text: String) {
+    guard text.utf8.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) }) else { return nil }
+    self.init(text)
   }
 }

@@ -58,7 +58,10 @@ enum ControlPage {
                           left out:
         in ID tokens      wrongNonce, noNonce, algNone, unknownKey,
                           wrongSignature, otherAudience, otherIssuer,
-                          otherSubject, expiredIDToken, wrongAtHash, noIDToken
+                          otherSubject, otherParty, expiredIDToken, wrongAtHash,
+                          noIDToken
+        in another form   numericSubject (35), twoAudiences (with
+                          https://api.example.com, and no azp)
         to the client     wrongState, noState, wrongIss, noIss, noCode
         the answer        denied (also to a device's poll), replayedCode,
                           expiredDeviceCode, slowDown

@@ -127,7 +127,7 @@ struct IdentityProvider: Codable, Sendable {
     let expiresAt = now.addingTimeInterval(family.lifetime)
     let accessToken = RandomText.token("at")
     let claims = Issuer.Claims(
-      sub: family.subject, aud: family.clientID ?? "hearth", iat: Int(now.timeIntervalSince1970),
+      sub: .text(family.subject), aud: .text(family.clientID ?? "hearth"), iat: Int(now.timeIntervalSince1970),
       exp: Int(expiresAt.timeIntervalSince1970.rounded(.up)),
       authTime: family.authenticatedAt.map { Int($0.timeIntervalSince1970) }, nonce: nonce)
     let hasIDToken = family.hasIDToken && mistake != .noIDToken

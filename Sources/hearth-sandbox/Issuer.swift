@@ -9,7 +9,8 @@ struct Issuer: Sendable {
   /// What an ID token says.
   struct Claims: Encodable {
     var iss = ""
-    var sub, aud: String
+    var sub, aud: Claim
+    var azp: String?
     var iat, exp: Int
     /// When the person logged in, or nil if nobody did.
     var authTime: Int?
@@ -17,6 +18,22 @@ struct Issuer: Sendable {
     var atHash: String?
     /// Two tokens of one second differ.
     let jti = UUID().uuidString
+  }
+
+  /// A claim that comes in more than one form.
+  enum Claim: Encodable {
+    case text(String), number(Int), list([String])
+
+    var text: String { if case .text(let text) = self { text } else { "" } }
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .text(let text): try container.encode(text)
+      case .number(let number): try container.encode(number)
+      case .list(let texts): try container.encode(texts)
+      }
+    }
   }
 
   private struct Header: Encodable {
@@ -32,10 +49,13 @@ struct Issuer: Sendable {
     switch mistake {
     case .wrongNonce: claims.nonce = "another"
     case .noNonce: claims.nonce = nil
-    case .otherAudience: claims.aud = "another-client"
+    case .otherAudience: claims.aud = .text("another-client")
     case .otherIssuer: claims.iss = "https://another.example"
-    case .otherSubject: claims.sub = "another-" + claims.sub
+    case .otherSubject: claims.sub = .text("another-" + claims.sub.text)
     case .expiredIDToken: (claims.iat, claims.exp) = (claims.iat - 86_400, claims.iat - 82_800)
+    case .otherParty: claims.azp = "another-client"
+    case .numericSubject: claims.sub = .number(Int(claims.sub.text) ?? 35)
+    case .twoAudiences: claims.aud = .list([claims.aud.text, "https://api.example.com"])
     case nil, .algNone, .unknownKey, .wrongSignature, .wrongAtHash, .noIDToken, .wrongState, .noState, .wrongIss,
       .noIss, .noCode, .denied, .replayedCode, .expiredDeviceCode, .slowDown:
       break

@@ -64,7 +64,7 @@ import Testing
     "a bad reply of the provider is refused in a sentence, and the session stays",
     arguments: [
       "wrongNonce", "noNonce", "algNone", "unknownKey", "wrongSignature", "otherAudience", "otherIssuer",
-      "expiredIDToken", "wrongAtHash", "wrongIss", "noIss", "noCode", "replayedCode",
+      "expiredIDToken", "wrongAtHash", "wrongIss", "noIss", "noCode", "replayedCode", "otherParty", "twoAudiences",
     ])
   func badReplies(_ mistake: String) async throws {
     try await TestEnvironment.run { environment in
@@ -77,6 +77,24 @@ import Testing
       #expect(try status(process) == 1)
       #expect(process.errors.contains("hearthctl: ") && !process.errors.contains("eyJ"))
       #expect(try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"] == before)
+    }
+  }
+
+  @Test(
+    "an ID token that is right in another form signs in, and goes on",
+    arguments: [
+      ("numericSubject", ""), ("twoAudiences", #"token_parameters = { audience = "https://api.example.com" }"#),
+    ])
+  func otherForms(_ mistake: String, _ line: String) async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox, line))
+      try sandbox.fault(["mistake": .string(mistake)])
+      let process = try login(environment, daemon, as: ["BROWSER_USER": "35"])
+      #expect(try status(process) == 0 && process.output == "Signed in to work as 35.\n", "\(process.errors)")
+      try daemon.refresh()
+      let session = try SessionView(daemon.call("session.get", ["account": "work"]))
+      #expect(session.state == "authenticated" && session.subject == "35")
     }
   }
 

@@ -60,12 +60,16 @@ import Testing
     try await ProviderBench.run { bench in
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token", #"{"access_token":"a"}"#)
-      var provider = ProviderConfiguration(
-        kind: .oauth(.discovered(try Issuer(bench.base)), OAuthClient(id: "hearth")))
-      provider.tokenParameters = ["audience": "https://api.example.com"]
-      let endpoint = provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
-      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1","aud":"https://api.example.com"}"#)
-      #expect(await endpoint.identify(bench.credential(idToken: idToken))?.id == "1")
+      let asked = ["audience": "https://api.example.com"]
+      let resource = ["resource": "https://api.example.com"]
+      for (token, authorization) in [(asked, [:]), (resource, [:]), ([:], asked), ([:], resource)] {
+        var provider = ProviderConfiguration(
+          kind: .oauth(.discovered(try Issuer(bench.base)), OAuthClient(id: "hearth")))
+        (provider.tokenParameters, provider.authorizationParameters) = (token, authorization)
+        let endpoint = provider.endpoints(sender: bench.sender, files: bench.files, timeout: .seconds(30)).tokens
+        let idToken = jwt(#"{"iss":"\#(bench.base)","sub":"1","aud":"https://api.example.com"}"#)
+        #expect(await endpoint.identify(bench.credential(idToken: idToken))?.id == "1")
+      }
     }
   }
 
@@ -77,6 +81,28 @@ import Testing
       let credential = bench.credential(idToken: jwt(#"{"sub":"1"}"#))
       #expect(await bench.oidc().identify(credential) == Subject(issuer: bench.base, id: "1"))
       #expect(bench.requests.isEmpty)
+    }
+  }
+
+  @Test("a user who is a number in an ID token, at the UserInfo endpoint or in a response has that number as a name")
+  func number() async throws {
+    try await ProviderBench.run { bench in
+      bench.provider.discover(at: bench.server)
+      let (endpoint, user) = (bench.oidc(), Subject(issuer: bench.base, id: "35"))
+      let idToken = jwt(#"{"iss":"\#(bench.base)","sub":35,"aud":["hearth app"]}"#)
+      #expect(await endpoint.identify(bench.credential(idToken: idToken)) == user)
+      bench.provider.grant("/userinfo", #"{"sub":35}"#)
+      #expect(await endpoint.identify(bench.credential()) == user)
+      for body in [#""id_token":"\#(idToken)""#, #""user_id":35"#] {
+        bench.provider.grant("/token", #"{"access_token":"a",\#(body)}"#)
+        let response = try await endpoint.refresh(bench.credential(subject: user))
+        #expect(response.subject == user)
+      }
+      for none in ["35.5", "true", "[35]", "{}", "null", #""""#, "1e400", "123456789012345678901234567890"] {
+        let idToken = jwt(#"{"iss":"\#(bench.base)","sub":\#(none)}"#)
+        bench.provider.grant("/userinfo", #"{"sub":\#(none)}"#)
+        #expect(await endpoint.identify(bench.credential(idToken: idToken)) == nil, "\(none)")
+      }
     }
   }
 

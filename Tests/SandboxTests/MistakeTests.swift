@@ -48,6 +48,21 @@ import Testing
     }
   }
 
+  @Test("a claim has another form where that was asked for, in a token that is signed")
+  func forms() async throws {
+    try await Harness.run { sandbox in
+      let keys = try await sandbox.keys()
+      for (mistake, told) in [
+        (Mistake.numericSubject, #""sub":35"#), (.twoAudiences, #""aud":["app","https://api.example.com"]"#),
+        (.otherParty, #""azp":"another-client""#),
+      ] {
+        let token = try await Self.idToken(sandbox, mistake)
+        #expect(try token.isSigned(by: keys))
+        #expect(String(decoding: token.payload, as: UTF8.self).contains(told))
+      }
+    }
+  }
+
   @Test("a signature is missing or wrong where that was asked for")
   func signatures() async throws {
     try await Harness.run { sandbox in

@@ -32,9 +32,11 @@ package struct IssuerName: Hashable, Sendable {
       || isConsumers && name == tenantsRoot + Self.consumersTenant + Self.tail
   }
 
-  /// Whether a token of this issuer may have this `iss`.
+  /// Whether a token of this issuer may have this `iss`. Google documents that its ID tokens name it with the scheme or
+  /// without ("OpenID Connect", "iss").
   package func covers(_ issuer: String) -> Bool {
-    guard let tenantsRoot, issuer != text else { return issuer == text }
+    if issuer == text || "https://" + issuer == text { return true }
+    guard let tenantsRoot else { return false }
     guard issuer.hasPrefix(tenantsRoot), issuer.hasSuffix(Self.tail) else { return false }
     return Self.isTenant(issuer.dropFirst(tenantsRoot.count).dropLast(Self.tail.count))
   }

@@ -118,10 +118,11 @@ extension ProviderConfiguration {
     TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }
 
-  /// For whom this account's ID tokens are: the client, or the audience that it asks for.
+  /// For whom this account's ID tokens are: the client, or the audience or resource (RFC 8707) that it asks for.
   private var audiences: Set<String> {
     guard let client = kind.oauth?.client else { return [] }
-    return Set([client.id, tokenParameters["audience"]].compactMap(\.self))
+    let asked = [tokenParameters, authorizationParameters].flatMap { [$0["audience"], $0["resource"]] }
+    return Set([client.id] + asked.compactMap(\.self))
   }
 
   /// The token endpoint of this account, and what it signs in with. Both know what discovery has told one of them.

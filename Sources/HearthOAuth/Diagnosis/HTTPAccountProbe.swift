@@ -75,7 +75,7 @@ package struct HTTPAccountProbe: AccountProbe {
       return Diagnosis(.token, .problem, "\(message), by this machine's clock: is that right?")
     }
     let expected = provider.defaultIssuer
-    if let issuer = claims.issuer, !expected.isAssumed, issuer != expected.text {
+    if let issuer = claims.issuer, !expected.isAssumed, !IssuerName(expected.text).covers(issuer) {
       return Diagnosis(.token, .warning, "\(message); the configured issuer is \(expected.text).")
     }
     return Diagnosis(.token, .ok, message + ".")

@@ -57,11 +57,7 @@ extension HTTPResponse {
     }
   }
 
-  /// Reads a decimal number. `Double` alone would also read "nan" and hexadecimal digits.
-  private static func number(_ text: String) -> Double? {
-    guard text.utf8.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) }) else { return nil }
-    return Double(text).map { min($0, 1e15) }
-  }
+  private static func number(_ text: String) -> Double? { Double(decimal: text).map { min($0, 1e15) } }
 }
 
 extension String {

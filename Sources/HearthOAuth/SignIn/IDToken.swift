@@ -21,7 +21,8 @@ struct IDToken {
     else { throw .unreadable }
     // RFC 7515, section 4.1.11: what must be understood and is not.
     guard header["crit"] == nil else { throw .critical }
-    (self.algorithm, keyID, self.claims, self.signature) = (algorithm, header["kid"]?.text, claims, signature)
+    (self.algorithm, keyID, self.signature) = (algorithm, header["kid"]?.text, signature)
+    self.claims = claims.withoutNulls
     signedBytes = Array("\(parts[0]).\(parts[1])".utf8)
   }
 }

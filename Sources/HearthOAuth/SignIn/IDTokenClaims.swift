@@ -21,34 +21,39 @@ struct IDTokenClaims {
   /// By the provider's clock, or by this machine's if the provider has told no time.
   let now: Timestamp
   var clock = IDTokenFault.Clock.provider
+  /// For whom the account asks for tokens, besides the client itself.
+  var audiences: Set<String> = []
 
   func check(_ token: IDToken) throws(IDTokenFault) {
     let claims = token.claims
     if let issuer {
-      guard let named = claims["iss"]?.text, issuer.covers(named) || issuer.isSpelled(named) else {
-        throw .foreignIssuer
-      }
+      guard let named = claims["iss"]?.text, issuer.covers(named) else { throw .foreignIssuer }
     }
-    guard let subject = claims["sub"]?.text else { throw .noSubject }
+    guard let subject = claims["sub"]?.name else { throw .noSubject }
     guard Subject.isName(subject) else { throw .longSubject }
     try checkAudience(of: claims)
     try checkTimes(of: claims)
     if let nonce {
       let named = claims["nonce"]
-      guard named == .string(nonce.reveal()) || named == nil && !isNonceRequired else { throw .otherNonce }
+      let isMissing = named == nil || named == .string("")
+      guard named == .string(nonce.reveal()) || isMissing && !isNonceRequired else { throw .otherNonce }
     }
     if let hash = claims["at_hash"] {
       guard hash.text == Self.hash(of: accessToken, by: token.algorithm) else { throw .otherAccessToken }
     }
   }
 
-  /// One of several audiences has to be named as the party that it was issued to (rules 3 to 5).
+  /// The token is for the client, or was issued to it for an audience that the account asks for. Others beside the client
+  /// have to be known, or the client has to be named as the party that it was issued to (rules 3 to 5). The issuer is
+  /// known: Oracle's ID tokens are for it, too ("Identity Token" of Oracle Identity Cloud Service).
   private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
-    let audiences: [String?] =
-      if case .array(let names)? = claims["aud"] { names.map(\.text) } else { [claims["aud"]?.text] }
-    guard audiences.contains(client) else { throw .otherAudience }
-    let party = claims["azp"]
-    guard party == .string(client) || party == nil && audiences.count == 1 else { throw .otherParty }
+    let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
+    let (party, isOurs) = (claims["azp"], claims["azp"]?.name == client)
+    let isForAsked = named.contains { $0.map(audiences.contains) == true }
+    guard named.contains(client) || isOurs && isForAsked else { throw .otherAudience }
+    let known = audiences.union([client, claims["iss"]?.text].compactMap(\.self))
+    let isForKnown = named.allSatisfy { $0.map(known.contains) == true }
+    guard isOurs || party == nil && isForKnown else { throw .otherParty }
   }
 
   private func checkTimes(of claims: JSONValue) throws(IDTokenFault) {
@@ -77,9 +82,4 @@ struct IDTokenClaims {
       }
     return Base64URL.encode(Array(hash.prefix(hash.count / 2)))
   }
-}
-
-extension IssuerName {
-  /// Google documents that its ID tokens name it with the scheme or without ("OpenID Connect", "iss").
-  fileprivate func isSpelled(_ name: String) -> Bool { "https://" + name == text }
 }

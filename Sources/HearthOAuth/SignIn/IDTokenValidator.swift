@@ -39,9 +39,9 @@ struct IDTokenValidator: Sendable {
       let claims = IDTokenClaims(
         issuer: issuer, client: client.id, nonce: expected.nonce, isNonceRequired: issuer != nil,
         accessToken: response.accessToken.secret, maximumAge: expected.maximumAge, now: now,
-        clock: response.skew == nil ? .machine : .provider)
+        clock: response.skew == nil ? .machine : .provider, audiences: exchange.audiences)
       try claims.check(token)
-      guard let id = token.claims["sub"]?.text else { throw .noSubject }
+      guard let id = token.claims["sub"]?.name else { throw .noSubject }
       return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)
     } catch {
       throw .failed(message: "The ID token from \(response.origin) \(error.text): it was not accepted, sign in again.")

@@ -20,13 +20,13 @@ struct JWTClaims: Hashable, Sendable {
       claims.object != nil
     else { return nil }
     issuer = claims["iss"]?.text
-    subject = claims["sub"]?.text.flatMap { Subject.isName($0) ? $0 : nil }
+    subject = claims["sub"]?.name.flatMap { Subject.isName($0) ? $0 : nil }
     expiresAt = claims["exp"]?.asNumber
     issuedAt = claims["iat"]?.asNumber
-    authorizedParty = claims["azp"]?.text
+    authorizedParty = claims["azp"]?.name
     audiences =
-      if case .array(let names)? = claims["aud"] { names.compactMap(\.text) } else {
-        [claims["aud"]?.text].compactMap(\.self)
+      if case .array(let names)? = claims["aud"] { names.compactMap(\.name) } else {
+        [claims["aud"]?.name].compactMap(\.self)
       }
   }
 

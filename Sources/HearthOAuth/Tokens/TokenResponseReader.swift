@@ -98,7 +98,7 @@ struct TokenResponseReader: Sendable {
       lifetime: Self.lifetime(of: accessToken, in: grant, response) ?? defaultLifetime,
       idTokenLifetime: idToken.flatMap { Self.lifetime(of: $0, response: response) },
       refreshLifetime: refreshLifetime(grant, response),
-      subject: subject(idToken: idToken, userID: grant["user_id"]?.text),
+      subject: subject(idToken: idToken, userID: grant["user_id"]?.name),
       origin: origin,
       skew: response.skew)
   }

@@ -18,6 +18,15 @@ import Testing
     }
   }
 
+  @Test("may be written without its scheme in tokens, as Google's is, and not in documents")
+  func withoutScheme() {
+    let name = IssuerName("https://accounts.google.com")
+    #expect(name.covers("accounts.google.com") && !name.mayCallItself("accounts.google.com"))
+    for other in ["http://accounts.google.com", "//accounts.google.com", "https://https://accounts.google.com", ""] {
+      #expect(!name.covers(other))
+    }
+  }
+
   @Test(
     "may be Microsoft's for all tenants, whose document and tokens name others",
     arguments: ["common", "organizations", "consumers"])
