@@ -108,8 +108,9 @@ struct Daemon {
       sessions: sessions,
       store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
       clock: clock, logger: logger)
+    let watch = InotifyWatch(logger: logger)
     let builder = SessionBuilder(
-      state: setup.state, clock: clock, watch: InotifyWatch(logger: logger), logger: logger,
+      state: setup.state, clock: clock, watch: watch, logger: logger,
       sender: senders.token, api: api,
       accounts: AccountsFile(path: setup.state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger),
       revocations: revocations, skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
@@ -125,7 +126,9 @@ struct Daemon {
     parts = Parts(
       setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
       sinks: sinks, outbox: outbox, requests: requests, streams: streams)
-    let reloader = Reloader(parts, builder, socketPath: socket.path ?? setup.socketPath)
+    let reloader = Reloader(parts, builder, socketPath: socket.path ?? setup.socketPath) {
+      [watch.trouble].compactMap(\.self)
+    }
     self.reloader = reloader
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,

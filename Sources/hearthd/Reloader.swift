@@ -13,6 +13,8 @@ actor Reloader {
   private let builder: SessionBuilder
   private let startedAt: Timestamp
   private let socketPath: String
+  /// What is wrong around the daemon now, a sentence each.
+  private let warnings: @Sendable () -> [String]
   /// The file that was read last. It is nil if there was none, and the defaults hold.
   private var configurationPath: String?
   private var current = Configuration()
@@ -22,10 +24,13 @@ actor Reloader {
   /// Stores outlive a session whose configuration changes, so that a passphrase is not asked for twice.
   private var stores: [AccountName: FileCredentialStore] = [:]
 
-  init(_ parts: Daemon.Parts, _ builder: SessionBuilder, socketPath: String) {
+  init(
+    _ parts: Daemon.Parts, _ builder: SessionBuilder, socketPath: String, warnings: @escaping @Sendable () -> [String]
+  ) {
     self.parts = parts
     self.builder = builder
     self.socketPath = socketPath
+    self.warnings = warnings
     startedAt = parts.clock.now()
     configurationPath = parts.setup.configurationPath
   }
@@ -33,12 +38,13 @@ actor Reloader {
   /// What the daemon says of itself, with the places that it uses now: a reload may change them.
   var info: DaemonInfo {
     let files = parts.setup.state
+    let warnings = warnings()
     return DaemonInfo(
       pid: Int(getpid()), startedAt: startedAt,
       paths: [
         ("configuration", configurationPath), ("state", files.folder), ("credentials", files.credentials),
         ("outbox", files.outbox), ("socket", socketPath),
-      ])
+      ], warnings: warnings.isEmpty ? nil : warnings)
   }
 
   /// How long the daemon waits for requests to providers when it stops, as configured now.

@@ -346,7 +346,10 @@ import Testing
       switch request.method {
       case GetInfo.name:
         .result(
-          DaemonInfo(pid: 7, startedAt: .now - .seconds(120), paths: [("configuration", nil), ("state", state)]).json)
+          DaemonInfo(
+            pid: 7, startedAt: .now - .seconds(120), paths: [("configuration", nil), ("state", state)],
+            warnings: ["There is no room."]
+          ).json)
       case ListSessions.name: .result(["sessions": [Samples.session().json, Samples.locked.json]])
       case DiagnoseSession.name:
         .result(
@@ -367,6 +370,7 @@ import Testing
       outcome.output.contains(
         "ok       daemon              hearthd \(HearthVersion.text), process 7, started 2 min ago\n"))
     #expect(outcome.output.contains("ok       state               \(folder.path)\n"))
+    #expect(outcome.output.contains("warning  daemon              There is no room.\n"))
     #expect(outcome.output.contains("warning  outbox              work: 2 dead, 0 held"))
     #expect(outcome.output.contains("problem  session             work: Locked."))
     #expect(

@@ -60,7 +60,7 @@ package struct DiscoverMethods: ParameterlessMethod {
   package init() {}
 }
 
-/// What the daemon says about itself. Everything except the paths is constant during a run.
+/// What the daemon says about itself. Everything except paths and warnings is constant during a run.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
 
@@ -68,7 +68,7 @@ package struct DaemonInfo: TimelessWireValue {
     .required("name", \.name, .text), .required("version", \.version, .text),
     .required("protocol", \.protocolNumber, .int), .required("pid", \.pid, .int),
     .required("startedAt", \.startedAt, .time), .required("capabilities", \.capabilities, .texts),
-    .required("paths", \.paths, .paths), make: Self.init)
+    .required("paths", \.paths, .paths), .omittable("warnings", \.warnings, .texts), make: Self.init)
 
   package let name: String
   package let version: String
@@ -78,13 +78,16 @@ package struct DaemonInfo: TimelessWireValue {
   package let capabilities: [String]
   /// The names of places (`state`, `socket`, …) and their paths. A path is nil if the place does not exist.
   package let paths: [Path]
+  /// What is wrong around the daemon now, and what to do about it: sentences for people. Nil if there is nothing.
+  package let warnings: [String]?
 
   package init(
     name: String = "hearthd", version: String = HearthVersion.text, protocolNumber: Int = HearthVersion.protocolNumber,
-    pid: Int, startedAt: Timestamp, capabilities: [String] = ["sessions", "outbox", "events"], paths: [Path]
+    pid: Int, startedAt: Timestamp, capabilities: [String] = ["sessions", "outbox", "events"], paths: [Path],
+    warnings: [String]? = nil
   ) {
     (self.name, self.version, self.protocolNumber, self.pid) = (name, version, protocolNumber, pid)
-    (self.startedAt, self.capabilities, self.paths) = (startedAt, capabilities, paths)
+    (self.startedAt, self.capabilities, self.paths, self.warnings) = (startedAt, capabilities, paths, warnings)
   }
 
   /// Returns nil if there is no such place.

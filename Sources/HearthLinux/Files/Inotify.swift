@@ -8,7 +8,18 @@ import Synchronization
 /// It watches the folders of the files and all folders above them, so that a folder that is moved, made readable or
 /// created again is noticed too. Mounts, which may appear over a path, are noticed through the kernel's table of mounts
 /// (proc(5), /proc/PID/mountinfo).
+///
+/// A user may have so many instances and watches, which other programs use up. While there is one too few, the files are
+/// looked at again and again, and so is whether there is room.
 final class Inotify: Sendable {
+  /// The calls that fail where there is no room.
+  struct Calls: Sendable {
+    var open: @Sendable () -> Int32 = { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) }
+    var add: @Sendable (_ inotify: Int32, _ folder: String, _ mask: UInt32) -> Int32 = {
+      inotify_add_watch($0, $1, $2)
+    }
+  }
+
   private struct Watcher {
     let paths: [String]
     let hint: @Sendable () -> Void
@@ -17,6 +28,8 @@ final class Inotify: Sendable {
     var isArming = false
     /// Something has changed since its folders were looked at.
     var mustArmAgain = false
+    /// Why not all of its folders are watched.
+    var shortage: SystemCallFailure?
   }
 
   private struct State {
@@ -25,18 +38,38 @@ final class Inotify: Sendable {
     var table = WatchTable()
     /// Watchers whose folders are being looked at: what they have added is not in the table yet.
     var arming = 0
+    /// What was told last.
+    var shortage: SystemCallFailure?
   }
 
-  private struct Descriptors: Sendable {
-    let inotify: Int32
+  /// What the thread waits for. It does not keep the object.
+  private final class Descriptors: Sendable {
+    /// -1 while there is none.
+    let inotify = Atomic<Int32>(-1)
     /// The table of mounts; -1 where there is none.
-    let mounts: Int32
-    /// Closed at the other end when the watch is over.
-    let stop: Int32
+    let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
+    /// A pipe: what comes through it wakes the thread, and its other end is closed when the watch is over. -1 where there
+    /// is none.
+    let (wake, waker): (Int32, Int32)
+    /// Whether the thread is to look again by the time, too.
+    let isTimed = Atomic(false)
+
+    init() {
+      var ends: [Int32] = [-1, -1]
+      _ = pipe(&ends)
+      for end in ends where end >= 0 {
+        _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(end, F_SETFL, O_NONBLOCK)
+      }
+      (wake, waker) = (ends[0], ends[1])
+    }
+
+    deinit { for end in [inotify.load(ordering: .relaxed), mounts, wake] where end >= 0 { close(end) } }
   }
 
-  private let descriptors: Descriptors
-  private let stop: Int32
+  private let calls: Calls
+  private let shortageChanged: @Sendable (SystemCallFailure?) -> Void
+  private let descriptors = Descriptors()
   private let state = Mutex(State())
 
   /// Events of a name in a watched folder.
@@ -44,29 +77,23 @@ final class Inotify: Sendable {
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
 
-  init() throws(FileError) {
-    let inotify = inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK))
-    guard inotify >= 0 else { throw FileError(errno: errno) }
-    var ends: [Int32] = [-1, -1]
-    guard pipe(&ends) == 0 else {
-      let error = FileError(errno: errno)
-      close(inotify)
-      throw error
-    }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    stop = ends[1]
-    descriptors = Descriptors(
-      inotify: inotify, mounts: open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC), stop: ends[0])
+  /// `interval`: how often what is not watched is looked at. `shortageChanged` is told why not all is watched, once, and
+  /// nil once all is watched again.
+  init(
+    calls: Calls = Calls(), interval: Duration, shortageChanged: @escaping @Sendable (SystemCallFailure?) -> Void
+  ) {
+    (self.calls, self.shortageChanged) = (calls, shortageChanged)
     WorkerThread(linger: 0).enqueue { [weak self, descriptors] in
-      while let changes = Self.waitForChanges(descriptors) { self?.note(changes) }
-      close(descriptors.inotify)
-      close(descriptors.stop)
-      if descriptors.mounts >= 0 { close(descriptors.mounts) }
+      var due = ContinuousClock.now + interval
+      while let changes = Self.waitForChanges(descriptors, until: due), let watch = self {
+        if changes.isTime { due = .now + interval }
+        watch.note(changes)
+      }
     }
   }
 
-  /// Has the thread close its descriptors.
-  deinit { close(stop) }
+  /// Has the thread end.
+  deinit { if descriptors.waker >= 0 { close(descriptors.waker) } }
 
   // MARK: - Watchers
 
@@ -102,19 +129,17 @@ final class Inotify: Sendable {
     }
     guard let watcher else { return }
     watcher.thread.enqueue { [self] in
-      let folders = watcher.paths.flatMap { path in
-        guard let target = try? linkTarget(of: path) else { return watchFolders(of: path) }
-        let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
-        return watchFolders(of: path) + watchFolders(of: target.hasPrefix("/") ? target : folder + target)
-      }
+      let (folders, shortage) = watchFolders(of: watcher.paths)
       let mustArmAgain = state.withLock { state in
         state.arming -= 1
         state.table.remove(number)
         if state.watchers[number] != nil { state.table.add(number, folders) }
         state.watchers[number]?.isArming = false
+        state.watchers[number]?.shortage = shortage
         removeUnused(&state)
         return state.watchers[number]?.mustArmAgain ?? false
       }
+      tellShortage()
       watcher.hint()
       if mustArmAgain { arm(number) }
     }
@@ -123,17 +148,68 @@ final class Inotify: Sendable {
   /// Not while somebody has added watches that are not in the table yet: they may be the same ones.
   private func removeUnused(_ state: inout State) {
     guard state.arming == 0 else { return }
-    for watch in state.table.removeUnused() { inotify_rm_watch(descriptors.inotify, watch) }
+    let inotify = descriptors.inotify.load(ordering: .relaxed)
+    for watch in state.table.removeUnused() { inotify_rm_watch(inotify, watch) }
   }
 
-  private func watchFolders(of path: String) -> [WatchTable.Folder] {
+  /// Has the thread look again as long as something is not watched, and tells of the first shortage and of its end.
+  private func tellShortage() {
+    state.withLock { state in
+      let shortage = state.watchers.values.lazy.compactMap(\.shortage).first
+      descriptors.isTimed.store(shortage != nil, ordering: .relaxed)
+      guard (shortage == nil) != (state.shortage == nil) else { return }
+      state.shortage = shortage
+      // Inside the lock, so that two are told in their order.
+      shortageChanged(shortage)
+      _ = write(descriptors.waker, [0], 1)
+    }
+  }
+
+  /// The instance of inotify, made now if there was no room for one.
+  private func instance() throws(SystemCallFailure) -> Int32 {
+    let result: Result<Int32, SystemCallFailure> = state.withLock { _ in
+      var inotify = descriptors.inotify.load(ordering: .relaxed)
+      if inotify < 0 {
+        inotify = calls.open()
+        guard inotify >= 0 else { return .failure(SystemCallFailure("inotify_init1")) }
+        descriptors.inotify.store(inotify, ordering: .relaxed)
+        _ = write(descriptors.waker, [0], 1)
+      }
+      return .success(inotify)
+    }
+    return try result.get()
+  }
+
+  private func watchFolders(of paths: [String]) -> ([WatchTable.Folder], SystemCallFailure?) {
+    var (folders, shortage): ([WatchTable.Folder], SystemCallFailure?) = ([], nil)
+    do {
+      let inotify = try instance()
+      for path in paths {
+        watchFolders(of: path, inotify, &folders, &shortage)
+        guard let target = try? linkTarget(of: path) else { continue }
+        let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+        watchFolders(of: target.hasPrefix("/") ? target : folder + target, inotify, &folders, &shortage)
+      }
+    } catch {
+      shortage = error
+    }
+    return (folders, shortage)
+  }
+
+  private func watchFolders(
+    of path: String, _ inotify: Int32, _ folders: inout [WatchTable.Folder], _ shortage: inout SystemCallFailure?
+  ) {
     let parts = path.split(separator: "/").map(String.init)
-    return parts.indices.compactMap { index in
+    for index in parts.indices {
       let folder = "/" + parts[..<index].joined(separator: "/")
       let isAbove = index < parts.count - 1
       let mask = Self.ofName | Self.itself | UInt32(IN_ONLYDIR | IN_MASK_ADD) | (isAbove ? 0 : Self.inAFile)
-      let watch = inotify_add_watch(descriptors.inotify, folder, mask)
-      return watch < 0 ? nil : WatchTable.Folder(watch: watch, name: parts[index], isAbove: isAbove)
+      let watch = calls.add(inotify, folder, mask)
+      if watch >= 0 {
+        folders.append(WatchTable.Folder(watch: watch, name: parts[index], isAbove: isAbove))
+      } else if [ENOSPC, ENOMEM].contains(errno) {
+        shortage = SystemCallFailure("inotify_add_watch")
+      }
     }
   }
 
@@ -149,20 +225,27 @@ final class Inotify: Sendable {
   private struct Changes: Sendable {
     var events: [Event] = []
     var areMountsChanged = false
+    /// It is time to look again at what is not watched.
+    var isTime = false
   }
 
-  /// Returns nil when the watch is over.
-  private static func waitForChanges(_ descriptors: Descriptors) -> Changes? {
+  /// Returns nil when the watch is over. `due`: when it is time, if something is not watched.
+  private static func waitForChanges(_ descriptors: Descriptors, until due: ContinuousClock.Instant) -> Changes? {
+    let inotify = descriptors.inotify.load(ordering: .relaxed)
     var polled = [
-      pollfd(fd: descriptors.inotify, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: descriptors.stop, events: 0, revents: 0),
+      pollfd(fd: inotify, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptors.wake, events: Int16(POLLIN), revents: 0),
       pollfd(fd: descriptors.mounts, events: Int16(POLLPRI), revents: 0),
     ]
-    while poll(&polled, 3, -1) < 0 {
+    let isTimed = descriptors.wake < 0 || descriptors.isTimed.load(ordering: .relaxed)
+    while poll(&polled, 3, isTimed ? Int32(max((due - .now) / .milliseconds(1), 0)) + 1 : -1) < 0 {
       guard errno == EINTR else { return nil }
     }
-    if polled[1].revents != 0 { return nil }
-    return Changes(events: readEvents(descriptors.inotify), areMountsChanged: polled[2].revents != 0)
+    if polled[1].revents & Int16(POLLHUP) != 0 { return nil }
+    var buffer = [UInt8](repeating: 0, count: 64)
+    if polled[1].revents != 0 { _ = read(descriptors.wake, &buffer, buffer.count) }
+    return Changes(
+      events: readEvents(inotify), areMountsChanged: polled[2].revents != 0, isTime: isTimed && .now >= due)
   }
 
   private static func readEvents(_ inotify: Int32) -> [Event] {
@@ -189,6 +272,7 @@ final class Inotify: Sendable {
     state.withLock { state in
       let isEverything = changes.areMountsChanged || changes.events.contains { $0.mask & UInt32(IN_Q_OVERFLOW) != 0 }
       if isEverything { moved = Set(state.watchers.keys) }
+      if changes.isTime { moved.formUnion(state.watchers.filter { $0.value.shortage != nil }.keys) }
       for event in changes.events {
         if event.mask & UInt32(IN_IGNORED) != 0 {
           state.table.forget(event.watch)
@@ -203,6 +287,7 @@ final class Inotify: Sendable {
         }
       }
     }
+    if changes.isTime { tellShortage() }
     for watcher in moved { arm(watcher) }
     let hints = state.withLock { state in changed.subtracting(moved).compactMap { state.watchers[$0]?.hint } }
     hints.forEach { $0() }

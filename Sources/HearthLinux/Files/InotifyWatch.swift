@@ -1,30 +1,61 @@
+import Glibc
 import HearthCore
 package import Logging
+import Synchronization
 
 /// Notices changes to files through inotify(7), for all accounts through one instance of it, of which a user may have
 /// 128.
 ///
 /// Locking or unlocking an encrypted folder causes no event: whoever cannot read a file must try again by a timer.
 package struct InotifyWatch: FileWatch {
-  private let inotify: Result<Inotify, FileError>
-  private let logger: Logger
+  private let inotify: Inotify
+  private let shortage: Shortage
 
-  package init(logger: Logger) {
-    self.logger = logger
-    inotify = Result { () throws(FileError) in try Inotify() }
+  package init(logger: Logger) { self.init(logger: logger, calls: Inotify.Calls()) }
+
+  /// `interval`: how often what cannot be watched is looked at.
+  init(logger: Logger, calls: Inotify.Calls, interval: Duration = .seconds(10)) {
+    let shortage = Shortage()
+    self.shortage = shortage
+    inotify = Inotify(calls: calls, interval: interval) { failure in
+      let sentence = failure.map { Shortage.sentence($0, interval) }
+      shortage.sentence.withLock { $0 = sentence }
+      if let sentence {
+        logger.warning("\(sentence)")
+      } else {
+        logger.notice("Changes that other programs make to credentials are noticed at once again.")
+      }
+    }
   }
 
   package func hints(for paths: [String]) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    switch inotify {
-    case .success(let inotify):
-      let watcher = inotify.watch(paths) { continuation.yield() }
-      continuation.onTermination = { _ in inotify.end(watcher) }
-    case .failure(let error):
-      logger.warning("Changes that other programs make to files are noticed late, for inotify fails: \(error)")
-      continuation.yield()
-      continuation.finish()
-    }
+    let watcher = inotify.watch(paths) { continuation.yield() }
+    continuation.onTermination = { [inotify] _ in inotify.end(watcher) }
     return stream
+  }
+
+  /// Why changes are noticed late now, and what to do: a sentence for people. Nil while all is watched.
+  package var trouble: String? { shortage.sentence.withLock(\.self) }
+}
+
+private final class Shortage: Sendable {
+  let sentence = Mutex<String?>(nil)
+
+  static func sentence(_ failure: SystemCallFailure, _ interval: Duration) -> String {
+    let advice: String? =
+      switch failure.code {
+      case ENOSPC: advice("watches", "fs.inotify.max_user_watches")
+      case EMFILE: advice("instances", "fs.inotify.max_user_instances")
+      default: nil
+      }
+    return
+      "Changes that other programs make to credentials are noticed up to \(interval.components.seconds) s late, because they cannot be "
+      + "watched (\(failure))\(advice ?? ".")"
+  }
+
+  private static func advice(_ what: String, _ setting: String) -> String {
+    ": this user's inotify \(what) are used up. Raise \(setting) with \"sudo sysctl\", or end a program that has many, "
+      + "such as an editor."
   }
 }

@@ -76,6 +76,7 @@ struct DoctorVerb: ParsableCommand {
       findings.append(
         Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
     }
+    findings += (info.warnings ?? []).map { Finding(.doubtful, "daemon", $0) }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
       findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))
