@@ -25,23 +25,31 @@ struct OIDCAgent: ParsableCommand {
   func run() throws {
     try Hardening.apply()
     let hearth = try SocketPath.resolve(option: socket.map(EnvironmentPaths.absolute), else: .ofThisProcess)
-    let listener = try listeningSocket(beside: hearth)
+    let listeners = try listeningSockets(beside: hearth)
     var ends = sigset_t()
     sigemptyset(&ends)
     for end in [SIGTERM, SIGINT] { sigaddset(&ends, end) }
     // Before there is any other thread, which inherits it.
     pthread_sigmask(SIG_BLOCK, &ends, nil)
     let server = Server(agent: Agent(socket: hearth))
-    server.start(on: listener.descriptor)
+    for listener in listeners { server.start(on: listener.descriptor) }
     var end: Int32 = 0
     sigwait(&ends, &end)
-    listener.removeFile()
+    for listener in listeners { listener.removeFile() }
     server.stop(within: .seconds(5))
   }
 
-  private func listeningSocket(beside hearth: String) throws -> ListeningSocket {
-    if let passed = try PassedSocket.adopt() { return ListeningSocket(passed: passed) }
+  private func listeningSockets(beside hearth: String) throws -> [ListeningSocket] {
+    let passed = PassedSockets()
+    do {
+      let sockets = try passed.listeners()
+      if let complaint = passed.complaint { DaemonLog.writeToStandardError("hearth-oidc-agent: \(complaint)\n") }
+      if !sockets.isEmpty { return sockets }
+    } catch {
+      passed.rejectClients(with: Answer.failure("The agent cannot start", info: "\(error)").json.bytes)
+      throw error
+    }
     let folder = hearth.lastIndex(of: "/").map { hearth[...$0] } ?? ""
-    return try ListeningSocket(path: listen.map(EnvironmentPaths.absolute) ?? folder + "oidc-agent.sock")
+    return [try ListeningSocket(path: listen.map(EnvironmentPaths.absolute) ?? folder + "oidc-agent.sock")]
   }
 }

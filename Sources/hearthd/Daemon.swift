@@ -15,6 +15,8 @@ struct Daemon {
   struct Setup {
     let paths: ConfiguredPaths
     let state: StatePaths
+    let passed: PassedSockets
+    /// Where it listens if no socket was passed.
     let socketPath: String
     let configuration: Configuration
     let configurationPath: String?
@@ -71,7 +73,8 @@ struct Daemon {
       clock: clock, logger: logger, elapsed: ControlServer.uptime)
     self.metrics = metrics
     // The socket comes first: where another daemon has it, nothing else is touched.
-    let socket = try Self.listen(at: setup.socketPath)
+    let sockets = try Self.sockets(setup)
+    if let complaint = setup.passed.complaint { logger.warning("\(complaint)") }
     // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
     outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] in
       logger.error("\($0)")
@@ -126,8 +129,8 @@ struct Daemon {
     parts = Parts(
       setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
       sinks: sinks, outbox: outbox, requests: requests, streams: streams)
-    let reloader = Reloader(parts, builder, socketPath: socket.path ?? setup.socketPath) {
-      [watch.trouble].compactMap(\.self)
+    let reloader = Reloader(parts, builder, socketPath: sockets.lazy.compactMap(\.path).first ?? setup.socketPath) {
+      [setup.passed.complaint, watch.trouble].compactMap(\.self)
     }
     self.reloader = reloader
     let control = ControlService(
@@ -136,16 +139,16 @@ struct Daemon {
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(
-      socket: socket, handler: control,
+      sockets: sockets, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
     await reloader.serve(server)
   }
 
-  /// systemd's descriptor where there is one, else a socket of its own.
-  private static func listen(at path: String) throws -> ListeningSocket {
-    if let descriptor = try PassedSocket.adopt() { return ListeningSocket(passed: descriptor) }
-    return try ListeningSocket(path: path)
+  /// systemd's sockets if there are any, else one of its own.
+  private static func sockets(_ setup: Setup) throws -> [ListeningSocket] {
+    let passed = try setup.passed.listeners()
+    return passed.isEmpty ? [try ListeningSocket(path: setup.socketPath)] : passed
   }
 
   /// How long stopping takes beyond the wait for providers.

@@ -13,6 +13,7 @@ import Logging
 enum Main {
   /// The exit status for a configuration that cannot be used: starting again would not help (sysexits.h, EX_CONFIG).
   static let badConfiguration: Int32 = 78
+  private static let passed = PassedSockets()
 
   static func main() async {
     do {
@@ -46,10 +47,10 @@ enum Main {
       let socket = try paths.socket()
       await run(
         Daemon.Setup(
-          paths: paths, state: state, socketPath: socket, configuration: configuration, configurationPath: path,
-          threshold: threshold, fixedLevel: options.logLevel, descriptors: descriptors))
+          paths: paths, state: state, passed: passed, socketPath: socket, configuration: configuration,
+          configurationPath: path, threshold: threshold, fixedLevel: options.logLevel, descriptors: descriptors))
     } catch {
-      fail("\(error)")
+      refuse(error)
     }
   }
 
@@ -96,26 +97,40 @@ enum Main {
       } else {
         say(error.description)
       }
-      PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error.description)."))
+      rejectClients("\(error.description).")
       exit(badConfiguration)
     }
   }
 
-  /// If the daemon cannot start, clients that wait at its socket are told why.
   private static func orRefuse<T>(_ body: () throws -> T) -> T {
-    do {
-      return try body()
-    } catch {
-      PassedSocket.rejectClients(with: .internalError("The daemon cannot start: \(error)"))
-      fail("\(error)")
-    }
+    do { return try body() } catch { refuse(error) }
+  }
+
+  /// Ends the program because the daemon cannot start. Clients that wait at its sockets are told why.
+  private static func refuse(_ error: any Error) -> Never {
+    rejectClients("\(error)")
+    if case .noneUsable = error as? PassedSocketFailure { fail("\(error)", status: badConfiguration) }
+    fail("\(error)")
+  }
+
+  private static func rejectClients(_ sentence: String) {
+    let error = RPCError.internalError("The daemon cannot start: \(sentence)")
+    passed.rejectClients(with: Response(id: .null, outcome: .failure(error)).line)
   }
 
   private static func run(_ setup: Daemon.Setup) async {
+    let (lock, daemon): (InstanceLock, Daemon)
+    let executor = EventLoopExecutor.only()
     do {
       try setup.state.prepare()
-      let lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
-      try await withTaskExecutorPreference(EventLoopExecutor.only()) { try await Daemon(setup).run() }
+      lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
+      daemon = try await withTaskExecutorPreference(executor) { try await Daemon(setup) }
+    } catch {
+      DaemonLog.finish()
+      refuse(error)
+    }
+    do {
+      try await withTaskExecutorPreference(executor) { try await daemon.run() }
       withExtendedLifetime(lock) {}
       DaemonLog.finish()
     } catch {
@@ -145,8 +160,8 @@ enum Main {
     DaemonLog.writeToStandardError("hearthd: \(sentence.shown())\n")
   }
 
-  private static func fail(_ sentence: String) -> Never {
+  private static func fail(_ sentence: String, status: Int32 = 1) -> Never {
     say(sentence)
-    exit(1)
+    exit(status)
   }
 }

@@ -186,6 +186,34 @@ systemctl --user reset-failed
 systemctl --user start hearthd.service
 await work_is authenticated
 
+check "each ListenStream= of a drop-in is served, and a port is named"
+systemctl --user stop hearthd.socket hearthd.service
+mkdir -p "$units/hearthd.socket.d"
+printf '[Socket]\nListenStream=%s\nListenStream=127.0.0.1:29752\n' "%t/hearth/second.sock" \
+  > "$units/hearthd.socket.d/second.conf"
+systemctl --user daemon-reload
+systemctl --user start hearthd.socket
+second=$(dirname "$socket")/second.sock
+for path in "$second" "$socket"; do
+  [ "$(hearthctl rpc daemon.getInfo --socket "$path" | jq .pid)" = "$(of_service MainPID)" ] || fail "$path is not served"
+done
+has_complaint() { records | jq --exit-status --slurp 'any(.[]; .MESSAGE | contains("a TCP socket (descriptor 5)"))'; }
+await has_complaint
+printf '[Socket]\nListenStream=\nListenStream=127.0.0.1:29753\n' > "$units/hearthd.socket.d/second.conf"
+systemctl --user stop hearthd.socket hearthd.service
+systemctl --user daemon-reload
+systemctl --user start hearthd.socket
+told=$(timeout "$limit" bash -c 'cat < /dev/tcp/127.0.0.1/29753')
+grep -q "no socket that Hearth can serve" <<< "$told" || fail "the caller is told: $told"
+await has_failed
+[ "$(of_service ExecMainStatus) $(of_service NRestarts)" = "78 0" ] || fail "ended with $(of_service ExecMainStatus)"
+rm -r "$units/hearthd.socket.d"
+systemctl --user stop hearthd.socket
+systemctl --user daemon-reload
+systemctl --user reset-failed
+systemctl --user start hearthd.socket hearthd.service
+await work_is authenticated
+
 check "the sandbox drop-in leaves it at work"
 if unshare --user --map-root-user --mount true 2> /dev/null; then
   cp /run/hearth/stage/sandbox.conf.example "$units/hearthd.service.d/sandbox.conf"

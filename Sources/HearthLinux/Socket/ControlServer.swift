@@ -5,20 +5,20 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Serves the control protocol on a Unix socket: framing, limits, batches, and the check of who connects. What the calls
+/// Serves the control protocol on Unix sockets: framing, limits, batches, and the check of who connects. What the calls
 /// mean is up to the handler.
 package final class ControlServer: Sendable {
   private struct State {
     var limits: ControlLimits
     var isShuttingDown = false
-    var listener: (any Channel)?
+    var listeners: [any Channel] = []
     var connections: [ConnectionID: ControlConnection] = [:]
     /// How many of these still have a client: calls go on for a while after their client has left.
     var openConnections = 0
     var lastNumber: UInt64 = 0
   }
 
-  private let socket: ListeningSocket
+  private let sockets: [ListeningSocket]
   private let handler: any ControlHandler
   private let group: any EventLoopGroup
   private let peers: PeerCheck
@@ -29,11 +29,11 @@ package final class ControlServer: Sendable {
   private let arrivalsFeed: AsyncStream<ControlConnection>.Continuation
 
   package init(
-    socket: ListeningSocket, handler: any ControlHandler, limits: ControlLimits = ControlLimits(),
+    sockets: [ListeningSocket], handler: any ControlHandler, limits: ControlLimits = ControlLimits(),
     user: UInt32 = getuid(), group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger,
     elapsed: @escaping @Sendable () -> Duration = ControlServer.uptime
   ) {
-    self.socket = socket
+    self.sockets = sockets
     self.handler = handler
     state = Mutex(State(limits: limits))
     self.group = group
@@ -49,23 +49,11 @@ package final class ControlServer: Sendable {
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
   /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace is over. A
-  /// cancellation breaks the running calls off. Closes the descriptor, and removes the socket's file if Hearth made it.
+  /// cancellation breaks the running calls off. Closes the descriptors, and removes the sockets' files that Hearth made.
   /// May be called once.
   package func run() async throws {
-    defer { socket.removeFile() }
-    let listener = try await ServerBootstrap(group: group)
-      .serverChannelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
-      }
-      .childChannelOption(.allowRemoteHalfClosure, value: true)
-      .childChannelOption(.autoRead, value: false)
-      .childChannelInitializer { [self] channel in admit(channel) }
-      .withBoundSocket(socket.descriptor).get()
-    let isLate = state.withLock { state in
-      state.listener = listener
-      return state.isShuttingDown
-    }
-    if isLate { listener.close(promise: nil) }
+    defer { for socket in sockets { socket.removeFile() } }
+    for socket in sockets { try await listen(on: socket) }
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { calls in
         for await connection in arrivals {
@@ -82,7 +70,23 @@ package final class ControlServer: Sendable {
     }
     // After a cancellation some connections may never have been run.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
-    try? await listener.closeFuture.get()
+    for listener in state.withLock(\.listeners) { try? await listener.closeFuture.get() }
+  }
+
+  private func listen(on socket: ListeningSocket) async throws {
+    let listener = try await ServerBootstrap(group: group)
+      .serverChannelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
+      }
+      .childChannelOption(.allowRemoteHalfClosure, value: true)
+      .childChannelOption(.autoRead, value: false)
+      .childChannelInitializer { [self] channel in admit(channel) }
+      .withBoundSocket(socket.descriptor).get()
+    let isLate = state.withLock { state in
+      state.listeners.append(listener)
+      return state.isShuttingDown
+    }
+    if isLate { listener.close(promise: nil) }
   }
 
   /// Sets the limits of all connections, the open ones included.
@@ -98,11 +102,11 @@ package final class ControlServer: Sendable {
   /// Accepts no more connections, and answers -32000 to calls that have not begun. Open connections stay open until
   /// `end`, or until the grace is over.
   package func shutDown() {
-    let (listener, connections) = state.withLock { state in
+    let (listeners, connections) = state.withLock { state in
       state.isShuttingDown = true
-      return (state.listener, Array(state.connections.values))
+      return (state.listeners, Array(state.connections.values))
     }
-    listener?.close(promise: nil)
+    for listener in listeners { listener.close(promise: nil) }
     for connection in connections { connection.shutDown() }
     arrivalsFeed.finish()
   }

@@ -63,7 +63,7 @@ import Testing
     let path = folder.file("rpc.sock")
     let handler = ScriptedHandler()
     let server = ControlServer(
-      socket: try ListeningSocket(path: path), handler: handler,
+      sockets: [try ListeningSocket(path: path)], handler: handler,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
@@ -87,7 +87,7 @@ import Testing
     let path = folder.file("rpc.sock")
     let socket = try ListeningSocket(path: path)
     let server = ControlServer(
-      socket: ListeningSocket(passed: socket.descriptor), handler: ScriptedHandler(),
+      sockets: [ListeningSocket(passed: socket.descriptor)], handler: ScriptedHandler(),
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }

@@ -14,7 +14,7 @@ func serving(
   let folder = TemporaryFolder()
   let path = folder.file("rpc.sock")
   let server = ControlServer(
-    socket: try ListeningSocket(path: path), handler: handler, limits: limits, user: user,
+    sockets: [try ListeningSocket(path: path)], handler: handler, limits: limits, user: user,
     logger: Logger(label: "test") { _ in log }, elapsed: elapsed ?? ControlServer.uptime)
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }

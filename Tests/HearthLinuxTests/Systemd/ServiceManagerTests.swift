@@ -1,4 +1,5 @@
 import Glibc
+import HearthControl
 import HearthCore
 import TestSupport
 import Testing
@@ -55,8 +56,7 @@ struct ServiceManagerTests {
       unsetenv("LISTEN_FDS")
       ServiceNotifier().ready(status: "Nobody listens.")
       #expect(Watchdog.requested() == nil)
-      let socket = try PassedSocket.adopt()
-      #expect(socket == nil)
+      #expect(try PassedSockets().listeners().isEmpty)
     }
   }
 
@@ -89,27 +89,80 @@ struct ServiceManagerTests {
     }
   }
 
-  @Test("passes one listening Unix stream socket, and nothing else is taken for it")
-  func passedSocket() async {
+  /// Has the service manager pass these, from descriptor 3 on, which may be in use by the test runner.
+  private static func passing(_ descriptors: [Int32], _ body: (PassedSockets) throws -> Void) throws {
+    let places = Int32(3)..<Int32(3 + descriptors.count)
+    let given = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, 100) }
+    let kept = places.map { (place: $0, copy: fcntl($0, F_DUPFD_CLOEXEC, 100)) }
+    defer {
+      for (place, copy) in kept { if copy >= 0 { dup2(copy, place) } else { close(place) } }
+      for copy in given + kept.map(\.copy) where copy >= 0 { close(copy) }
+    }
+    for (descriptor, place) in zip(given, places) { dup2(descriptor, place) }
+    setenv("LISTEN_PID", "\(getpid())", 1)
+    setenv("LISTEN_FDS", "\(descriptors.count)", 1)
+    let passed = PassedSockets()
+    #expect(getenv("LISTEN_FDS") == nil)
+    try body(passed)
+  }
+
+  private static func tcpSocket() -> Int32 {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    listen(descriptor, 1)
+    return descriptor
+  }
+
+  @Test("passes several sockets: those that can be served are, and a sentence says which of them are not")
+  func passedSockets() async {
     await #expect(processExitsWith: .success) {
-      func pass(_ descriptor: Int32, count: Int = 1) throws -> Int32? {
-        // Descriptor 3 may be in use by the test runner.
-        let kept = dup(3)
-        defer { if kept >= 0 { dup2(kept, 3) } }
-        dup2(descriptor, 3)
-        setenv("LISTEN_PID", "\(getpid())", 1)
-        setenv("LISTEN_FDS", "\(count)", 1)
-        defer { #expect(getenv("LISTEN_FDS") == nil) }
-        return try PassedSocket.adopt()
+      let (one, two) = (try #require(UnixSocket.listening()), try #require(UnixSocket.listening()))
+      try Self.passing([one]) { passed in
+        #expect(try passed.listeners().map(\.descriptor) == [3])
+        #expect(passed.complaint == nil)
       }
-      let listening = try #require(UnixSocket.listening())
-      #expect(try pass(listening) == 3)
-      #expect(throws: PassedSocketFailure.wrongKind) { try pass(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)) }
-      #expect(throws: PassedSocketFailure.wrongKind) { try pass(socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)) }
-      #expect(throws: PassedSocketFailure.tooMany(2)) {
-        dup2(listening, 4)
-        return try pass(listening, count: 2)
+      try Self.passing([one, two]) { passed in
+        #expect(try passed.listeners().map(\.descriptor) == [3, 4])
+        #expect(passed.complaint == nil)
       }
+      var pipe: [Int32] = [0, 0]
+      Glibc.pipe(&pipe)
+      let others = [
+        (Self.tcpSocket(), "a TCP socket"), (socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0), "a UDP socket"),
+        (socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0), "a Unix socket of another type"),
+        (socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0), "a connection"), (pipe[0], "a FIFO"),
+        (open("/dev/null", O_RDONLY), "something else"),
+      ]
+      for (other, name) in others {
+        try Self.passing([other, one]) { passed in
+          #expect(try passed.listeners().map(\.descriptor) == [4])
+          #expect(passed.complaint?.contains("passed \(name) (descriptor 3), which is not served") == true)
+        }
+        try Self.passing([other]) { passed in
+          #expect(throws: PassedSocketFailure.noneUsable("\(name) (descriptor 3)")) { try passed.listeners() }
+        }
+      }
+    }
+  }
+
+  @Test("finds nothing waiting at any of its sockets after they were rejected, so that it starts nobody again for it")
+  func rejected() async {
+    await #expect(processExitsWith: .success) {
+      let folder = TemporaryFolder()
+      let datagrams = try #require(UnixSocket.bound(SOCK_DGRAM, at: folder.file("datagrams")))
+      let (one, two) = (try ListeningSocket(path: folder.file("1")), try ListeningSocket(path: folder.file("2")))
+      var pipe: [Int32] = [0, 0]
+      Glibc.pipe(&pipe)
+      write(pipe[1], "x", 1)
+      let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+      #expect(SocketPath.withAddress(of: folder.file("datagrams")) { connect(sender, $0, $1) } == 0)
+      send(sender, "x", 1, 0)
+      let clients = try ["1", "1", "2"].map { try RawClient(path: folder.file($0)) }
+      try Self.passing([one.descriptor, pipe[0], two.descriptor, datagrams]) { passed in
+        passed.rejectClients(with: Array("{\"no\":1}\n".utf8))
+        var waiting = (Int32(3)...6).map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        #expect(poll(&waiting, 4, 0) == 0)
+      }
+      for client in clients { #expect(try client.receive() == ["no": 1]) }
     }
   }
 }

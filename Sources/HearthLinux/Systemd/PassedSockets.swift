@@ -1,0 +1,90 @@
+import CSystemd
+import Glibc
+
+/// The sockets that the service manager passed (sd_listen_fds(3)): one for each `ListenStream=` of its unit.
+package struct PassedSockets: Sendable {
+  /// Those that can be served.
+  private let usable: [Int32]
+  private let unusable: [(descriptor: Int32, kind: String)]
+  private let failure: SystemCallFailure?
+
+  /// Takes over what was passed, and removes the variables from the environment. To be called once.
+  package init() {
+    let count = sd_listen_fds(1)
+    failure = count < 0 ? SystemCallFailure("sd_listen_fds", code: -count) : nil
+    let first: Int32 = 3  // SD_LISTEN_FDS_START
+    let kinds = (first..<first + max(count, 0)).map { (descriptor: $0, kind: Self.kind(ofUnusable: $0)) }
+    usable = kinds.filter { $0.kind == nil }.map(\.descriptor)
+    unusable = kinds.compactMap { passed in passed.kind.map { (passed.descriptor, $0) } }
+  }
+
+  /// The sockets to serve; none if none was passed. Throws if none of those that were passed can be served.
+  package func listeners() throws(PassedSocketFailure) -> [ListeningSocket] {
+    if let failure { throw .unreadable(failure) }
+    guard usable.isEmpty, !unusable.isEmpty else { return usable.map(ListeningSocket.init(passed:)) }
+    throw .noneUsable(listing)
+  }
+
+  /// What was passed beside the others and is not served, as a sentence for people; nil if there is nothing.
+  package var complaint: String? {
+    guard !unusable.isEmpty else { return nil }
+    return "The service manager passed \(listing), which is not served: Hearth serves Unix stream sockets alone, so "
+      + "remove the line from the socket's unit or its drop-in, or give ListenStream= a path."
+  }
+
+  private var listing: String {
+    unusable.map { "\($0.kind) (descriptor \($0.descriptor))" }.joined(separator: ", ")
+  }
+
+  /// Answers all clients that wait on the passed sockets with this line, for a program that cannot start, and takes what
+  /// else waits there: as long as something does, the service manager starts the program again and again.
+  package func rejectClients(with line: [UInt8]) {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    for descriptor in usable + unusable.map(\.descriptor) {
+      // A non-blocking flag would be set for the service manager too, which shares the socket.
+      while Self.isReadable(descriptor) {
+        let client = accept(descriptor, nil, nil)
+        guard client >= 0 else {
+          if read(descriptor, &buffer, buffer.count) > 0 { continue } else { break }
+        }
+        _ = send(client, line, line.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        // Closing a socket with unread input resets the connection, and the client would not get the answer.
+        while recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
+        close(client)
+      }
+    }
+  }
+
+  private static func isReadable(_ descriptor: Int32) -> Bool {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLIN) != 0
+  }
+
+  /// Nil for a listening Unix stream socket.
+  private static func kind(ofUnusable descriptor: Int32) -> String? {
+    if sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 { return nil }
+    if sd_is_fifo(descriptor, nil) > 0 { return "a FIFO" }
+    if sd_is_socket(descriptor, AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) > 0 { return "a connection" }
+    if sd_is_socket(descriptor, AF_UNIX, 0, -1) > 0 { return "a Unix socket of another type" }
+    for (type, name) in [(SOCK_STREAM, "a TCP socket"), (SOCK_DGRAM, "a UDP socket")] {
+      if sd_is_socket_inet(descriptor, 0, Int32(type.rawValue), -1, 0) > 0 { return name }
+    }
+    return "something else"
+  }
+}
+
+/// Why what was passed cannot be used, as a sentence for people.
+package enum PassedSocketFailure: Error, Hashable, CustomStringConvertible {
+  case unreadable(SystemCallFailure)
+  /// The text says what was passed.
+  case noneUsable(String)
+
+  package var description: String {
+    switch self {
+    case .unreadable(let failure): "The service manager's sockets cannot be taken over (\(failure))."
+    case .noneUsable(let listing):
+      "The service manager passed no socket that Hearth can serve, but \(listing): give ListenStream= in the socket's unit "
+        + "a path."
+    }
+  }
+}

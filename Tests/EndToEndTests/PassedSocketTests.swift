@@ -1,0 +1,119 @@
+import Glibc
+import HearthClient
+import HearthControl
+import TestSupport
+import Testing
+
+@Suite(
+  "Sockets that systemd passes", .serialized, .mayBlock,
+  .enabled(if: SocketActivation.isPossible, "needs systemd-socket-activate"))
+struct PassedSocketTests {
+  @Test("all of them are served, each to its own user alone")
+  func several() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      try Files.makeFolder("\(daemon.folder)/run")
+      let second = "\(environment.folder)/second.sock"
+      daemon.launcher = SocketActivation.launcher([daemon.socket, second])
+      try daemon.start()
+      for socket in [daemon.socket, second] {
+        var client = try ControlClient(path: socket)
+        #expect(try client.call("daemon.getInfo")["paths"]?["socket"] == .string(daemon.socket))
+      }
+      if getuid() == 0 {
+        for path in ["", "/daemon", "/daemon/run"] { try Files.setMode(environment.folder + path, 0o755) }
+        for (count, socket) in [daemon.socket, second].enumerated() {
+          try Files.setMode(socket, 0o666)
+          let run = try environment.hearthctl(["status", "--socket", socket], user: 65_534)
+          #expect(run.status != 0)
+          try eventually("it is turned away") {
+            daemon.process?.errors.contains(count == 0 ? "was turned away" : "were turned away once more") == true
+          }
+        }
+      }
+      #expect(try daemon.stop() == .exited(0))
+      #expect(Files.exists(daemon.socket) && Files.exists(second), "their files are systemd's")
+    }
+  }
+
+  @Test("one that cannot be served is told in the log and by the doctor, and the others are served")
+  func oneUnusable() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      try Files.makeFolder("\(daemon.folder)/run")
+      let port = try ReservedPort()
+      daemon.launcher = SocketActivation.launcher(["127.0.0.1:\(port.number)", daemon.socket])
+      try daemon.start()
+      let sentence = "The service manager passed a TCP socket (descriptor 3), which is not served"
+      #expect(daemon.process?.errors.contains(sentence) == true)
+      #expect(try environment.hearthctl(["doctor", "--socket", daemon.socket]).output.contains(sentence))
+    }
+  }
+
+  @Test("without one that can be served the daemon ends with 78 and one sentence, which whoever waits is told")
+  func noneUsable() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      let port = try ReservedPort()
+      let process = try environment.spawn(
+        "hearthd", daemon.arguments, launcher: SocketActivation.launcher(["127.0.0.1:\(port.number)"]))
+      let client = try eventually("systemd listens") { port.connect() }
+      defer { close(client) }
+      #expect(try process.wait() == .exited(78))
+      let sentence = "passed no socket that Hearth can serve, but a TCP socket (descriptor 3)"
+      let told = process.errors.split(separator: "\n").filter { $0.contains(sentence) }
+      #expect(told.count == 1, "\(process.errors)")
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let count = recv(client, &bytes, bytes.count, 0)
+      #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).contains(sentence))
+    }
+  }
+
+  @Test("whoever waits is told why a daemon cannot start, and not only that its configuration is refused")
+  func cannotStart() async throws {
+    try await TestEnvironment.run { environment in
+      let first = try environment.daemon("", name: "first")
+      let socket = "\(environment.folder)/second.sock"
+      let process = try environment.spawn(
+        "hearthd", ["--config", first.configurationPath, "--state-dir", first.state],
+        launcher: SocketActivation.launcher([socket]))
+      try eventually("systemd listens") { Files.exists(socket) }
+      let run = try environment.hearthctl(["status", "--socket", socket])
+      #expect(run.errors.contains("Another hearthd"), "\(run.errors)")
+      #expect(try process.wait() == .exited(1))
+    }
+  }
+}
+
+/// systemd-socket-activate(1), which starts the program at the first connection.
+private enum SocketActivation {
+  private static let program = "/usr/bin/systemd-socket-activate"
+
+  static let isPossible = access(program, X_OK) == 0
+
+  /// `places`: paths, or addresses with a port.
+  static func launcher(_ places: [String]) -> [String] {
+    // It closes the descriptor that programs are started by here.
+    let start = ["/bin/sh", "-c", "shift && exec '\(ChildProcess.binaries)/hearthd' \"$@\"", "sh"]
+    return [program] + places.flatMap { ["--listen", $0] } + start
+  }
+}
+
+extension ReservedPort {
+  /// A connection to whoever listens there; nil if nobody does.
+  fileprivate func connect() -> Int32? {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(number).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    if isConnected { return descriptor }
+    close(descriptor)
+    return nil
+  }
+}
