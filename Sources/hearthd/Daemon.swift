@@ -15,6 +15,7 @@ struct Daemon {
   struct Setup {
     let paths: ConfiguredPaths
     let state: StatePaths
+    let lock: InstanceLock
     let passed: PassedSockets
     /// Where it listens if no socket was passed.
     let socketPath: String
@@ -50,6 +51,8 @@ struct Daemon {
   private let responses: SQLiteResponseStore
   private let metrics: Metrics
   private let server: ControlServer
+  private let sockets: SocketKeeper
+  private let watch: InotifyWatch
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
   /// What outbox and sign-ins have to know of the sessions, in order.
@@ -112,6 +115,8 @@ struct Daemon {
       store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
       clock: clock, logger: logger)
     let watch = InotifyWatch(logger: logger)
+    let troubles = SocketTroubles()
+    self.watch = watch
     let builder = SessionBuilder(
       state: setup.state, clock: clock, watch: watch, logger: logger,
       sender: senders.token, api: api,
@@ -130,7 +135,7 @@ struct Daemon {
       setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
       sinks: sinks, outbox: outbox, requests: requests, streams: streams)
     let reloader = Reloader(parts, builder, socketPath: sockets.lazy.compactMap(\.path).first ?? setup.socketPath) {
-      [setup.passed.complaint, watch.trouble].compactMap(\.self)
+      [setup.passed.complaint, watch.trouble].compactMap(\.self) + troubles.sentences
     }
     self.reloader = reloader
     let control = ControlService(
@@ -142,6 +147,7 @@ struct Daemon {
       sockets: sockets, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
+    self.sockets = SocketKeeper(server, troubles: troubles, watch: watch, clock: clock, logger: logger)
     await reloader.serve(server)
   }
 
@@ -160,9 +166,14 @@ struct Daemon {
     await reloader.apply(parts.setup.configuration)
     var services = [
       DaemonService(run: serve, stop: finish), DaemonService(run: followSessions), DaemonService(run: watchNetwork),
+      DaemonService(run: sockets.run),
     ]
     if let watchdog = Watchdog.requested() { services.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
-    let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: services, logger: logger))
+    // A daemon that is not the only one on its state folder lets what it has begun land, and ends.
+    let lock = ServiceGroupConfiguration.ServiceConfiguration(
+      service: DaemonService(run: keepLock), failureTerminationBehavior: .gracefullyShutdownGroup)
+    let group = ServiceGroup(
+      configuration: ServiceGroupConfiguration(services: services.map { .init(service: $0) } + [lock], logger: logger))
     try await withThrowingTaskGroup(of: Void.self) { tasks in
       tasks.addTask { try await group.run() }
       tasks.addTask { await handleSignals(of: group) }
@@ -237,6 +248,10 @@ struct Daemon {
     }
     // Without hints from the kernel, what failed is tried again when its wait is over.
     try? await gracefulShutdown()
+  }
+
+  private func keepLock() async throws {
+    try await parts.setup.lock.keep(watch, clock: parts.clock, logger: logger)
   }
 
   private func reportAlive(to watchdog: Watchdog) async {

@@ -45,11 +45,14 @@ enum Main {
       let state = try paths.state()
       if options.checkOutbox { await check(state) }
       let socket = try paths.socket()
+      try state.prepare()
+      let lock = try InstanceLock.acquire(inStateFolder: state.folder)
       await run(
         Daemon.Setup(
-          paths: paths, state: state, passed: passed, socketPath: socket, configuration: configuration,
+          paths: paths, state: state, lock: lock, passed: passed, socketPath: socket, configuration: configuration,
           configurationPath: path, threshold: threshold, fixedLevel: options.logLevel, descriptors: descriptors))
     } catch {
+      DaemonLog.finish()
       refuse(error)
     }
   }
@@ -119,11 +122,9 @@ enum Main {
   }
 
   private static func run(_ setup: Daemon.Setup) async {
-    let (lock, daemon): (InstanceLock, Daemon)
+    let daemon: Daemon
     let executor = EventLoopExecutor.only()
     do {
-      try setup.state.prepare()
-      lock = try InstanceLock.acquire(inStateFolder: setup.state.folder)
       daemon = try await withTaskExecutorPreference(executor) { try await Daemon(setup) }
     } catch {
       DaemonLog.finish()
@@ -131,7 +132,6 @@ enum Main {
     }
     do {
       try await withTaskExecutorPreference(executor) { try await daemon.run() }
-      withExtendedLifetime(lock) {}
       DaemonLog.finish()
     } catch {
       DaemonLog.finish()

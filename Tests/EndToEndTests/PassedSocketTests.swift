@@ -36,6 +36,22 @@ struct PassedSocketTests {
     }
   }
 
+  @Test("one whose file is removed is there again while the daemon runs, and the doctor says how systemd gets it back")
+  func removed() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: "")
+      try Files.makeFolder("\(daemon.folder)/run")
+      daemon.launcher = SocketActivation.launcher([daemon.socket])
+      try daemon.start()
+      Files.removeTree("\(daemon.folder)/run")
+      try eventually("it is there again") { (try? daemon.call("daemon.getInfo")) != nil }
+      let doctor = try environment.hearthctl(["doctor", "--socket", daemon.socket])
+      #expect(doctor.output.contains("systemctl --user restart hearthd.socket"))
+      #expect(try daemon.stop() == .exited(0))
+      #expect(!Files.exists(daemon.socket))
+    }
+  }
+
   @Test("one that cannot be served is told in the log and by the doctor, and the others are served")
   func oneUnusable() async throws {
     try await TestEnvironment.run { environment in

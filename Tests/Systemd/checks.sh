@@ -214,6 +214,16 @@ systemctl --user reset-failed
 systemctl --user start hearthd.socket hearthd.service
 await work_is authenticated
 
+check "a socket whose folder was removed is there again, and systemd's own after a restart of its unit"
+rm -r "$(dirname "$socket")"
+await work_is authenticated
+hearthctl doctor | grep -q "systemctl --user restart hearthd.socket" || fail "the doctor does not tell"
+systemctl --user kill --signal=KILL --kill-whom=main hearthd.service
+await work_is authenticated
+systemctl --user restart hearthd.socket
+await work_is authenticated
+if hearthctl doctor | grep -q "systemctl --user restart hearthd.socket"; then fail "the doctor still tells"; fi
+
 check "the sandbox drop-in leaves it at work"
 if unshare --user --map-root-user --mount true 2> /dev/null; then
   cp /run/hearth/stage/sandbox.conf.example "$units/hearthd.service.d/sandbox.conf"

@@ -1,39 +1,96 @@
 import Glibc
+package import HearthCore
+import HearthThreads
+package import Logging
+import Synchronization
 
 /// Makes sure that one daemon at a time uses a state folder: a lock on its file `lock`, until the process ends.
 package final class InstanceLock: Sendable {
-  private let descriptor: Int32
+  private let folder: String
+  private let descriptor: Mutex<Int32>
 
-  private init(descriptor: Int32) {
-    self.descriptor = descriptor
+  private init(_ folder: String, descriptor: Int32) {
+    self.folder = folder
+    self.descriptor = Mutex(descriptor)
   }
 
-  deinit { close(descriptor) }
+  deinit { close(descriptor.withLock(\.self)) }
 
   /// Acquires the lock, or throws an error that names the process that has it. The folder must exist; nothing else in it is touched.
   package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
-    let path = "\(folder)/lock"
+    try InstanceLock(folder, descriptor: lock(folder))
+  }
+
+  private static func path(in folder: String) -> String { "\(folder)/lock" }
+
+  private static func lock(_ folder: String) throws(InstanceLockFailure) -> Int32 {
+    let path = path(in: folder)
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw .unusable(path: path, reason: SystemCallFailure("open")) }
-    let lock = InstanceLock(descriptor: descriptor)
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      if errno == EINTR { continue }
-      if errno == EWOULDBLOCK { throw .taken(folder: folder, holder: lock.holder()) }
-      throw .unusable(path: path, reason: SystemCallFailure("flock"))
+      let code = errno
+      if code == EINTR { continue }
+      defer { close(descriptor) }
+      if code == EWOULDBLOCK { throw .taken(folder: folder, holder: holder(descriptor)) }
+      throw .unusable(path: path, reason: SystemCallFailure("flock", code: code))
     }
-    lock.write(holder: getpid())
-    return lock
+    write(holder: getpid(), descriptor)
+    return descriptor
+  }
+
+  /// Locks the file anew each time it was removed or replaced. Throws `taken` if another process has locked the new one
+  /// and goes on having it. Ends with its task.
+  package func keep(_ watch: any FileWatch, clock: any Clock, logger: Logger) async throws(InstanceLockFailure) {
+    let path = Self.path(in: folder)
+    for await _ in watch.hints(for: [path]) {
+      var last: InstanceLockFailure?
+      while !Task.isCancelled {
+        switch await WorkerThread.run({ self.renew() }) {
+        case .success(let isNew):
+          if isNew { logger.warning("The lock file \(path) was removed; it is there again.") }
+        // One that ends at once, for another has the socket, is no reason to end.
+        case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
+          throw .taken(folder: folder, holder: holder)
+        case .failure(let failure):
+          if last == nil { logger.warning("The lock file \(path) was removed. \(failure)") }
+          last = failure
+          await clock.sleep(until: clock.now() + .seconds(10))
+          continue
+        }
+        break
+      }
+    }
+  }
+
+  /// Returns whether there is a new lock.
+  private func renew() -> Result<Bool, InstanceLockFailure> {
+    descriptor.withLock { descriptor in
+      var (held, found) = (stat(), stat())
+      if fstat(descriptor, &held) == 0, stat(Self.path(in: folder), &found) == 0, held.st_ino == found.st_ino,
+        held.st_dev == found.st_dev
+      {
+        return .success(false)
+      }
+      do throws(InstanceLockFailure) {
+        let new = try Self.lock(folder)
+        close(descriptor)
+        descriptor = new
+        return .success(true)
+      } catch {
+        return .failure(error)
+      }
+    }
   }
 
   /// The process that has written its id into the lock file.
-  private func holder() -> Int32? {
+  private static func holder(_ descriptor: Int32) -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).prefix { $0.isNumber })
   }
 
   /// Only for the message to people; the lock works without it, so that a full disk does not matter.
-  private func write(holder: Int32) {
+  private static func write(holder: Int32, _ descriptor: Int32) {
     let text = Array("\(holder)\n".utf8)
     ftruncate(descriptor, 0)
     _ = pwrite(descriptor, text, text.count, 0)

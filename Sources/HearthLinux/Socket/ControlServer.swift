@@ -11,14 +11,15 @@ package final class ControlServer: Sendable {
   private struct State {
     var limits: ControlLimits
     var isShuttingDown = false
-    var listeners: [any Channel] = []
+    var listeners: [(socket: ListeningSocket, channel: any Channel)] = []
     var connections: [ConnectionID: ControlConnection] = [:]
     /// How many of these still have a client: calls go on for a while after their client has left.
     var openConnections = 0
     var lastNumber: UInt64 = 0
   }
 
-  private let sockets: [ListeningSocket]
+  /// Those that it serves from the beginning.
+  package let sockets: [ListeningSocket]
   private let handler: any ControlHandler
   private let group: any EventLoopGroup
   private let peers: PeerCheck
@@ -52,7 +53,7 @@ package final class ControlServer: Sendable {
   /// cancellation breaks the running calls off. Closes the descriptors, and removes the sockets' files that Hearth made.
   /// May be called once.
   package func run() async throws {
-    defer { for socket in sockets { socket.removeFile() } }
+    defer { for socket in sockets + state.withLock({ $0.listeners.map(\.socket) }) { socket.removeFile() } }
     for socket in sockets { try await listen(on: socket) }
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { calls in
@@ -70,10 +71,11 @@ package final class ControlServer: Sendable {
     }
     // After a cancellation some connections may never have been run.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
-    for listener in state.withLock(\.listeners) { try? await listener.closeFuture.get() }
+    for listener in state.withLock({ $0.listeners.map(\.channel) }) { try? await listener.closeFuture.get() }
   }
 
-  private func listen(on socket: ListeningSocket) async throws {
+  /// Serves this socket, too, from now on.
+  package func listen(on socket: ListeningSocket) async throws {
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(AcceptPause()) }
@@ -83,10 +85,16 @@ package final class ControlServer: Sendable {
       .childChannelInitializer { [self] channel in admit(channel) }
       .withBoundSocket(socket.descriptor).get()
     let isLate = state.withLock { state in
-      state.listeners.append(listener)
+      state.listeners.append((socket, listener))
       return state.isShuttingDown
     }
     if isLate { listener.close(promise: nil) }
+  }
+
+  /// Accepts no more connections on this socket. Those that are open stay open.
+  package func stopListening(on socket: ListeningSocket) {
+    let listener = state.withLock { $0.listeners.first { $0.socket.descriptor == socket.descriptor } }
+    listener?.channel.close(promise: nil)
   }
 
   /// Sets the limits of all connections, the open ones included.
@@ -104,7 +112,7 @@ package final class ControlServer: Sendable {
   package func shutDown() {
     let (listeners, connections) = state.withLock { state in
       state.isShuttingDown = true
-      return (state.listeners, Array(state.connections.values))
+      return (state.listeners.map(\.channel), Array(state.connections.values))
     }
     for listener in listeners { listener.close(promise: nil) }
     for connection in connections { connection.shutDown() }

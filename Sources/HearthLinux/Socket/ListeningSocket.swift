@@ -6,7 +6,9 @@ package struct ListeningSocket: Sendable {
   package let descriptor: Int32
   /// Where the socket is. It is nil for one that was passed and has no place in the file system.
   package let path: String?
-  /// The inode of the file that Hearth made. It is nil for a socket that was passed.
+  /// Whether the service manager has made it: its file is left to it.
+  package let isPassed: Bool
+  /// The inode of its file. It is nil if that was gone when the socket was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {
@@ -43,8 +45,10 @@ package struct ListeningSocket: Sendable {
   /// A socket that the service manager has bound and passed; its file belongs to the manager.
   package init(passed descriptor: Int32) {
     self.descriptor = descriptor
-    path = Self.path(of: descriptor)
-    inode = nil
+    isPassed = true
+    let path = Self.path(of: descriptor)
+    self.path = path
+    inode = path.flatMap { path in Self.isServed(path) ? Self.inode(of: path) : nil }
   }
 
   private static func path(of descriptor: Int32) -> String? {
@@ -77,15 +81,18 @@ package struct ListeningSocket: Sendable {
     }
     try Self.removeStale(path)
     descriptor = try Self.listen(at: path)
+    isPassed = false
     self.path = path
     inode = Self.inode(of: path)
   }
 
   /// Removes the socket's file, if it is still the one that was made. The caller closes the descriptor.
   package func removeFile() {
-    guard let path, let inode, Self.inode(of: path) == inode else { return }
-    unlink(path)
+    if let path, !isPassed, isInPlace { unlink(path) }
   }
+
+  /// Whether clients find it at its path. True for one that has no path.
+  package var isInPlace: Bool { path.map { inode != nil && Self.inode(of: $0) == inode } ?? true }
 
   private static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "." }
@@ -125,9 +132,7 @@ package struct ListeningSocket: Sendable {
       throw .system(path: path, SystemCallFailure("lstat"))
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
-    let probe = try makeSocket(path, SOCK_NONBLOCK)
-    defer { close(probe) }
-    let code = SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
+    let code = try probe(path)
     switch code {
     case ECONNREFUSED:
       guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, SystemCallFailure("unlink")) }
@@ -136,6 +141,19 @@ package struct ListeningSocket: Sendable {
     case 0, EAGAIN: throw .taken(path: path)
     default: throw .system(path: path, SystemCallFailure("connect", code: code))
     }
+  }
+
+  /// The errno value of an attempt to connect, 0 where somebody listens.
+  private static func probe(_ path: String) throws(Failure) -> Int32 {
+    let probe = try makeSocket(path, SOCK_NONBLOCK)
+    defer { close(probe) }
+    return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
+  }
+
+  /// Whether somebody listens there: the socket that was passed, unless its file was replaced.
+  private static func isServed(_ path: String) -> Bool {
+    guard let code = try? probe(path) else { return false }
+    return [0, EAGAIN].contains(code)
   }
 
   private static func listen(at path: String) throws(Failure) -> Int32 {

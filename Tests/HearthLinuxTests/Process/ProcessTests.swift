@@ -55,6 +55,80 @@ struct ProcessTests {
     #expect(access(other.file("elsewhere"), F_OK) != 0)
   }
 
+  /// Runs `body` while the lock is kept, by a clock and a watch of its own.
+  private func keeping(
+    _ folder: String, _ lock: InstanceLock, _ log: LogRecorder = LogRecorder(),
+    _ body: (SilentWatch, ManualClock) async throws -> Void
+  ) async throws {
+    let (watch, clock) = (SilentWatch(), ManualClock())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await lock.keep(watch, clock: clock, logger: log.logger) }
+      try await waitUntil { watch.paths == [folder + "/lock"] }
+      try await body(watch, clock)
+      group.cancelAll()
+    }
+  }
+
+  private func waitUntil(_ condition: () -> Bool) async throws {
+    while !condition() { await Task.yield() }
+  }
+
+  @Test("a lock whose file, or the folder with it, was removed is there again, so that a second one is still refused")
+  func lockRemoved() async throws {
+    let folder = TemporaryFolder()
+    let state = folder.file("state")
+    try Files.makeFolder(state)
+    let lock = try InstanceLock.acquire(inStateFolder: state)
+    let log = LogRecorder()
+    try await keeping(state, lock, log) { watch, clock in
+      func expectKept(_ count: Int) async throws {
+        try await waitUntil { log.records.filter { $0.message.contains("it is there again") }.count == count }
+        #expect(throws: InstanceLockFailure.taken(folder: state, holder: getpid())) {
+          try InstanceLock.acquire(inStateFolder: state)
+        }
+      }
+      try Files.remove(state + "/lock")
+      watch.hint()
+      try await expectKept(1)
+      Files.removeTree(state)
+      watch.hint()
+      await clock.waitForSleeper(until: clock.now() + .seconds(10))
+      try Files.makeFolder(state)
+      clock.advance(by: .seconds(10))
+      try await expectKept(2)
+    }
+  }
+
+  @Test("a lock that another process has taken meanwhile ends its holder, unless that one ends at once")
+  func lockTaken() async throws {
+    let folder = TemporaryFolder()
+    let lock = try InstanceLock.acquire(inStateFolder: folder.path)
+    try Files.remove(folder.file("lock"))
+    var other: InstanceLock? = try InstanceLock.acquire(inStateFolder: folder.path)
+    let log = LogRecorder()
+    try await keeping(folder.path, lock, log) { watch, clock in
+      watch.hint()
+      await clock.waitForSleeper(until: clock.now() + .seconds(10))
+      other = nil
+      clock.advance(by: .seconds(10))
+      try await waitUntil { log.records.last?.message.contains("it is there again") == true }
+    }
+    try Files.remove(folder.file("lock"))
+    other = try InstanceLock.acquire(inStateFolder: folder.path)
+    let (watch, clock) = (SilentWatch(), ManualClock())
+    await #expect(throws: InstanceLockFailure.taken(folder: folder.path, holder: getpid())) {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await lock.keep(watch, clock: clock, logger: log.logger) }
+        try await waitUntil { !watch.paths.isEmpty }
+        watch.hint()
+        await clock.waitForSleeper(until: clock.now() + .seconds(10))
+        clock.advance(by: .seconds(10))
+        try await group.waitForAll()
+      }
+    }
+    withExtendedLifetime(other) {}
+  }
+
   @Test("another process is refused too, and the lock ends with its holder")
   func lockOfAnotherProcess() async throws {
     let folder = TemporaryFolder()

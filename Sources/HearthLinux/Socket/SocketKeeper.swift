@@ -1,0 +1,86 @@
+package import HearthCore
+import HearthThreads
+package import Logging
+import Synchronization
+
+/// Puts a socket back whose file or folder was removed: a client that comes finds the daemon again.
+///
+/// The service manager does not look after the files of its sockets, and passes the same ones to a daemon that it starts
+/// anew. So the daemon listens at their paths itself.
+package struct SocketKeeper: Sendable {
+  /// Whoever removes a folder removes what is in it first: a socket that came back in between would be in the way.
+  private static let settling = Duration.seconds(3)
+  private static let retry = Duration.seconds(10)
+
+  private let server: ControlServer
+  private let troubles: SocketTroubles
+  private let watch: any FileWatch
+  private let clock: any Clock
+  private let logger: Logger
+
+  package init(
+    _ server: ControlServer, troubles: SocketTroubles, watch: any FileWatch, clock: any Clock, logger: Logger
+  ) {
+    (self.server, self.troubles, self.watch, self.clock, self.logger) = (server, troubles, watch, clock, logger)
+  }
+
+  /// Ends with its task.
+  package func run() async {
+    var sockets = Dictionary(
+      server.sockets.compactMap { socket in socket.path.map { ($0, socket) } }, uniquingKeysWith: { first, _ in first })
+    for await _ in watch.hints(for: Array(sockets.keys)) {
+      var areAllInPlace = false
+      var wait = Self.settling
+      while !areAllInPlace, !Task.isCancelled {
+        await clock.sleep(until: clock.now() + wait)
+        wait = Self.retry
+        areAllInPlace = true
+        for (path, socket) in sockets where !Task.isCancelled {
+          do {
+            guard let fresh = try await putBack(socket, at: path) else { continue }
+            sockets[path] = fresh
+          } catch {
+            troubles.set("Clients do not find the socket \(path), which was removed. \(error)", at: path, logger)
+            areAllInPlace = false
+          }
+        }
+      }
+    }
+  }
+
+  /// Returns the new socket, or nil if the old one is in its place.
+  private func putBack(_ socket: ListeningSocket, at path: String) async throws -> ListeningSocket? {
+    let made: Result<ListeningSocket, any Error>? = await WorkerThread.run {
+      socket.isInPlace ? nil : Result { try ListeningSocket(path: path) }
+    }
+    guard let fresh = try made?.get() else { return nil }
+    try await server.listen(on: fresh)
+    if !socket.isPassed { server.stopListening(on: socket) }
+    if server.sockets.contains(where: { $0.isPassed && $0.path == path }) {
+      troubles.set(
+        "The service manager's socket \(path) was removed; hearthd listens there itself until it ends. "
+          + "\"systemctl --user restart hearthd.socket\" puts the service manager's own back.", at: path, logger)
+    } else {
+      troubles.clear(path)
+      logger.warning("The socket \(path) was removed; it is there again.")
+    }
+    return fresh
+  }
+}
+
+/// What is wrong with the sockets now, each said once in the log.
+package final class SocketTroubles: Sendable {
+  private let byPath = Mutex<[String: String]>([:])
+
+  package init() {}
+
+  /// Sentences for people.
+  package var sentences: [String] { byPath.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } }
+
+  fileprivate func set(_ sentence: String, at path: String, _ logger: Logger) {
+    let old = byPath.withLock { $0.updateValue(sentence, forKey: path) }
+    if old != sentence { logger.warning("\(sentence)") }
+  }
+
+  fileprivate func clear(_ path: String) { byPath.withLock { $0[path] = nil } }
+}
