@@ -6,16 +6,23 @@ import os
 import shutil
 import subprocess
 import threading
+from urllib.parse import quote
 
+import raw_client
 from checks import check
+from checks.second_provider import second_account
+from sandbox import Sandbox
+from second import SecondProvider
 from stage import expect, oidc
 
 
 class GitServer:
-    """A git server on loopback (git-http-backend) for those who have the token that `password` gives."""
+    """A git server on loopback (git-http-backend) for those whom `lets_in` knows by user name and
+    password. None lets everybody in."""
 
-    def __init__(self, folder, password):
-        self.authorizations = authorizations = []
+    def __init__(self, folder, lets_in):
+        # User name and password of each request that has both: git sends the name of a URL with no password at first.
+        self.sent = sent = []
         root = str(folder)
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -25,10 +32,11 @@ class GitServer:
                 pass
 
             def answer(self):
-                sent = self.headers.get("Authorization", "")
-                authorizations.append(sent)
-                wanted = password and "Basic " + base64.b64encode(f"oauth2:{password()}".encode()).decode()
-                if wanted and sent != wanted:
+                header = self.headers.get("Authorization", "")
+                given = tuple(base64.b64decode(header.removeprefix("Basic ")).decode().split(":", 1))
+                if given[-1]:
+                    sent.append(given)
+                if lets_in and not (header and lets_in(*given)):
                     self.send_response(401)
                     self.send_header("WWW-Authenticate", 'Basic realm="notes"')
                     self.end_headers()
@@ -56,35 +64,54 @@ class GitServer:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
+class Git:
+    """git with a home of its own and hearthctl as its helper."""
+
+    def __init__(self, stage):
+        self.path = shutil.which("git")
+        expect(self.path, "there is no git")
+        self.home = stage.folder / "home"
+        self.home.mkdir()
+        self.environment = stage.environment | {
+            "HOME": str(self.home), "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1",
+            "HEARTH_SOCKET": stage.socket, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b",
+            "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
+        }
+        self.add_helper(f"!{stage.programs / 'hearthctl'} credential git")
+
+    def add_helper(self, command):
+        self.run("config", "--global", "--add", "credential.helper", command)
+
+    def run(self, *words, status=0):
+        """What it says."""
+        done = subprocess.run(
+            [self.path, *map(str, words)], env=self.environment, cwd=self.home, capture_output=True, text=True)
+        expect((done.returncode == 0) == (status == 0), f"git {words} ended with {done.returncode}: {done.stderr}")
+        return done.stderr
+
+    def repository(self, folder):
+        self.run("init", "-q", folder)
+        (folder / "note").write_text("one\n")
+        self.run("-C", folder, "add", "note")
+        self.run("-C", folder, "commit", "-qm", "One")
+
+    @property
+    def version(self):
+        return subprocess.run([self.path, "--version"], capture_output=True, text=True).stdout.split()[2]
+
+
 @check("helpers")
 def helpers(stage):
     """git clones over HTTP from a server that is one of the api_origins; a submodule from elsewhere gets nothing."""
     provider = stage.provider()
     provider.client()
-    git = shutil.which("git")
-    expect(git, "there is no git")
-    home = stage.folder / "home"
-    home.mkdir()
-    environment = stage.environment | {
-        "HOME": str(home), "GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "HEARTH_SOCKET": stage.socket,
-        "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@b",
-    }
-
-    def run(*words, status=0):
-        done = subprocess.run([git, *map(str, words)], env=environment, cwd=home, capture_output=True, text=True)
-        expect((done.returncode == 0) == (status == 0), f"git {words}: {done.stderr}")
-        return done.stderr
-
-    def repository(folder):
-        run("init", "-q", folder)
-        (folder / "note").write_text("one\n")
-        run("-C", folder, "add", "note")
-        run("-C", folder, "commit", "-qm", "One")
-
-    ours = GitServer(stage.folder / "ours", lambda: stage.run("token", "work").stdout.strip())
+    git = Git(stage)
+    run, home = git.run, git.home
+    ours = GitServer(
+        stage.folder / "ours", lambda *given: given == ("oauth2", stage.run("token", "work").stdout.strip()))
     others = GitServer(stage.folder / "others", None)
-    repository(stage.folder / "others" / "lib")
-    repository(stage.folder / "ours" / "notes")
+    git.repository(stage.folder / "others" / "lib")
+    git.repository(stage.folder / "ours" / "notes")
     run("-C", stage.folder / "ours" / "notes", "-c", "protocol.file.allow=always", "submodule", "add", "-q",
         others.url + "/lib/.git", "lib")
     run("-C", stage.folder / "ours" / "notes", "commit", "-qm", "Two")
@@ -92,16 +119,15 @@ def helpers(stage):
     stage.configure({"work": oidc(provider, api_origins=[provider.url, ours.url])})
     stage.start_daemon()
     stage.sign_in(provider.grant()["refresh_token"])
-    run("config", "--global", "credential.helper", f"!{stage.programs / 'hearthctl'} credential git")
     run("clone", "-q", "--recurse-submodules", ours.url + "/notes/.git", "clone")
     expect((home / "clone" / "note").exists() and (home / "clone" / "lib" / "note").exists(), "not everything was cloned")
-    expect(any(ours.authorizations), "our server was sent no token")
-    expect(not any(others.authorizations), "the other server was sent something")
+    expect(ours.sent, "our server was sent no token")
+    expect(not others.sent, "the other server was sent something")
 
     # Asked for a password, the other server gets none either.
-    closed = GitServer(stage.folder / "others", lambda: "never")
+    closed = GitServer(stage.folder / "others", lambda *_: False)
     said = run("clone", "-q", closed.url + "/lib/.git", "closed", status=1)
-    expect(not any(closed.authorizations), "a server that is none of the api_origins was sent something")
+    expect(not closed.sent, "a server that is none of the api_origins was sent something")
     expect("could not read Username" in said, said)
 
     stage.hearthctl("lock")
@@ -109,5 +135,68 @@ def helpers(stage):
     expect("Locked" in said, said)
     stage.hearthctl("unlock")
     run("-C", home / "clone", "fetch", "-q")
-    version = subprocess.run([git, "--version"], capture_output=True, text=True).stdout.split()[-1]
-    return f"git {version} cloned with a token, {len(ours.authorizations)} requests; others got nothing"
+    return f"git {git.version} cloned with a token, {len(ours.sent)} requests; others got nothing"
+
+
+@check("git-accounts")
+def git_accounts(stage):
+    """Two accounts have git's server. The user in the URL picks the one whose subject, mail address or `username` that
+    is; one that is locked or signed out stops no other; and no token is sent under another's name."""
+    git, sandbox, second = Git(stage), Sandbox(stage), SecondProvider(stage)
+    stage.providers += [sandbox, second]
+    tokens = {}
+    # "home" comes first. A helper after Hearth's knows carol alone.
+    owners = dict.fromkeys(["ada", "ada-work", "ada@example.com", "Ada@Example.com"], "work")
+    owners |= {"bob": "home", "bob-home": "home"}
+    expected = {"carol": "carols"} | owners
+
+    def lets_in(user, password):
+        return password == tokens.get(expected.get(user), expected.get(user))
+
+    server = GitServer(stage.folder / "ours", lets_in)
+    git.repository(stage.folder / "ours" / "notes")
+    asked = stage.folder / "asked"
+    git.add_helper(f'!f() {{ [ "$1" != get ] || {{ echo again >> {asked}; echo password=carols; }}; }}; f')
+    scopes = ["openid", "profile", "email"]
+    stage.configure({
+        "home": oidc(sandbox, api_origins=[server.url], username="bob-home"),
+        "work": second_account(second, scopes=scopes, api_origins=[server.url], username="ada-work"),
+    })
+    stage.start_daemon()
+    stage.sign_in(sandbox.grant(subject="bob", scope="openid offline_access")["refresh_token"], "home")
+    _, grant, _ = raw_client.sign_in(second.issuer, "hearth", second.redirect_port, scope=" ".join(scopes))
+    stage.sign_in(grant["refresh_token"], "work")
+    tokens |= {account: stage.hearthctl("token", account) for account in ("home", "work")}
+
+    def expect_clone(user, sent, status=0, says="", asks=0):
+        """`sent`: the user name that the server is sent, or None for nothing. `asks`: how often the other helper is."""
+        server.sent.clear()
+        asked.unlink(missing_ok=True)
+        shutil.rmtree(git.home / "clone", ignore_errors=True)
+        whose = f"{quote(user, safe='')}@" if user else ""
+        said = git.run("clone", "-q", server.url.replace("//", f"//{whose}") + "/notes/.git", "clone", status=status)
+        expect(says in said, f"it does not say {says}: {said}")
+        names = {name for name, _ in server.sent}
+        expect(names == ({sent} if sent else set()), f"the server was sent the names {names}, for {user}: {said}")
+        expect(all(lets_in(*given) for given in server.sent), f"the server was sent another's token, for {user}")
+        count = len(asked.read_text().splitlines()) if asked.exists() else 0
+        expect(bool(count) == bool(asks), f"the other helper was asked {count} times, for {user}")
+
+    for user in owners:
+        expect_clone(user, user)
+    expect_clone(None, "bob-home")
+    expect_clone("carol", "carol", asks=1)
+    stage.hearthctl("lock", "home")
+    # Bob's own account is final, whoever else might answer for him.
+    expect_clone("bob", None, status=1, says="Locked. Run")
+    expect_clone("carol", "carol", asks=1)
+    expect_clone("ada-work", "ada-work")
+    expect_clone(None, "ada-work")
+    stage.hearthctl("unlock", "home")
+    stage.hearthctl("logout", "home")
+    expect_clone("bob-home", None, status=1, says="You signed out")
+    expect_clone("ada@example.com", "ada@example.com")
+    expect_clone(None, "ada-work")
+    stage.hearthctl("lock", "work")
+    expect_clone(None, None, status=1, says="hearthctl")
+    return f"git {git.version} cloned as each of {len(owners)} names; no token went out under another's"
