@@ -210,17 +210,38 @@ def try_rclone(scene, rclone):
     scene.expect_uses(rclone, "dav", call)
 
 
-def try_docker(scene, docker, words=("manifest", "inspect"), prefix=""):
+def try_docker(scene, docker, words=("manifest", "inspect"), prefix="", shows_output=True):
     folder = scene.home / ".docker"
     folder.mkdir(exist_ok=True)
     helpers = {server["images"].host: "hearth" for server in (scene.servers, scene.others)}
     (folder / "config.json").write_text(json.dumps({"credHelpers": helpers}))
 
-    def call(server):
-        return docker.run(*words, f"{prefix}{server.host}/notes:one", SSL_CERT_FILE=str(scene.certificate))
+    def call(server, **variables):
+        certificate = {"SSL_CERT_FILE": str(scene.certificate)}
+        return docker.run(*words, f"{prefix}{server.host}/notes:one", **certificate, **variables)
 
     # Without a password they ask for less, and are refused.
     scene.expect_uses(docker, "images", call, says_why=False)
+
+    # They read a failure from the helper's standard output: the agreed words are no failure, others are shown.
+    quiet = scene.home / "quiet"
+    quiet.mkdir(exist_ok=True)
+    helper = quiet / "docker-credential-hearth"
+    helper.write_text('#!/bin/sh\nexec hearthctl credential docker "$@" 2> /dev/null\n')
+    helper.chmod(0o700)
+    path = os.pathsep.join([str(quiet), docker.environment["PATH"]])
+
+    def said(server):
+        done = call(server, PATH=path)
+        expect(done.returncode != 0, f"{docker.name} went on without a token: {done.stdout}{done.stderr}")
+        return done.stdout + done.stderr
+
+    other = said(scene.others["images"])
+    expect("getting credentials" not in other, f"{docker.name} takes it for a failure that there is no token: {other}")
+    scene.stage.hearthctl("lock", "work")
+    locked = said(scene.servers["images"])
+    expect("Locked. Run" in locked or not shows_output, f"{docker.name} does not show the helper's output: {locked}")
+    scene.stage.hearthctl("unlock", "work")
 
 
 def try_kubectl(scene, kubectl):
@@ -282,7 +303,8 @@ PROGRAMS = {
     "cargo": (["--version"], try_cargo),
     "http": (["--version"], try_http),
     "rclone": (["version"], try_rclone),
-    "docker": (["--version"], try_docker),
+    # docker goes on without a token whatever its helper says, and shows only standard error.
+    "docker": (["--version"], partial(try_docker, shows_output=False)),
     "skopeo": (["--version"], partial(try_docker, words=("inspect", "--raw"), prefix="docker://")),
     "podman": (["--version"], try_docker),
     "kubectl": (["version", "--client"], try_kubectl),
