@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 import TestSupport
 
-/// A provider and API on loopback that answers in every way that costs a client time, memory or timeout. The last part of
+/// A provider and API on loopback that answers in every way that costs a client time or memory. The last part of
 /// a request's path names the trick.
 final class HostileServer: Sendable {
   enum Trick: String, CaseIterable {
