@@ -9,8 +9,8 @@ import NIOSSL
 
 /// Sends one request and returns its response, or says whether the server can have seen the request.
 ///
-/// The sender follows no redirect, repeats nothing, decompresses nothing but documents, and speaks HTTP/1.1. `shutdown()` must be called
-/// before the sender is released.
+/// The sender follows no redirect but those of documents that providers publish, repeats nothing, decompresses nothing but
+/// documents, and speaks HTTP/1.1. `shutdown()` must be called before the sender is released.
 package final class HTTPSender: Sendable {
   /// How requests share connections.
   package enum Connections: Sendable {
