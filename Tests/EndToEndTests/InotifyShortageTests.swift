@@ -5,8 +5,7 @@ import Testing
 
 @Suite("No room in inotify", .serialized, .mayBlock) struct InotifyShortageTests {
   @Test(
-    "is said once, in the log and by the doctor; a credential that changed is noticed all the same, and watched again "
-      + "once there is room",
+    "is said once, in log and doctor; a changed credential is noticed all the same, and watched once there is room",
     .enabled(if: InotifyLimit.isPossible, "needs user namespaces"),
     arguments: [("watches", 3), ("instances", 0)])
   func usedUp(_ what: String, _ limit: Int) async throws {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import HearthCore
 import TestSupport
 import Testing
 

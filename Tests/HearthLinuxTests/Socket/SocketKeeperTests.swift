@@ -1,5 +1,6 @@
 import Glibc
 import HearthControl
+import HearthCore
 import HearthLinux
 import TestSupport
 import Testing
@@ -69,7 +70,8 @@ struct SocketKeeperTests {
       #expect(Files.mode(folder.file("run")).map { $0 & 0o777 } == 0o700)
       try await onThread {
         early.call(1, "echo")
-        #expect(try early.receive() == answer(1, [:]))
+        let answered = try early.receive()
+        #expect(answered == answer(1, [:]))
       }
       #expect(troubles.sentences == [])
     }

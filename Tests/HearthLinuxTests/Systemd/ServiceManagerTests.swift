@@ -56,7 +56,8 @@ struct ServiceManagerTests {
       unsetenv("LISTEN_FDS")
       ServiceNotifier().ready(status: "Nobody listens.")
       #expect(Watchdog.requested() == nil)
-      #expect(try PassedSockets().listeners().isEmpty)
+      let sockets = try PassedSockets().listeners()
+      #expect(sockets.isEmpty)
     }
   }
 
@@ -117,11 +118,13 @@ struct ServiceManagerTests {
     await #expect(processExitsWith: .success) {
       let (one, two) = (try #require(UnixSocket.listening()), try #require(UnixSocket.listening()))
       try Self.passing([one]) { passed in
-        #expect(try passed.listeners().map(\.descriptor) == [3])
+        let sockets = try passed.listeners()
+        #expect(sockets.map(\.descriptor) == [3])
         #expect(passed.complaint == nil)
       }
       try Self.passing([one, two]) { passed in
-        #expect(try passed.listeners().map(\.descriptor) == [3, 4])
+        let sockets = try passed.listeners()
+        #expect(sockets.map(\.descriptor) == [3, 4])
         #expect(passed.complaint == nil)
       }
       var pipe: [Int32] = [0, 0]
@@ -134,7 +137,8 @@ struct ServiceManagerTests {
       ]
       for (other, name) in others {
         try Self.passing([other, one]) { passed in
-          #expect(try passed.listeners().map(\.descriptor) == [4])
+          let sockets = try passed.listeners()
+          #expect(sockets.map(\.descriptor) == [4])
           #expect(passed.complaint?.contains("passed \(name) (descriptor 3), which is not served") == true)
         }
         try Self.passing([other]) { passed in
