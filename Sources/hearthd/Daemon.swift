@@ -37,6 +37,7 @@ struct Daemon {
     let sessions: SessionDirectory
     let signIns: SignInService
     let sinks: SinkService
+    let access: APIAccess
     let outbox: OutboxService
     let requests: RequestService
     let streams: StreamService
@@ -90,17 +91,17 @@ struct Daemon {
         connections: .kept, userAgent: userAgent, clock: clock, authorities: setup.paths.authorities,
         idleTime: setup.descriptors.idleTime)
     )
-    let api = HTTPAPIEndpoint(sender: senders.api)
+    let (api, access) = (HTTPAPIEndpoint(sender: senders.api), APIAccess())
     let outbox = OutboxService(
-      store: outboxStore, bearers: sessions, api: metrics.measuring(api), clock: clock,
-      settings: configuration.outbox, accounts: [:], log: logger,
+      store: outboxStore, bearers: sessions, api: metrics.measuring(api), access: access, clock: clock,
+      settings: configuration.outbox, log: logger,
       publish: { events, overview in
         hub.update(overview, after: events)
         metrics.update(after: events)
         status.outboxIs(overview.all)
       })
     responses = SQLiteResponseStore(path: setup.state.responses, logger: logger)
-    let requests = RequestService(bearers: sessions, api: api, store: responses, clock: clock)
+    let requests = RequestService(bearers: sessions, api: api, access: access, store: responses, clock: clock)
     let streams = StreamService(requests: requests, exchanges: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
@@ -133,7 +134,7 @@ struct Daemon {
       }, sessionEnded: { reauth.sessionEnded($0) })
     parts = Parts(
       setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
-      sinks: sinks, outbox: outbox, requests: requests, streams: streams)
+      sinks: sinks, access: access, outbox: outbox, requests: requests, streams: streams)
     let reloader = Reloader(parts, builder, socketPath: sockets.lazy.compactMap(\.path).first ?? setup.socketPath) {
       [setup.passed.complaint, watch.trouble].compactMap(\.self) + troubles.sentences
     }

@@ -125,9 +125,10 @@ actor Reloader {
 
   /// From now on tokens go to these APIs alone.
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
-    await parts.outbox.accountsChanged(apis, settings: settings)
-    await parts.requests.accountsChanged(apis, maxBody: settings.maxBody)
-    await parts.streams.accountsChanged(apis)
+    parts.access.change(to: apis)
+    await parts.outbox.accountsChanged(settings: settings)
+    await parts.requests.accountsChanged(maxBody: settings.maxBody)
+    await parts.streams.accountsChanged()
   }
 
   private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async

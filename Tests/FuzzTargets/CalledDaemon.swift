@@ -21,14 +21,13 @@ struct CalledDaemon: Sendable {
   static func run<Value>(_ body: (CalledDaemon) async throws -> Value) async throws -> Value {
     let (clock, sessions) = (ManualClock(), SessionDirectory())
     let api = ScriptedAPIEndpoint { _, _ in .success(APIResponse(status: 200)) }
-    let hub = EventHub(clock: clock)
+    let (hub, access) = (EventHub(clock: clock), APIAccess([Sample.work: [Sample.origin]]))
     let outbox = OutboxService(
       store: MemoryOutboxStore(clock: clock), bearers: ScriptedBearerTokenProvider(subject: Sample.alice), api: api,
-      clock: clock,
-      settings: OutboxSettings(), accounts: [Sample.work: [Sample.origin]], log: silent, random: { 0 },
+      access: access, clock: clock, settings: OutboxSettings(), log: silent, random: { 0 },
       publish: { events, overview in hub.update(overview, after: events) })
-    let requests = RequestService(bearers: sessions, api: api, store: MemoryResponseStore(), clock: clock)
-    await requests.accountsChanged([Sample.work: [Sample.origin]], maxBody: OutboxSettings().maxBody)
+    let requests = RequestService(
+      bearers: sessions, api: api, access: access, store: MemoryResponseStore(), clock: clock)
     let streams = StreamService(requests: requests, exchanges: AnsweringExchanges(clock: clock), clock: clock)
     let endpoint = ScriptedTokenEndpoint()
     let signIn = ScriptedSignInEndpoint(takesPassword: true)

@@ -18,11 +18,10 @@ import Testing
     var provider = ProviderConfiguration(
       kind: .oauth(.named(ProviderEndpoints(token: url)), OAuthClient(id: "hearth", authentication: .none)))
     provider.route = route
-    provider.api = APISettings(origins: [url.origin])
     let bearer = token.map {
       Bearer(token: Token(hashing: Secret($0)), type: "Bearer", expiresAt: nil, subject: nil, secrets: [])
     }
-    return await HTTPAccountProbe(provider, sender: bench.sender, files: bench.files).checks(bearer)
+    return await HTTPAccountProbe(provider, sender: bench.sender, files: bench.files).checks(bearer, at: [url.origin])
   }
 
   private func verdicts(_ checks: [Diagnosis]) -> [String] {

@@ -100,11 +100,6 @@ extension OutboxMachine {
   /// The configured accounts.
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
-  /// The origins that may receive the account's token, including mail servers. Nil if the account is not configured.
-  package func origins(of name: AccountName) -> Set<Origin>? {
-    accounts[name].flatMap { $0.isConfigured ? $0.api.allOrigins : nil }
-  }
-
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
   /// The subjects under which the store may have items of the account's user, or of the user who has signed out: also

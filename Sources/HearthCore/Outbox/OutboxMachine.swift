@@ -8,7 +8,7 @@
 /// - starts a sender for each of `startSenders(at:)` and carries out its steps (`next(of:at:)`), and
 /// - looks again at `nextWake(after:)`.
 package struct OutboxMachine {
-  var settings: OutboxSettings
+  package internal(set) var settings: OutboxSettings
   var policy: DeliveryPolicy
   /// Returns numbers in 0..<1.
   let random: @Sendable () -> Double

@@ -1,7 +1,7 @@
 /// Tries each step on the way to an account's provider and APIs without changing anything there.
 package protocol AccountProbe: Sendable {
-  /// Returns the results. `bearer` is the token that the APIs are shown, or nil if the session has none.
-  func checks(_ bearer: Bearer?) async -> [Diagnosis]
+  /// Returns the results. `bearer` is the token that the APIs at `origins` are shown, or nil if the session has none.
+  func checks(_ bearer: Bearer?, at origins: Set<Origin>) async -> [Diagnosis]
 }
 
 /// The result of one check of an account, as a sentence for people.

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// What an account's configuration says about its provider, and about the APIs that its tokens are for.
+/// What an account's configuration says about its provider.
 package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
   /// The name of its preset (`provider`), if it has one.
@@ -11,8 +11,6 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var defaultLifetime: Duration?
   /// The token that APIs are shown.
   package var bearer = BearerKind.accessToken
-  /// Hearth itself sends this account's token to these origins only.
-  package var api = APISettings(origins: [])
   /// Error codes of this provider that end a session, besides the known ones.
   package var finalErrors: Set<String> = []
   /// What errors of this provider mean if they differ from those of others. The first rule that fits counts.
@@ -54,9 +52,6 @@ extension ProviderConfiguration {
       throw table.error(.provider, "cannot be \"\(preset.name)\" for an account of type \"\(type.rawValue)\"")
     }
     kind = try Kind(reading: table, of: type, preset)
-    api = APISettings(
-      origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self),
-      overrides: try DeliveryOverrides(reading: table.tables(.delivery)))
     bearer = try table.choice(.bearer, as: BearerKind.self) ?? (type == .firebase ? .idToken : .accessToken)
     subject = try table.string(.subject)
     defaultLifetime = try table.duration(.defaultLifetime)
@@ -73,7 +68,7 @@ extension ProviderConfiguration {
   /// What is about TLS alone needs an address with TLS.
   private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard binding.origin.scheme != "https" else { return }
-    if !api.origins.contains(where: { $0.scheme == "https" }) {
+    if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
       for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
         throw table.error(key, "means nothing where every address is http")
       }
@@ -81,5 +76,14 @@ extension ProviderConfiguration {
     if table.has(.clientCertificateFile) {
       throw table.error(.clientCertificateFile, "means nothing where the provider's address is http")
     }
+  }
+}
+
+extension APISettings {
+  /// Reads what an account's table says about the APIs that its tokens are for.
+  package init(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
+    self.init(
+      origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self),
+      overrides: try DeliveryOverrides(reading: table.tables(.delivery)))
   }
 }

@@ -20,8 +20,8 @@ package struct HTTPAccountProbe: AccountProbe {
 
   private var steps: NetworkSteps { NetworkSteps(timeout: Self.timeout) }
 
-  package func checks(_ bearer: Bearer?) async -> [Diagnosis] {
-    await providerChecks() + [tokenCheck(bearer)].compactMap(\.self) + apiChecks(bearer)
+  package func checks(_ bearer: Bearer?, at origins: Set<Origin>) async -> [Diagnosis] {
+    await providerChecks() + [tokenCheck(bearer)].compactMap(\.self) + apiChecks(bearer, at: origins)
   }
 
   // MARK: - The provider
@@ -83,9 +83,9 @@ package struct HTTPAccountProbe: AccountProbe {
 
   // MARK: - The APIs
 
-  private func apiChecks(_ bearer: Bearer?) async -> [Diagnosis] {
+  private func apiChecks(_ bearer: Bearer?, at origins: Set<Origin>) async -> [Diagnosis] {
     var found: [Diagnosis] = []
-    for origin in provider.api.origins.sorted(by: { $0.description < $1.description }) {
+    for origin in origins.sorted(by: { $0.description < $1.description }) {
       guard let url = try? HTTPURL("\(origin)/") else { continue }
       found += await way(to: url, as: .api, bearer?.token).found
     }

@@ -28,7 +28,7 @@ extension GetToken: InstantMethod {
   }
 
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> GivenToken {
-    if let url { try await service.requireOrigin(of: url, for: account) }
+    if let url { try check(url, service.requests.access) }
     if scope != nil || audience != nil { try check(await service.entry(account).offer) }
     let token = try await service.token(of: account, minValidity: minValidity)
     return wantsNames ? token.withNames : token
@@ -36,6 +36,16 @@ extension GetToken: InstantMethod {
 }
 
 extension GetToken {
+  /// The account's token may be sent to where this URL leads.
+  private func check(_ url: String, _ access: APIAccess) throws(RPCError) {
+    let place: Origin
+    do { place = try Origin(ofServer: url) } catch {
+      throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
+    }
+    guard let api = access[account] else { throw .unknownAccount(account.description) }
+    guard api.allOrigins.contains(place) else { throw .originNotAllowed(place, account) }
+  }
+
   /// Whose token a program is given must not depend on what it does not look at: what it asks for is not passed over.
   private func check(_ offer: TokenOffer) throws(RPCError) {
     if let scope, !offer.hasScopes(scope) {
@@ -74,7 +84,7 @@ extension DiagnoseSession: PlainMethod {
     if checks != [.sink] {
       let (entry, answer) = try await service.ask(account, .token(minValidity: nil))
       let bearer: Bearer? = if case .token(let bearer) = answer.response { bearer } else { nil }
-      found = await entry.probe?.checks(bearer) ?? []
+      found = await entry.probe?.checks(bearer, at: service.requests.access[account]?.origins ?? []) ?? []
     }
     found += await service.sinks.checks(of: account)
     return Diagnoses(found.filter { checks.contains($0.check) })
@@ -218,16 +228,5 @@ extension ControlService {
         }
       }
     }
-  }
-
-  /// The account's token may be sent to where this URL leads.
-  func requireOrigin(of url: String, for account: AccountName) async throws(RPCError) {
-    let place: Origin
-    do { place = try Origin(ofServer: url) } catch {
-      throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
-    }
-    do throws(OutboxError) {
-      try await outbox.requireAllowed(place, for: account)
-    } catch { throw RPCError(error, account: account) }
   }
 }

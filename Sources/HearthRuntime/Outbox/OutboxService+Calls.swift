@@ -34,7 +34,7 @@ extension OutboxService {
   /// Returns once the items are on disk.
   func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws(OutboxError) -> [OutboxReceipt] {
     if items.isEmpty { return [] }
-    let receipts = try await answered(await store.enqueue(items, within: settings))
+    let receipts = try await answered(await store.enqueue(items, within: machine.settings))
     machine.enqueued(
       receipts, expiring: items.compactMap(\.draft.expiresAt).min(),
       mayReplace: items.contains { $0.draft.replaceKey != nil }, at: self.now())
@@ -49,17 +49,11 @@ extension OutboxService {
 
   /// The account is configured, and the request can be sent as it is.
   func checkedURL(of draft: OutboxDraft) throws(OutboxError) -> HTTPURL {
-    try requireKnown(draft.account)
+    let api = try known(draft.account)
     let url: HTTPURL
-    do { url = try draft.checked(maxBody: settings.maxBody) } catch { throw .invalidRequest("\(error)") }
-    try requireAllowed(url.origin, for: draft.account)
+    do { url = try draft.checked(maxBody: machine.settings.maxBody) } catch { throw .invalidRequest("\(error)") }
+    guard api.origins.contains(url.origin) else { throw .originNotAllowed(url.origin) }
     return url
-  }
-
-  /// The account's token may be sent to this origin: it is one of its `api_origins`.
-  package func requireAllowed(_ origin: Origin, for account: AccountName) throws(OutboxError) {
-    guard let origins = machine.origins(of: account) else { throw .unknownAccount(account) }
-    guard origins.contains(origin) else { throw .originNotAllowed(origin) }
   }
 
   package func get(_ id: String) async throws(OutboxError) -> OutboxItem {
@@ -75,7 +69,7 @@ extension OutboxService {
   }
 
   func check(_ query: OutboxQuery) throws(OutboxError) {
-    if let account = query.account { try requireKnown(account) }
+    if let account = query.account { try known(account) }
     guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
     if let cursor = query.cursor, Int64(cursor) == nil {
       throw .invalidRequest("cursor: outbox.list has given no such cursor; leave it out to begin with the oldest item")
@@ -92,7 +86,7 @@ extension OutboxService {
   func changeAll(
     _ account: AccountName, in state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
-    try requireKnown(account)
+    try known(account)
     defer { madeNobodys(account) }
     var (count, place) = (0, Int64?.none)
     while true {
@@ -130,7 +124,7 @@ extension OutboxService {
   }
 
   package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
-    if let account { try requireKnown(account) }
+    if let account { try known(account) }
     return publisher.shown(try await answered(await store.stats(of: account)), of: account)
   }
 
@@ -170,7 +164,7 @@ extension OutboxService {
   /// Sign-out with `outbox: "discard"`: cancels every item of these subjects that is not delivered. None of them is sent
   /// any more; what a request under way comes to changes nothing. Returns the number of cancelled items.
   package func purge(_ name: AccountName, of subjects: [Subject?]) async throws(OutboxError) -> Int {
-    try requireKnown(name)
+    try known(name)
     machine.discarding(name, at: now())
     defer {
       machine.discarded(name)
@@ -195,13 +189,15 @@ extension OutboxService {
     follow()
   }
 
-  private func requireKnown(_ account: AccountName) throws(OutboxError) {
-    if machine.origins(of: account) == nil { throw .unknownAccount(account) }
+  @discardableResult
+  private func known(_ account: AccountName) throws(OutboxError) -> APISettings {
+    guard let api = access[account] else { throw .unknownAccount(account) }
+    return api
   }
 
   private func chosen(_ account: AccountName?) throws(OutboxError) -> Set<AccountName> {
     guard let account else { return machine.names }
-    try requireKnown(account)
+    try known(account)
     return [account]
   }
 

@@ -25,7 +25,7 @@ extension OutboxService {
     _ exported: [ExportedItem], after count: Int, bytes: Int
   ) async throws(OutboxError) -> [OutboxReceipt] {
     let items = try checked(exported, at: now())
-    var settings = settings
+    var settings = machine.settings
     settings.maxItems -= count
     settings.maxBytes -= bytes
     return try await answered(await store.rehearse(items, within: settings))
@@ -38,7 +38,7 @@ extension OutboxService {
   private func checked(_ exported: ExportedItem, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
     let url = try checkedURL(of: exported.draft)
     do {
-      let kept = try exported.kept(horizon: settings.idempotencyHorizon, at: now)
+      let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
       // One of another user without a name waits for a person here, too.
       let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
       return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)

@@ -9,6 +9,7 @@ package actor OutboxService: RunningService {
   let store: any OutboxStore
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
+  let access: APIAccess
   let clock: any Clock
   let makeID: @Sendable (Timestamp) -> String
   let publisher: OutboxPublisher
@@ -18,7 +19,6 @@ package actor OutboxService: RunningService {
   private var stepped: Duration
 
   var machine: OutboxMachine
-  var settings: OutboxSettings
   var flushes = FlushWaiters()
   var storeFailures: StoreFailureLog {
     didSet {
@@ -41,24 +41,20 @@ package actor OutboxService: RunningService {
   private static let keptOfRejection = 16_384
 
   package init(
-    store: any OutboxStore, bearers: any BearerTokenProvider, api: any APIEndpoint, clock: any Clock,
-    settings: OutboxSettings, accounts: [AccountName: APISettings], log: Logger,
+    store: any OutboxStore, bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess,
+    clock: any Clock, settings: OutboxSettings, log: Logger,
     random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
     makeID: @escaping @Sendable (Timestamp) -> String = {
       ItemID.make(at: $0, random: (UInt64.random(in: 0...UInt64.max), UInt64.random(in: 0...UInt64.max)))
     },
     publish: @escaping @Sendable ([OutboxEvent], OutboxOverview) -> Void
   ) {
-    self.store = store
-    self.bearers = bearers
-    self.api = api
-    self.clock = clock
+    (self.store, self.bearers, self.api, self.access, self.clock) = (store, bearers, api, access, clock)
     stepped = clock.moment().stepped
-    self.settings = settings
     self.makeID = makeID
     publisher = OutboxPublisher(log, publish)
     storeFailures = StoreFailureLog(log)
-    machine = OutboxMachine(settings: settings, accounts: accounts, random: random)
+    machine = OutboxMachine(settings: settings, accounts: access.all, random: random)
     publisher.configured(machine.names)
     publisher.changed(machine.takePauseChanges())
     store.observe { [publisher, wakeUp] commit in
@@ -130,9 +126,8 @@ package actor OutboxService: RunningService {
   }
 
   /// The configuration was read again.
-  package func accountsChanged(_ apis: [AccountName: APISettings], settings: OutboxSettings) {
-    self.settings = settings
-    machine.accountsChanged(apis, settings: settings, at: now())
+  package func accountsChanged(settings: OutboxSettings) {
+    machine.accountsChanged(access.all, settings: settings, at: now())
     publisher.configured(machine.names)
     readinessWaiters.resumeAll()
     follow()
@@ -245,7 +240,7 @@ package actor OutboxService: RunningService {
     case .expire(let time):
       machine.expired(next: try await store.expire(limit: OutboxMachine.batch, by: time))
     case .prune(let time):
-      let pruning = try await store.prune(keeping: settings, limit: OutboxMachine.batch, by: time)
+      let pruning = try await store.prune(keeping: machine.settings, limit: OutboxMachine.batch, by: time)
       machine.pruned(pruning, at: now())
     case .publishHeld(let name, let cursor):
       let page = try await store.list(
@@ -311,7 +306,7 @@ package actor OutboxService: RunningService {
   private func exchange(_ delivery: Delivery, _ bearer: Bearer) async -> Result<APIResponse, ExchangeFailure> {
     await Result { () async throws(ExchangeFailure) in
       var response = try await api.exchange(
-        delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: settings.requestTimeout)
+        delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: machine.settings.requestTimeout)
       if !(200...299).contains(response.status) {
         // The body is kept and shown, without the tokens that careless servers repeat.
         if response.isCompressed { response.body = [] }
@@ -329,7 +324,7 @@ package actor OutboxService: RunningService {
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
     let stepped = stepped
     let result = await Result { () async throws(ExchangeFailure) in
-      try await api.exchange(request, of: name, bearer: nil, timeout: settings.requestTimeout)
+      try await api.exchange(request, of: name, bearer: nil, timeout: machine.settings.requestTimeout)
     }
     _ = now()
     // Where the clock was set meanwhile, the skew may be that of the clock before: it is asked for again.

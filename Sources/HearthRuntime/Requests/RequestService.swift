@@ -5,67 +5,51 @@ package import HearthCore
 package actor RequestService {
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
+  nonisolated let access: APIAccess
   private let store: any ResponseStore
   private let clock: any Clock
   nonisolated let places = RequestPlaces()
   /// How often something of the account was wiped. What was asked before a wipe is not kept after it.
   private var wipes: [AccountName: Int] = [:]
   /// Whose answers may be kept, as far as it is known.
-  private var owners: [AccountName: Owner] = [:]
-  private var apis: [AccountName: APISettings] = [:]
+  private var owners: [AccountName: Subject] = [:]
   /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
   private var acceptance: [AccountName: TokenAcceptance] = [:]
 
-  private enum Owner: Hashable {
-    case nobody
-    case user(Subject)
-  }
-
   package init(
-    bearers: any BearerTokenProvider, api: any APIEndpoint, store: any ResponseStore, clock: any Clock
+    bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess, store: any ResponseStore,
+    clock: any Clock
   ) {
-    self.bearers = bearers
-    self.api = api
-    self.store = store
-    self.clock = clock
+    (self.bearers, self.api, self.access, self.store, self.clock) = (bearers, api, access, store, clock)
   }
 
   /// The configuration was read again. `maxBody` is that of a request, in bytes.
-  package func accountsChanged(_ apis: [AccountName: APISettings], maxBody: Int) async {
-    self.apis = apis
+  package func accountsChanged(maxBody: Int) async {
     self.maxBody = maxBody
-    acceptance = acceptance.filter { apis[$0.key] != nil }
-    for account in owners.keys where apis[account] == nil {
+    acceptance = acceptance.filter { access[$0.key] != nil }
+    for account in owners.keys where access[account] == nil {
       owners[account] = nil
       wipes[account, default: 0] += 1
     }
-    await store.wipeAll(but: Set(apis.keys))
+    await store.wipeAll(but: Set(access.all.keys))
   }
 
   /// The account's session has changed. What is kept of a user whose place another has taken is wiped; what is kept of one
   /// who signed out is gone when this returns.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
-    let owner: Owner
+    let owner: Subject?
     switch state {
-    case .unauthenticated: owner = .nobody
+    case .unauthenticated: owner = nil
     case .hydrating, .locked, .authenticated, .reauthRequired:
-      guard let subject else { return }
-      owner = .user(subject)
+      guard let subject, owners[account] != subject else { return }
+      owner = subject
     }
-    // That somebody has signed out is told more than once, and the first wipe may still be under way: the store does one
-    // after the other.
-    guard owners[account] != owner || owner == .nobody else { return }
-    let former = owners.updateValue(owner, forKey: account)
-    switch owner {
-    case .nobody:
-      wipes[account, default: 0] += 1
-      await store.wipe(account, keeping: nil)
-    case .user(let subject):
-      // Before the first one nothing of another was asked for.
-      if case .user = former { wipes[account, default: 0] += 1 }
-      await store.wipe(account, keeping: subject)
-    }
+    // Before the first user nothing of another was asked for. That somebody has signed out is told more than once, and the
+    // first wipe may still be under way: the store does one after the other.
+    if owner == nil || owners[account] != nil { wipes[account, default: 0] += 1 }
+    owners[account] = owner
+    await store.wipe(account, keeping: owner)
   }
 
   /// An answer, and whose token it was asked under, as far as that is known.
@@ -102,7 +86,7 @@ package actor RequestService {
   }
 
   private func checked(_ draft: RequestDraft) throws(RequestFailure) -> APIRequest {
-    guard apis[draft.account] != nil else { throw .unknownAccount(draft.account) }
+    guard access[draft.account] != nil else { throw .unknownAccount(draft.account) }
     do { return try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
   }
 
@@ -183,20 +167,20 @@ package actor RequestService {
     send: (APIRequest, Bearer) async throws(ExchangeFailure) -> APIResponse
   ) async throws(RequestFailure) -> APIResponse {
     var machine = RequestMachine(request)
-    var step = machine.begin(apis[account])
+    var step = machine.begin(access[account])
     while true {
       switch step {
       case .getBearer:
         let bearer = try await given(await bearers.bearer(for: account))
-        step = machine.authorized(by: bearer, apis[account])
+        step = machine.authorized(by: bearer, access[account])
       case .replaceBearer(let rejection):
         let bearer = try await given(await bearers.tokenRejected(rejection, of: account))
-        step = machine.authorized(by: bearer, apis[account])
+        step = machine.authorized(by: bearer, access[account])
       case .send(let request, let bearer):
         do throws(ExchangeFailure) {
           let response = try await send(request, bearer)
-          step = machine.responded(response, apis[account], acceptance: acceptance[account] ?? TokenAcceptance())
-          if (200...299).contains(response.status), apis[account] != nil {
+          step = machine.responded(response, access[account], acceptance: acceptance[account] ?? TokenAcceptance())
+          if (200...299).contains(response.status), access[account] != nil {
             acceptance[account, default: TokenAcceptance()].accepted(bearer.token.fingerprint)
           }
         } catch {
@@ -211,9 +195,7 @@ package actor RequestService {
   private func given(_ bearer: @autoclosure () async throws(BearerFailure) -> Bearer) async throws(RequestFailure)
     -> Bearer
   {
-    do throws(BearerFailure) {
-      return try await bearer()
-    } catch {
+    do throws(BearerFailure) { return try await bearer() } catch {
       switch error {
       case .noSession: throw .noSession
       case .unavailable(let message, let retryAfter):

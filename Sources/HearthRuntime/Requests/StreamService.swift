@@ -81,14 +81,12 @@ package actor StreamService: RunningService {
   }
 
   /// The configuration was read again.
-  package func accountsChanged(_ apis: [AccountName: APISettings]) async {
+  package func accountsChanged() async {
     for stream in streams.values {
-      guard let api = apis[stream.account] else {
-        await stream.fail(.unknownAccount(stream.account))
-        continue
+      let (api, origin) = (requests.access[stream.account], await stream.origin)
+      if api?.origins.contains(origin) != true {
+        await stream.fail(api == nil ? .unknownAccount(stream.account) : .originNotAllowed(origin))
       }
-      let origin = await stream.origin
-      if !api.origins.contains(origin) { await stream.fail(.originNotAllowed(origin)) }
     }
   }
 }

@@ -6,6 +6,7 @@ import HearthStorage
 struct AccountConfiguration: Hashable, Sendable {
   let name: AccountName
   let provider: ProviderConfiguration
+  let api: APISettings
   let credential: CredentialSettings
   /// The settings but for those of `[refresh]`, which are the same for all accounts.
   let session: SessionSettings
@@ -21,6 +22,7 @@ struct AccountConfiguration: Hashable, Sendable {
       among: ProviderKey.names + CredentialSettings.Key.names + SessionSettings.Key.names + [Self.sinksKey])
     self.name = name
     provider = try ProviderConfiguration(reading: TableReader(sharing: table), proxies: proxies)
+    api = try APISettings(reading: TableReader(sharing: table))
     credential = try CredentialSettings(reading: TableReader(sharing: table))
     let reader = TableReader<SessionSettings.Key>(sharing: table)
     var session = try SessionSettings(reading: reader)

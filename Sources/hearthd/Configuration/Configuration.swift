@@ -15,7 +15,7 @@ struct Configuration: Hashable, Sendable {
   var oidcAgentSocket = false
 
   var apis: [AccountName: APISettings] {
-    Dictionary(uniqueKeysWithValues: accounts.map { ($0.name, $0.provider.api) })
+    Dictionary(uniqueKeysWithValues: accounts.map { ($0.name, $0.api) })
   }
 
   /// What `--check-config` prints. `path` is nil if no file exists.

@@ -211,7 +211,7 @@ struct CallMetricsTests {
   ) throws -> ControlService {
     let (clock, fingerprint) = (bench.clock, try #require(Fingerprint("9f86d081")))
     let requests = RequestService(
-      bearers: sessions, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock)
+      bearers: sessions, api: ScriptedAPIEndpoint(), access: APIAccess(), store: MemoryResponseStore(), clock: clock)
     return ControlService(
       sessions: sessions,
       signIns: SignInService(sessions: sessions, redirects: ScriptedRedirects(), clock: clock),

@@ -199,7 +199,7 @@ import Testing
       try await outbox.service.pause(Sample.work)
       try await outbox.add(Sample.draft())
       outbox.store.once(.afterPaused) { try? await outbox.service.resume(Sample.work) }
-      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.service.reload([Sample.work: [Sample.origin]])
       await outbox.published.first { $0 == .resumed(Sample.work, reason: "user") }
       #expect(try await outbox.service.flush(nil, timeout: .seconds(30)).delivered == 1)
     }

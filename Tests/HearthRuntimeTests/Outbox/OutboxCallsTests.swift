@@ -306,7 +306,7 @@ import Testing
     try await withService(answers200) { outbox in
       await outbox.block("locked")
       let id = try await outbox.add(Sample.draft())[0]
-      await outbox.service.accountsChanged([:], settings: OutboxSettings())
+      await outbox.service.reload([:])
       while try await outbox.service.get(id).state == .pending { await Task.yield() }
       #expect(try await outbox.service.get(id).reason == .originNotConfigured)
       let stats = try await outbox.service.getStats(nil)
@@ -314,7 +314,7 @@ import Testing
       await #expect(throws: OutboxError.invalidState(OutboxRefusal(.held, .originNotConfigured))) {
         try await outbox.service.retry(id)
       }
-      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.service.reload([Sample.work: [Sample.origin]])
       await outbox.signIn()
       await outbox.delivered(id)
     }
@@ -325,7 +325,7 @@ import Testing
     try await withService(answers200) { outbox in
       await outbox.block("locked")
       let id = try await outbox.add(Sample.draft(origin: "https://second.example.com"))[0]
-      await outbox.service.accountsChanged([Sample.work: [Sample.origin]], settings: OutboxSettings())
+      await outbox.service.reload([Sample.work: [Sample.origin]])
       await outbox.signIn()
       let behind = try await outbox.add(Sample.draft("/behind"))[0]
       await outbox.published.first {
@@ -336,8 +336,7 @@ import Testing
       await #expect(throws: OutboxError.unknownAccount(Sample.other)) {
         try await outbox.service.enqueue(Sample.draft(account: Sample.other))
       }
-      await outbox.service.accountsChanged(
-        [Sample.work: [Sample.origin, Sample.secondOrigin]], settings: OutboxSettings())
+      await outbox.service.reload([Sample.work: [Sample.origin, Sample.secondOrigin]])
       await outbox.delivered(id)
       await outbox.delivered(behind)
       #expect(outbox.paths() == ["/notes", "/behind"])

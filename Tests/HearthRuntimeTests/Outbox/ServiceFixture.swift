@@ -86,9 +86,9 @@ func withService(
   let bearers = ScriptedBearerTokenProvider(subject: Sample.alice, refusals: refusals)
   let (published, counts) = (OutboxEventLog<OutboxEvent>(), OutboxEventLog<OutboxStats>())
   let service = OutboxService(
-    store: store, bearers: bearers, api: api, clock: clock, settings: settings,
-    accounts: [Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]],
-    log: log, random: { 0 },
+    store: store, bearers: bearers, api: api,
+    access: APIAccess([Sample.work: [Sample.origin, Sample.secondOrigin], Sample.other: [Sample.origin]]),
+    clock: clock, settings: settings, log: log, random: { 0 },
     publish: { events, overview in
       events.forEach(published.add)
       counts.add(overview.all)

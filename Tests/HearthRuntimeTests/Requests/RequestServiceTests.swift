@@ -11,8 +11,9 @@ import Testing
   private let clock = ManualClock()
 
   private func service() async -> RequestService {
-    let service = RequestService(bearers: bearers, api: api, store: MemoryResponseStore(), clock: clock)
-    await service.accountsChanged([Sample.work: [Sample.origin], Sample.other: [Sample.origin]], maxBody: 100)
+    let service = RequestService(
+      bearers: bearers, api: api, access: APIAccess(), store: MemoryResponseStore(), clock: clock)
+    await service.reload([Sample.work: [Sample.origin], Sample.other: [Sample.origin]])
     return service
   }
 
@@ -103,7 +104,7 @@ import Testing
       let service = await service()
       async let failure = failure(of: draft(), service)
       let call = await api.nextCall()
-      await service.accountsChanged(apis, maxBody: 100)
+      await service.reload(apis)
       call.answer(.success(APIResponse(status: 307, headers: [.init(name: "Location", value: "/b")])))
       #expect(await failure == .originNotAllowed(Sample.origin))
     }
@@ -164,8 +165,9 @@ import Testing
   @Test("what a client who has left was waiting for the token for is not sent")
   func clientLeavesEarly() async throws {
     let slow = SlowBearers()
-    let service = RequestService(bearers: slow, api: api, store: MemoryResponseStore(), clock: clock)
-    await service.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
+    let service = RequestService(
+      bearers: slow, api: api, access: APIAccess(), store: MemoryResponseStore(), clock: clock)
+    await service.reload([Sample.work: [Sample.origin]])
     async let failure = failure(of: draft("/a", "POST"), service, for: ConnectionID(1))
     await slow.isAsked()
     service.places.clientLeft(ConnectionID(1))

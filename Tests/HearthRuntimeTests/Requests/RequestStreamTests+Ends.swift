@@ -47,9 +47,10 @@ extension RequestStreamTests {
       try await scene { scene in
         let stream = try await opened(scene, nil)
         let exchange = await scene.exchanges.next()
-        await scene.service.accountsChanged([Sample.work: [Sample.origin]])
+        await scene.service.accountsChanged()
         #expect(!exchange.isCancelled)
-        await scene.service.accountsChanged(apis)
+        scene.requests.access.change(to: apis)
+        await scene.service.accountsChanged()
         #expect(exchange.isCancelled)
         #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == wanted)
       }

@@ -18,8 +18,8 @@ import Testing
 
   func scene(_ body: (Scene) async throws -> Void) async throws {
     let requests = RequestService(
-      bearers: bearers, api: ScriptedAPIEndpoint(), store: MemoryResponseStore(), clock: clock)
-    await requests.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
+      bearers: bearers, api: ScriptedAPIEndpoint(), access: APIAccess(), store: MemoryResponseStore(), clock: clock)
+    await requests.reload([Sample.work: [Sample.origin]])
     let exchanges = ScriptedExchanges(clock: clock)
     let service = StreamService(requests: requests, exchanges: exchanges, clock: clock)
     let result: Result<Void, any Error> = await withTaskGroup(of: Void.self) { group in

@@ -11,8 +11,8 @@ import Testing
   private let clock = ManualClock()
 
   private func service() async -> RequestService {
-    let service = RequestService(bearers: bearers, api: api, store: store, clock: clock)
-    await service.accountsChanged([Sample.work: [Sample.origin]], maxBody: 100)
+    let service = RequestService(bearers: bearers, api: api, access: APIAccess(), store: store, clock: clock)
+    await service.reload([Sample.work: [Sample.origin]])
     await service.sessionChanged(Sample.work, .authenticated, Sample.alice)
     return service
   }
@@ -162,7 +162,7 @@ import Testing
       switch end {
       case 1: await service.sessionChanged(Sample.work, .unauthenticated(signedOut: true), nil)
       case 2: await service.sessionChanged(Sample.work, .authenticated, Sample.bob)
-      default: await service.accountsChanged([:], maxBody: 100)
+      default: await service.reload([:])
       }
       #expect(store.count == 0, "\(end)")
     }

@@ -35,9 +35,10 @@ final class SimulatedDaemon: @unchecked Sendable {
     store = SimulatedOutboxStore(file.store, in: world, of: number)
     let apis = APISettings(origins: Set(world.origins.keys), expect: .json)
     outbox = OutboxService(
-      store: store, bearers: sessions, api: SimulatedAPI(world, number), clock: world.clock,
-      settings: world.settings, accounts: Dictionary(uniqueKeysWithValues: names.map { ($0, apis) }),
-      log: logger, random: { [unowned world] in Double.random(in: 0..<1, using: &world.random) },
+      store: store, bearers: sessions, api: SimulatedAPI(world, number),
+      access: APIAccess(Dictionary(uniqueKeysWithValues: names.map { ($0, apis) })), clock: world.clock,
+      settings: world.settings, log: logger,
+      random: { [unowned world] in Double.random(in: 0..<1, using: &world.random) },
       makeID: { [unowned world] in ItemID.make(at: $0, random: (world.random.next(), world.random.next())) },
       publish: { [unowned world] events, _ in
         for event in events { world.published(event, number) }

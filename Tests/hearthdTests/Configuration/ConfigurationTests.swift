@@ -61,7 +61,7 @@ import Testing
           .discovered(try Issuer("https://id.example.com/")),
           OAuthClient(id: "hearth", authentication: .automatic(secret), scopes: ["openid", "offline_access"])))
     #expect(
-      account.provider.api.origins.map(\.description).sorted() == [
+      account.api.origins.map(\.description).sorted() == [
         "https://api.example.com", "https://api.example.com:8443",
       ])
     #expect(account.credential.file == "/home/me/secure/work.json")
@@ -80,7 +80,7 @@ import Testing
     let account = try Self.account("type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'")
     #expect(
       account.provider.kind == .oauth(.discovered(try Issuer("https://id.example.com")), OAuthClient(id: "c")))
-    #expect(account.provider.api.origins.isEmpty && !account.session.locksWhenUnreadable)
+    #expect(account.api.origins.isEmpty && !account.session.locksWhenUnreadable)
     #expect(account.credential.protection == .none && account.provider.bearer == .accessToken)
     #expect(account.credential.file == nil && account.credential.keyFile == nil)
     #expect(account.provider.subject == nil && account.provider.defaultLifetime == nil)

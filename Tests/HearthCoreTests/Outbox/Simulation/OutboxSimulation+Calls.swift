@@ -39,7 +39,8 @@ extension OutboxSimulation {
     guard daemon != nil else { return }
     var new: [NewOutboxItem] = []
     for draft in drafts {
-      guard let url = try? HTTPURL(draft.url), daemon!.machine.origins(of: draft.account)?.contains(url.origin) == true
+      guard let url = try? HTTPURL(draft.url), daemon!.machine.names.contains(draft.account),
+        daemon!.machine.accounts[draft.account]?.api.origins.contains(url.origin) == true
       else { continue }
       // Mostly it is waited for.
       guard daemon!.machine.isSessionReported(draft.account) || chances(1, in: 8) else { continue }
