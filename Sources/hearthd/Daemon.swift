@@ -129,9 +129,10 @@ struct Daemon {
         for event in events { log.record(.session(event, session)) }
         sinks.sessionChanged(session.account, session.state)
         updates.yield(.changed(session))
+        if events.contains(where: \.isEndOfUse) { reauth.sessionEnded(session.account) }
         if events.contains(where: \.isSignIn) { updates.yield(.signedIn(session.account)) }
         status.sessionIs(session.account, session.state)
-      }, sessionEnded: { reauth.sessionEnded($0) })
+      })
     parts = Parts(
       setup: setup, clock: clock, log: log, status: status, hub: hub, sessions: sessions, signIns: signIns,
       sinks: sinks, access: access, outbox: outbox, requests: requests, streams: streams)

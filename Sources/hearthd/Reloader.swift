@@ -21,8 +21,6 @@ actor Reloader {
   /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
-  /// Stores outlive a session whose configuration changes, so that a passphrase is not asked for twice.
-  private var stores: [AccountName: FileCredentialStore] = [:]
 
   init(
     _ parts: Daemon.Parts, _ builder: SessionBuilder, socketPath: String, warnings: @escaping @Sendable () -> [String]
@@ -83,31 +81,18 @@ actor Reloader {
     parts.setup.threshold.level = parts.setup.fixedLevel ?? fresh.logLevel
     // First, so that no file of an account that is gone outlives its session.
     parts.sinks.configure(fresh.sinks)
-    let (apis, oldAPIs) = (fresh.apis, old.apis)
+    let former = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0) })
+    let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.api) })
+    let replaced = fresh.accounts.filter { former[$0.name]?.sharesSession(with: $0) == false }
     // New origins are added last, so that the token of a session which is being replaced goes to none of them.
     await allow(
-      apis.merging(oldAPIs) { new, old in
-        APISettings(
-          origins: new.allOrigins.intersection(old.allOrigins), expect: new.expect, overrides: new.overrides)
-      }.filter { apis[$0.key] != nil }, fresh.outbox)
+      replaced.reduce(into: apis) { $0[$1.name]?.keepOrigins(of: former[$1.name]?.api) }, fresh.outbox)
     // Each new session waits for the refresh in flight of the one that it replaces, and for no other.
     await withDiscardingTaskGroup { changes in
-      for account in old.accounts where !fresh.accounts.contains(where: { $0.name == account.name }) {
-        stores[account.name] = nil
-        changes.addTask { await self.remove(account.name) }
-      }
-      for account in fresh.accounts {
-        let before = old.accounts.first { $0.name == account.name }
-        let isSame = before == account && old.refresh.requestTimeout == fresh.refresh.requestTimeout
-        if isSame, let entry = await parts.sessions[account.name] {
-          await entry.service.settingsChanged(fresh.refresh)
-        } else {
-          let store = before?.credential == account.credential ? stores[account.name] : nil
-          changes.addTask { await self.serve(account, in: store, refresh: fresh.refresh) }
-        }
-      }
+      for name in former.keys where apis[name] == nil { changes.addTask { await self.remove(name) } }
+      for account in fresh.accounts { changes.addTask { await self.serve(account, after: former[account.name]) } }
     }
-    await allow(apis, fresh.outbox)
+    if !replaced.isEmpty { await allow(apis, fresh.outbox) }
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: parts.setup.descriptors.connections))
     if fresh.oidcAgentSocket {
       let advice = "\"systemctl --user enable --now hearth-oidc-agent.socket\""
@@ -131,11 +116,20 @@ actor Reloader {
     await parts.streams.accountsChanged()
   }
 
-  private func serve(_ account: AccountConfiguration, in existing: FileCredentialStore?, refresh: RefreshSettings) async
-  {
-    let store = existing ?? builder.store(for: account)
-    stores[account.name] = store
-    await parts.sessions.set(builder.session(for: account, in: store, refresh: refresh), for: account.name)
+  /// The account's session goes on if it can, and its store if not, so that a passphrase is not asked for twice.
+  private func serve(_ account: AccountConfiguration, after former: AccountConfiguration?) async {
+    let entry = await parts.sessions[account.name]
+    if let former, var entry, account.sharesSession(with: former) {
+      var tokens: (any TokenEndpoint)?
+      // What a provider has told of its endpoints is kept as long as it is asked as before.
+      if account.provider != former.provider || account.session.refresh != former.session.refresh {
+        (tokens, entry.signIn, entry.probe) = builder.endpoints(of: account)
+        entry.offer = account.provider.offer
+      }
+      return await parts.sessions.update(entry, account.session, tokens)
+    }
+    let store = former?.credential == account.credential ? entry?.service.store : nil
+    await parts.sessions.set(builder.session(for: account, in: store), for: account.name)
     await parts.signIns.end(allOf: account.name, .reconfigured)
   }
 }

@@ -18,10 +18,8 @@ struct SessionBuilder: Sendable {
   let revocations: RevocationService
   let skewMeasured: @Sendable (AccountName, Duration) -> Void
   let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
-  /// Receives each end for which the account wants the browser to be opened.
-  let sessionEnded: @Sendable (AccountName) -> Void
 
-  func store(for account: AccountConfiguration) -> FileCredentialStore {
+  private func store(for account: AccountConfiguration) -> FileCredentialStore {
     let credential = account.credential
     // Each account has a file system of its own, so that a place that hangs keeps no other account waiting.
     return FileCredentialStore(
@@ -39,28 +37,32 @@ struct SessionBuilder: Sendable {
     #endif
   }
 
-  func session(
-    for account: AccountConfiguration, in store: FileCredentialStore, refresh: RefreshSettings
-  ) -> SessionDirectory.Entry {
-    let (provider, files) = (account.provider, LinuxFileSystem())
-    api.route(account.name, over: provider.route, files: files)
-    let (endpoint, signIn) = provider.endpoints(sender: sender, files: files, timeout: refresh.requestTimeout)
-    var settings = account.session
-    settings.refresh = refresh
+  /// `store` is nil if the credential was kept elsewhere before, or nowhere.
+  func session(for account: AccountConfiguration, in store: (any CredentialStore)?) -> SessionDirectory.Entry {
+    let provider = account.provider
+    api.route(account.name, over: provider.route, files: LinuxFileSystem())
+    let (endpoint, signIn, probe) = endpoints(of: account)
     let service = SessionService(
-      account: account.name, settings: settings, store: store, endpoint: endpoint, clock: clock, logger: logger,
+      account: account.name, settings: account.session, store: store ?? self.store(for: account), endpoint: endpoint,
+      clock: clock, logger: logger,
       skewMeasured: { [skewMeasured, name = account.name] in skewMeasured(name, $0) },
       leave: { [revocations, keeping = account.credential.keepsRevocations] credential in
         await revocations.leave(credential, of: account.name, keeping)
       },
-      publish: { [prompt = settings.reauthPrompt, publish, sessionEnded] events, status in
-        publish(events, status)
-        for event in events where prompt.opensBrowser(after: event) { sessionEnded(status.account) }
-      })
+      publish: publish)
     return SessionDirectory.Entry(
-      service: service, signIn: signIn, place: path(of: account),
-      probe: HTTPAccountProbe(provider, sender: sender, files: files), offer: provider.offer,
+      service: service, signIn: signIn, place: path(of: account), probe: probe, offer: provider.offer,
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
+  }
+
+  /// What asks the provider of the account, and tries the way there.
+  func endpoints(
+    of account: AccountConfiguration
+  ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint, probe: any AccountProbe) {
+    let (provider, files) = (account.provider, LinuxFileSystem())
+    let (tokens, signIn) = provider.endpoints(
+      sender: sender, files: files, timeout: account.session.refresh.requestTimeout)
+    return (tokens, signIn, HTTPAccountProbe(provider, sender: sender, files: files))
   }
 
   private func path(of account: AccountConfiguration) -> String {

@@ -79,4 +79,9 @@ package enum SessionEvent: Hashable, Sendable {
   case statusChanged
 
   package var isSignIn: Bool { if case .signedIn = self { true } else { false } }
+
+  /// A session that was in use has ended, and only a sign-in can follow.
+  package var isEndOfUse: Bool {
+    if case .changed(from: .authenticated, to: .reauthRequired) = self { true } else { false }
+  }
 }

@@ -7,7 +7,8 @@ package enum SessionInput: Sendable {
   /// The clock was set by this much, or the machine resumed (zero). Every plan is made again.
   case clockChanged(by: Duration)
   case networkReturned
-  case settingsChanged(RefreshSettings)
+  /// The configuration was read again. What it says of the provider is the same.
+  case configured(SessionSettings)
   case stopping
 
   /// The file, its folder or its key may have changed.

@@ -82,7 +82,7 @@ package struct SessionMachine: Sendable {
     case .woke: break
     case .clockChanged(let step): clockMoved(by: step)
     case .networkReturned: refreshes.networkReturned()
-    case .settingsChanged(let refresh): settingsChanged(refresh)
+    case .configured(let settings): configured(settings)
     case .stopping: return stopping()
     }
     return []
@@ -104,12 +104,16 @@ package struct SessionMachine: Sendable {
     return locks.remove(lock, isRemembered: isStarted)
   }
 
-  private mutating func settingsChanged(_ refresh: RefreshSettings) {
-    settings.refresh = refresh
-    if let grant = active?.grant {
+  private mutating func configured(_ next: SessionSettings) {
+    let (before, binding) = (settings.refresh, settings.binding)
+    settings = next
+    // As it has been resolved since.
+    settings.binding = binding
+    if next.refresh != before, let grant = active?.grant {
       let refreshAt = refreshTime(of: grant)
       active?.refreshAt = refreshAt
     }
+    for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock, isRemembered: isStarted) }
     refreshes.configurationChanged()
   }
 

@@ -1,13 +1,13 @@
 /// What the configuration says about one account's session.
 package struct SessionSettings: Hashable, Sendable {
-  package var refresh: RefreshSettings
+  package var refresh = RefreshSettings()
   /// The locks that apply to the account: the user's own, and those that `lock_on` names.
-  package var locks: Set<Lock>
+  package var locks: Set<Lock> = [.user]
   /// Whether an unreadable file locks at once, and not only when the token has expired (`lock_on = ["unreadable"]`).
-  package var locksWhenUnreadable: Bool
+  package var locksWhenUnreadable = false
   /// Whether the provider gives new tokens without a refresh token (RFC 6749, section 4.4).
-  package var renewsWithoutRefreshToken: Bool
-  package var bearer: BearerKind
+  package var renewsWithoutRefreshToken = false
+  package var bearer = BearerKind.accessToken
   /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?
   /// The session's user if the provider does not say.
@@ -18,19 +18,7 @@ package struct SessionSettings: Hashable, Sendable {
   package var binding: TokenBinding?
   package var reauthPrompt = ReauthPrompt.none
 
-  package init(
-    refresh: RefreshSettings = RefreshSettings(), locks: Set<Lock> = [.user], locksWhenUnreadable: Bool = false,
-    renewsWithoutRefreshToken: Bool = false, bearer: BearerKind = .accessToken, configuredSubject: Subject? = nil,
-    binding: TokenBinding? = nil
-  ) {
-    self.refresh = refresh
-    self.locks = locks
-    self.locksWhenUnreadable = locksWhenUnreadable
-    self.renewsWithoutRefreshToken = renewsWithoutRefreshToken
-    self.bearer = bearer
-    self.configuredSubject = configuredSubject
-    self.binding = binding
-  }
+  package init() {}
 }
 
 extension SessionSettings {
@@ -71,15 +59,7 @@ extension SessionSettings {
 package enum ReauthPrompt: String, CaseIterable, Sendable {
   /// Only the status tells.
   case none
-  /// The user's browser is opened to sign in.
+  /// The user's browser is opened to sign in, once for each end of a session that was in use. If it ended before this
+  /// process began or while it was locked, the browser is not opened.
   case browser
-
-  /// Whether the browser is opened after this event. It is opened once for each end, since only a session that was in
-  /// use ends. If a session ended before this process began or while it was locked, the browser is not opened.
-  package func opensBrowser(after event: SessionEvent) -> Bool {
-    switch self {
-    case .none: false
-    case .browser: if case .changed(from: .authenticated, to: .reauthRequired) = event { true } else { false }
-    }
-  }
 }

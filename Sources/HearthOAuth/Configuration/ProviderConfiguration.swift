@@ -28,6 +28,17 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var signIn = SignInSettings()
   package var route = HTTPRoute()
 
+  /// All but what the next sign-in alone is asked for: a session depends on nothing else.
+  package var withoutSignIn: ProviderConfiguration {
+    var rest = self
+    (rest.signIn, rest.authorizationParameters) = (SignInSettings(), [:])
+    if case .oauth(let authority, var client) = kind {
+      client.scopes = []
+      rest.kind = .oauth(authority, client)
+    }
+    return rest
+  }
+
   /// What the session needs to know about its provider.
   package func complete(_ settings: inout SessionSettings) {
     settings.renewsWithoutRefreshToken = kind.type == .clientCredentials

@@ -6,12 +6,12 @@ internal import Synchronization
 package actor SessionDirectory: BearerTokenProvider, RunningService {
   package struct Entry: Sendable {
     package let service: SessionService
-    package let signIn: any SignInEndpoint
+    package var signIn: any SignInEndpoint
     /// It is nil if there is nothing to be tried.
-    package let probe: (any AccountProbe)?
+    package var probe: (any AccountProbe)?
     /// The path of the credential file.
     package let place: String
-    package let offer: TokenOffer
+    package var offer: TokenOffer
     /// How a grant is kept that is still to be revoked.
     package let revocations: PendingRevocation.Keeping
     /// The provider ends no other grant of the user with the one that is revoked.
@@ -22,13 +22,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
       offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory,
       revokesOneGrant: Bool = false
     ) {
-      self.service = service
-      self.signIn = signIn
-      self.place = place
-      self.probe = probe
-      self.offer = offer
-      self.revocations = revocations
-      self.revokesOneGrant = revokesOneGrant
+      (self.service, self.signIn, self.place, self.probe) = (service, signIn, place, probe)
+      (self.offer, self.revocations, self.revokesOneGrant) = (offer, revocations, revokesOneGrant)
     }
   }
 
@@ -82,10 +77,21 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     if let old { unwrittenLocks[account] = await old.service.unwrittenLock }
     if let entry {
       if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
-      for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
+      await tellLocks(to: entry)
     }
     if let entry, !isStopped { services.add { await entry.service.run() } }
     changing.removeValue(forKey: account)?.forEach { $0.resume() }
+  }
+
+  /// The account's session goes on as it is configured now, and keeps all that it knows. `entry` is new but for its service.
+  package func update(_ entry: Entry, _ settings: SessionSettings, _ endpoint: (any TokenEndpoint)?) async {
+    table.withLock { $0[entry.service.account] = entry }
+    await entry.service.configured(settings, endpoint)
+    await tellLocks(to: entry)
+  }
+
+  private func tellLocks(to entry: Entry) async {
+    for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
   }
 
   /// The account's session, once nothing replaces it any more.

@@ -9,8 +9,8 @@ internal import Synchronization
 package actor SessionService: PlanningService, RunningService {
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
-  let store: any CredentialStore
-  let endpoint: any TokenEndpoint
+  package nonisolated let store: any CredentialStore
+  private(set) var endpoint: any TokenEndpoint
   let clock: any Clock
   let logger: Logger
   /// Receives each measured difference between a server's clock and this one.
@@ -47,14 +47,8 @@ package actor SessionService: PlanningService, RunningService {
     leave: @escaping @Sendable (Credential) async -> Void = { _ in },
     publish: @escaping @Sendable ([SessionEvent], SessionStatus) -> Void
   ) {
-    self.account = account
-    self.store = store
-    self.endpoint = endpoint
-    self.clock = clock
-    self.logger = logger
-    self.skewMeasured = skewMeasured
-    self.leave = leave
-    self.publish = publish
+    (self.account, self.store, self.endpoint, self.clock, self.logger) = (account, store, endpoint, clock, logger)
+    (self.skewMeasured, self.leave, self.publish) = (skewMeasured, leave, publish)
     let start = clock.moment()
     time = ServiceTime(stepped: start.stepped)
     machine = SessionMachine(account: account, settings: settings, seed: seed, at: start.now)
@@ -194,7 +188,11 @@ package actor SessionService: PlanningService, RunningService {
 
   package func networkReturned() { receive(.networkReturned) }
 
-  package func settingsChanged(_ settings: RefreshSettings) { receive(.settingsChanged(settings)) }
+  /// The configuration was read again. `endpoint` is nil if the provider is asked as before; what it is being asked goes on.
+  package func configured(_ settings: SessionSettings, _ endpoint: (any TokenEndpoint)?) {
+    self.endpoint = endpoint ?? self.endpoint
+    receive(.configured(settings))
+  }
 
   /// Returns true if this lock is set, even if there is no session to lock and nobody sees it.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }

@@ -10,13 +10,10 @@ package final class ReauthService: RunningService {
   private let work = WorkInbox()
 
   package init(sessions: SessionDirectory, signIns: SignInService, pages: any PageOpener, logger: Logger) {
-    self.sessions = sessions
-    self.signIns = signIns
-    self.pages = pages
-    self.logger = logger
+    (self.sessions, self.signIns, self.pages, self.logger) = (sessions, signIns, pages, logger)
   }
 
-  /// A session has ended for which the browser is to be opened.
+  /// A session that was in use has ended.
   package func sessionEnded(_ account: AccountName) { work.add { await self.prompt(account) } }
 
   package func run() async { await work.run() }
@@ -24,7 +21,8 @@ package final class ReauthService: RunningService {
   package func stop() { work.finish() }
 
   private func prompt(_ account: AccountName) async {
-    guard let entry = await sessions.current(account) else { return }
+    guard let entry = await sessions.current(account), await entry.service.machine.settings.reauthPrompt == .browser
+    else { return }
     let status = await entry.service.snapshot()
     // A sign-in that the person has begun meanwhile is theirs.
     guard case .reauthRequired = status.state, status.signIn == nil else { return }

@@ -8,8 +8,7 @@ struct AccountConfiguration: Hashable, Sendable {
   let provider: ProviderConfiguration
   let api: APISettings
   let credential: CredentialSettings
-  /// The settings but for those of `[refresh]`, which are the same for all accounts.
-  let session: SessionSettings
+  var session: SessionSettings
 
   /// The tables below this key are read apart: `Configuration.sinks`.
   static let sinksKey = "sinks"
@@ -37,5 +36,11 @@ struct AccountConfiguration: Hashable, Sendable {
     }
     provider.complete(&session)
     self.session = session
+  }
+
+  /// The same session goes on with the other configuration: its grant is kept in the same place, and renewed in the same
+  /// way.
+  func sharesSession(with other: Self) -> Bool {
+    credential == other.credential && provider.withoutSignIn == other.provider.withoutSignIn
   }
 }

@@ -40,6 +40,7 @@ extension Configuration {
     sinks = try Self.sinks(
       section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
+    for index in accounts.indices { accounts[index].session.refresh = refresh }
     outbox = try OutboxSettings(reading: TableReader(section(.outbox)))
     outbox.requestTimeout = refresh.requestTimeout
     oidcAgentSocket = try TableReader<DaemonKey>(sharing: table).flag(.oidcAgentSocket) ?? oidcAgentSocket

@@ -14,10 +14,6 @@ struct Configuration: Hashable, Sendable {
   /// A key of versions that served oidc-agent's clients themselves: its user is told what does now.
   var oidcAgentSocket = false
 
-  var apis: [AccountName: APISettings] {
-    Dictionary(uniqueKeysWithValues: accounts.map { ($0.name, $0.api) })
-  }
-
   /// What `--check-config` prints. `path` is nil if no file exists.
   func summary(path: String?) -> String {
     let names = accounts.map(\.name.description).joined(separator: ", ")

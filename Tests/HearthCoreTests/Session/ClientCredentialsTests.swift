@@ -71,7 +71,7 @@ struct ClientCredentialsTests {
     session.fails(.misconfigured(message: "invalid_client"))
     #expect(session.snapshot.action == .fixConfiguration)
     #expect(session.snapshot.message.hasPrefix("No token yet: "))
-    session.take(.settingsChanged(RefreshSettings()))
+    session.take(.configured(settings))
     session.passes(RefreshSettings.leastGap)
     #expect(isAsking(session))
   }

@@ -30,9 +30,9 @@ struct ClockStepTests {
   @Test("makes its plan anew when the settings change")
   func newSettings() {
     var session = SessionScript.holding()
-    var settings = RefreshSettings()
-    settings.margin = .seconds(60)
-    session.take(.settingsChanged(settings))
+    var settings = SessionSettings.obeyingEveryLock
+    settings.refresh.margin = .seconds(60)
+    session.take(.configured(settings))
     #expect(session.snapshot.nextAttemptAt.map { $0 >= .sample + .seconds(3600 - 66) } == true)
   }
 }

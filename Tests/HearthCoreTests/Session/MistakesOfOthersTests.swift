@@ -65,7 +65,7 @@ struct MistakesOfOthersTests {
       return
     }
     session.writesEnd()
-    for event in [SessionInput.networkReturned, .clockChanged(by: .zero), .woke, .settingsChanged(RefreshSettings())] {
+    for event in [SessionInput.networkReturned, .clockChanged(by: .zero), .woke, .configured(.obeyingEveryLock)] {
       session.take(event)
     }
     session.asks(.refresh)

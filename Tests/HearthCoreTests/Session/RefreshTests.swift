@@ -46,7 +46,7 @@ struct RefreshTests {
     for _ in 0..<10 { session.asks(.refresh) }
     session.take(.networkReturned)
     session.take(.clockChanged(by: .zero))
-    session.take(.settingsChanged(RefreshSettings()))
+    session.take(.configured(.obeyingEveryLock))
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     session.passes(.seconds(20))
     #expect(session.attempts.count == 1)
@@ -200,7 +200,7 @@ struct RefreshTests {
     #expect(session.now - failedAt >= .seconds(150))
     session.fails(.misconfigured(message: "invalid_client"))
     session.passes(.seconds(2))
-    session.take(.settingsChanged(RefreshSettings()))
+    session.take(.configured(.obeyingEveryLock))
     #expect(session.attempts.count == 3)
   }
 

@@ -31,7 +31,7 @@ struct SubjectTests {
     session.asks(.refresh)
     session.isGranted(.sample(2, subject: other))
     session.take(.networkReturned)
-    session.take(.settingsChanged(RefreshSettings()))
+    session.take(.configured(.obeyingEveryLock))
     session.take(.locked(.screen))
     session.take(.unlocked(.screen))
     session.reads(.found(.sample(1, issuedAt: .sample)))

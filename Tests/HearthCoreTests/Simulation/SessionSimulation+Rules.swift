@@ -39,7 +39,7 @@ extension SessionSimulation {
       if let mark = disk.known.end?.fingerprint { ledger.refusedOnRecord.insert(mark) }
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
-    case .started, .woke, .clockChanged, .networkReturned, .settingsChanged, .signInChanged, .stopping,
+    case .started, .woke, .clockChanged, .networkReturned, .configured, .signInChanged, .stopping,
       .credentialHinted,
       .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked,
       .called:
@@ -147,7 +147,7 @@ extension SessionSimulation {
     case .refreshEnded(_, .told): noteAge(isNew: isWrittenYounger)
     // A grant that is handed over is as one that was read.
     case .started: noteAge(isNew: true)
-    case .woke, .settingsChanged, .signInChanged, .stopping, .credentialHinted,
+    case .woke, .configured, .signInChanged, .stopping, .credentialHinted,
       .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
       .unlocked, .called:
       break

@@ -20,6 +20,54 @@ struct SessionDirectoryTests {
     return SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: place)
   }
 
+  @Test(
+    "A session that another configuration leaves alive lets its refresh land, and asks the provider that is configured next"
+  )
+  func goesOn() async throws {
+    let (before, after) = (ScriptedTokenEndpoint(), ScriptedTokenEndpoint())
+    try await withThrowingTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      var entry = entry(1, before)
+      await sessions.set(entry, for: .sample)
+      _ = await sessions.ask(.awaitReading, of: .sample)
+      async let asked = sessions.ask(.refresh, of: .sample)
+      await before.waitForRequests(1)
+      entry.offer = TokenOffer(scopes: ["mail"])
+      var settings = SessionSettings.obeyingEveryLock
+      settings.refresh.margin = .seconds(60)
+      await sessions.update(entry, settings, after)
+      #expect(await sessions.current(.sample)?.offer == entry.offer, "nobody waits for the provider")
+      #expect(await sessions.ask(.token(minValidity: nil), of: .sample)?.answer.response.isToken == true)
+      before.answer(.granted(.sample(2)))
+      let answer = try #require(await asked).answer
+      #expect(answer.response == .done && answer.status.token?.fingerprint == Token.sample(2).fingerprint)
+      let refreshAt = try #require(answer.status.token?.refreshAt)
+      #expect(refreshAt >= clock.now() + .seconds(3600 - 66), "by the new margin")
+      clock.advance(by: .seconds(1))
+      async let next = sessions.ask(.refresh, of: .sample)
+      await after.waitForRequests(1)
+      after.answer(.granted(.sample(3)))
+      #expect(await next?.entry.service === entry.service)
+      #expect(before.requests.count == 1)
+      await sessions.stop(timeout: .zero)
+    }
+  }
+
+  @Test("A lock of the system reaches a session from when on its account names it")
+  func locksOnceNamed() async {
+    await withTaskGroup { group in
+      group.addTask { [sessions] in await sessions.run() }
+      let entry = entry(1, ScriptedTokenEndpoint())
+      await sessions.set(entry, for: .sample)
+      await sessions.update(entry, SessionSettings(), nil)
+      await sessions.change(.screen, isSet: true)
+      #expect(await sessions.ask(.awaitReading, of: .sample)?.answer.status.state == .authenticated)
+      await sessions.update(entry, .obeyingEveryLock, nil)
+      #expect(await sessions.ask(.awaitReading, of: .sample)?.answer.status.state == .locked(.explicit(.screen)))
+      await sessions.stop(timeout: .zero)
+    }
+  }
+
   @Test("A call that a new configuration interrupts is repeated to the session that follows")
   func repeats() async throws {
     let (before, after) = (ScriptedTokenEndpoint(), ScriptedTokenEndpoint())

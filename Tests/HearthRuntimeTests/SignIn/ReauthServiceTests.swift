@@ -28,13 +28,9 @@ struct ReauthServiceTests {
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: pages, logger: logger)
     self.reauth = reauth
     let service = SessionService(
-      account: .sample, settings: .obeyingEveryLock, store: store, endpoint: tokens, clock: clock, logger: logger,
-      seed: 1,
-      publish: { events, status in
-        for event in events where ReauthPrompt.browser.opensBrowser(after: event) {
-          reauth.sessionEnded(status.account)
-        }
-      })
+      account: .sample, settings: SessionSettings(reauthPrompt: .browser), store: store, endpoint: tokens, clock: clock,
+      logger: logger, seed: 1,
+      publish: { if $0.contains(where: \.isEndOfUse) { reauth.sessionEnded($1.account) } })
     entry = SessionDirectory.Entry(service: service, signIn: provider, place: "place")
   }
 
@@ -90,6 +86,20 @@ struct ReauthServiceTests {
     #expect(pages.count == 1 && redirects.addresses.count == 1)
   }
 
+  @Test("what counts is what is configured when the session ends", arguments: [ReauthPrompt.none, .browser])
+  func configured(_ prompt: ReauthPrompt) async throws {
+    try await running {
+      for prompt in [ReauthPrompt.browser, .none, prompt] {
+        await sessions.update(entry, SessionSettings(reauthPrompt: prompt), nil)
+      }
+      await end()
+      if prompt == .browser { _ = await pages.nextPage() }
+      reauth.stop()
+      for await _ in over {}
+    }
+    #expect(pages.count == (prompt == .browser ? 1 : 0))
+  }
+
   @Test("without a display no sign-in begins")
   func noDisplay() async throws {
     pages.set(hasDisplay: false, opens: true)
@@ -128,13 +138,12 @@ struct ReauthServiceTests {
   }
 }
 
-@Suite struct ReauthPromptTests {
+@Suite struct EndOfUseTests {
   private static let end = SessionState.reauthRequired(.refreshTokenRejected)
 
   @Test("the browser is opened for the end of a session in use, and for nothing else")
   func ends() {
-    #expect(ReauthPrompt.browser.opensBrowser(after: .changed(from: .authenticated, to: Self.end)))
-    #expect(!ReauthPrompt.none.opensBrowser(after: .changed(from: .authenticated, to: Self.end)))
+    #expect(SessionEvent.changed(from: .authenticated, to: Self.end).isEndOfUse)
     // An end from before this daemon, and one that came while nobody was to be disturbed.
     let others: [SessionEvent] = [
       .changed(from: .hydrating, to: Self.end), .changed(from: .locked(.explicit(.user)), to: Self.end),
@@ -142,6 +151,6 @@ struct ReauthServiceTests {
       .changed(from: .authenticated, to: .locked(.explicit(.user))), .statusChanged, .signedOut(nil),
       .refreshFailed(message: "", failures: 3),
     ]
-    for event in others { #expect(!ReauthPrompt.browser.opensBrowser(after: event), "\(event)") }
+    for event in others { #expect(!event.isEndOfUse, "\(event)") }
   }
 }

@@ -32,6 +32,21 @@ extension SignInServiceTests {
     }
   }
 
+  @Test("a new configuration that its session outlives does not end it, and is for the next one")
+  func outlives() async throws {
+    try await running {
+      let begun = try await begin()
+      var next = entry
+      next.signIn = ScriptedSignInEndpoint()
+      await sessions.update(next, .obeyingEveryLock, ScriptedTokenEndpoint())
+      #expect(await entry.service.snapshot().signIn == begun.progress)
+      provider.answer(.success(.sample(8)))
+      #expect(await redirects.addresses[0].get(Self.answer).html.contains("You are signed in"))
+      #expect(try await signIns.outcome(of: begun.id)?.get().state == .authenticated)
+      #expect(provider.codes == [Secret("x")] && store.written.count == 1)
+    }
+  }
+
   @Test("a new configuration meanwhile ends it")
   func reconfigured() async throws {
     try await running {

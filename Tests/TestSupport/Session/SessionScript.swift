@@ -228,5 +228,17 @@ extension SessionResponse {
 }
 
 extension SessionSettings {
+  package init(
+    refresh: RefreshSettings = RefreshSettings(), locks: Set<Lock> = [.user], locksWhenUnreadable: Bool = false,
+    renewsWithoutRefreshToken: Bool = false, bearer: BearerKind = .accessToken, configuredSubject: Subject? = nil,
+    binding: TokenBinding? = nil, reauthPrompt: ReauthPrompt = .none
+  ) {
+    self.init()
+    (self.refresh, self.locks, self.locksWhenUnreadable) = (refresh, locks, locksWhenUnreadable)
+    self.renewsWithoutRefreshToken = renewsWithoutRefreshToken
+    (self.bearer, self.configuredSubject, self.binding) = (bearer, configuredSubject, binding)
+    self.reauthPrompt = reauthPrompt
+  }
+
   package static let obeyingEveryLock = SessionSettings(locks: Set(Lock.allCases))
 }

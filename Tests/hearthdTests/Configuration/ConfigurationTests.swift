@@ -75,6 +75,45 @@ import Testing
     #expect(account.provider.defaultLifetime == .seconds(3600))
   }
 
+  @Test(
+    "a session goes on with what it need not know, and with what only the next sign-in is asked for",
+    arguments: [
+      "api_origins = ['https://api.example.com']", "expect = 'json'",
+      "delivery = [{ status = 404, outcome = 'retry' }]", "scopes = ['mail']", "redirect_port = 4711",
+      "authorization_parameters = { prompt = 'login' }",
+      "lock_on = ['unreadable']", "on_reauth = 'browser'", "username = 'ada'",
+    ])
+  func sharesSession(_ line: String) throws {
+    let (before, after) = (try Self.account(Self.plain), try Self.account(Self.plain + line))
+    #expect(before != after && before.sharesSession(with: after) && after.sharesSession(with: before))
+  }
+
+  @Test(
+    "another session takes its place where the grant is kept or renewed in another way",
+    arguments: [
+      "client_secret_file = '/path'", "bearer = 'id_token'", "subject = 'me'", "credential_file = '/path'",
+      "protection = 'passphrase'", "proxy = 'http://127.0.0.1:1'", "final_errors = ['gone']", "default_lifetime = '1h'",
+      "token_parameters = { audience = 'x' }",
+    ])
+  func otherSession(_ line: String) throws {
+    let (before, after) = (try Self.account(Self.plain), try Self.account(Self.plain + line))
+    #expect(!before.sharesSession(with: after) && !after.sharesSession(with: before))
+  }
+
+  private static let plain = "type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'\n"
+
+  @Test("a client's own scopes are asked for anew by another session, for nobody signs in")
+  func scopesOfClient() throws {
+    let text = Self.plain.replacing("'oidc'", with: "'client-credentials'") + "client_secret_file = '/path'\n"
+    #expect(try !Self.account(text).sharesSession(with: Self.account(text + "scopes = ['mail']")))
+  }
+
+  @Test("[refresh] is for the sessions of all accounts")
+  func refreshOfAccounts() throws {
+    let read = try Self.read("[accounts.a]\n\(Self.plain)[refresh]\nmargin = '1m'")
+    #expect(read.accounts.map(\.session.refresh.margin) == [.seconds(60)] && read.refresh.margin == .seconds(60))
+  }
+
   @Test("what an account leaves out has its default")
   func accountDefaults() throws {
     let account = try Self.account("type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'")
