@@ -18,7 +18,8 @@ import Testing
     OutboxQueries.expired, OutboxQueries.expiring, OutboxQueries.finished, OutboxQueries.firstFinished,
     OutboxQueries.clampFinished, OutboxQueries.digest, OutboxQueries.dropKey, OutboxQueries.cedeKey,
     OutboxQueries.insert, OutboxQueries.insertContent, OutboxQueries.deliver, OutboxQueries.update,
-    OutboxQueries.setHead, OutboxQueries.delete, OutboxQueries.deleteContent,
+    OutboxQueries.setKey, OutboxQueries.setChecksum, OutboxQueries.setHead, OutboxQueries.delete,
+    OutboxQueries.deleteContent,
   ]
 
   @Test("Every statement finds its rows by an index and sorts nothing", arguments: statements)
