@@ -6,7 +6,7 @@ import Testing
 
 /// The real programs, from `hearthctl login` through the provider's pages and back; a script plays the person.
 @Suite("Signing in", .serialized, .mayBlock) struct SignInTests {
-  private static let browser =
+  static let browser =
     #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/etc/demo/browser.py"
 
   private func configuration(_ sandbox: Sandbox, _ lines: String...) -> String {
@@ -16,13 +16,13 @@ import Testing
 
   private func login(
     _ environment: TestEnvironment, _ daemon: Daemon, _ arguments: [String] = [], browser: Bool = true,
-    as user: [String: String] = [:], input: String? = nil
+    as user: [String: String] = [:], input: String? = nil, terminal: PseudoTerminal? = nil
   ) throws -> ChildProcess {
     var variables = user
     if browser { variables["BROWSER"] = Self.browser }
     return try environment.spawn(
       "hearthctl", ["login", "work", "--socket", daemon.socket] + arguments, environment: variables,
-      user: environment.user, input: input)
+      user: environment.user, input: input, terminal: terminal)
   }
 
   private func status(_ process: ChildProcess) throws -> Int32 {
@@ -46,54 +46,57 @@ import Testing
     }
   }
 
-  @Test("a reload of what the session need not know disturbs neither its refresh in flight nor a sign-in under way")
-  func reloaded() async throws {
+  /// A browser that another user runs, from when the provider sends it back. It writes that address into a file, and then
+  /// what it is shown.
+  private static let otherUsersBrowser = """
+    import os, sys, urllib.request
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, os.environ["DEMO"])
+    import browser
+
+    class Back(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, request, file, code, message, headers, url):
+            if "/callback?" in url:
+                os.setgroups([]), os.setgid(1), os.setuid(1)
+                print(url, file=shown, flush=True)
+            return super().redirect_request(request, file, code, message, headers, url)
+
+    shown = open(os.environ["SHOWN"], "w")
+    person = browser.Browser("ada", "password", "allow")
+    cookies = urllib.request.HTTPCookieProcessor()
+    person.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), cookies, Back())
+    try:
+        person.sign_in(sys.argv[1])
+    except browser.Trouble as trouble:
+        print(trouble, file=shown)
+
+    """
+
+  @Test(
+    "another user's browser is not taken at its word: page and terminal say why, and the terminal takes its address",
+    .enabled(if: getuid() == 0, "Only root can start another user's browser."))
+  func browserOfOtherUser() async throws {
     try await TestEnvironment.run { environment in
-      let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
-      let before = Configuration.oidc(sandbox, "scopes = [\"openid\"]")
-      let daemon = try environment.daemon(before)
-      try daemon.signIn(at: sandbox)
-      let first = try daemon.token()
-      try sandbox.hold("/token")
-      let socket = daemon.socket
-      async let refresh: JSON = {
-        var client = try ControlClient(path: socket)
-        return try client.call(RefreshSession.name, ["account": "work"])
-      }()
-      try sandbox.waitUntilHeld()
-      let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
-      let signIn = try daemon.call("session.get", ["account": "work"])["signIn"]
-      #expect(signIn?["flow"] == "browser")
-      var events = try daemon.events("session", "daemon")
-
-      let origins = before.replacing("\"\(sandbox.url)\"]", with: "\"\(sandbox.url)\", \"\(other.url)\"]")
-      let account = origins.replacing("[\"openid\"]", with: "[\"openid\", \"offline_access\"]")
-      let texts = [
-        origins, origins + "[[accounts.work.delivery]]\nstatus = 404\noutcome = \"retry\"\n", account,
-        account + "on_reauth = \"browser\"\nusername = \"ada\"\nlock_on = [\"unreadable\"]\n",
-        account + "[log]\nlevel = \"warning\"\n[refresh]\nmargin = \"1m\"\nrequest_timeout = \"40s\"\n",
-        account + Configuration.oidc(other, account: "second"), account,
-      ]
-      for text in texts {
-        try daemon.configure(text)
-        try daemon.call("daemon.reload")
-        #expect(try daemon.token().secret == first.secret)
-        try daemon.call("session.getToken", ["account": "work", "url": .string(other.url)])
-        let status = try daemon.call("session.get", ["account": "work"])
-        #expect(status["state"] == "authenticated" && status["refresh"]?["inFlight"] == true)
-        #expect(status["signIn"] == signIn)
-      }
-      #expect(try sandbox.count("held") == 1, "it was asked once")
-      try sandbox.release()
-      #expect(try await refresh["state"] == "authenticated")
-      var ofWork: [Notification] = []
-      repeat { ofWork.append(try events.nextOfAny()) } while ofWork.last?.method != "session.refreshed"
-      let changes = ofWork.filter { $0.method == "session.changed" }.compactMap { $0.params["session"] }
-      #expect(changes.allSatisfy { $0["account"] != "work" || $0["state"] == "authenticated" }, "\(changes)")
-
-      try Command.run(["/usr/bin/python3", Self.browser, begun["authorizationUrl"]?.string ?? ""])
-      let ended = try SessionView(daemon.call("session.awaitSignIn", ["signIn": begun["signIn"] ?? .null]))
-      #expect(ended.state == "authenticated" && ended.subject == "ada")
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(configuration(sandbox))
+      let (browser, shown) = (environment.folder + "/other.py", environment.folder + "/shown")
+      try Files.write(Self.otherUsersBrowser, to: browser)
+      let demo = String(Self.browser.dropLast("/browser.py".count))
+      let terminal = PseudoTerminal()
+      let process = try login(
+        environment, daemon, ["--browser"], browser: false,
+        as: ["BROWSER": "/usr/bin/python3 \(browser)", "DEMO": demo, "SHOWN": shown], terminal: terminal)
+      try eventually("it asks for the address") { process.errors.hasSuffix("Paste that page's address here:\n\n") }
+      let why = "The browser's answer was not used, because a program of another user brought it. "
+      #expect(process.errors.contains(why))
+      let page = try eventually("the page is shown") { Files.text(shown).wholeMatch(of: /(http\S+)\n(.+\n)/)?.output }
+      #expect(page.2.contains("answers 403: ") && page.2.contains("Go on in the terminal \(why)"))
+      let session = try daemon.call("session.get", ["account": "work"])
+      #expect(session["signIn"]?["message"]?.string?.hasPrefix(why) == true && session["state"] == "unauthenticated")
+      terminal.type(String(page.1))
+      #expect(try status(process) == 0)
+      #expect(process.output == "Signed in to work as ada.\n")
+      for text in [process.errors, String(page.2)] { #expect(!text.contains("code=") && !text.contains("&state")) }
     }
   }
 

@@ -27,9 +27,9 @@ extension FuzzTarget {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
     guard lines.count == 3 else { return }
-    let request = RedirectRequest(method: lines[0], host: lines[1], target: lines[2], isOfThisUser: true)
+    let request = RedirectRequest(method: lines[0], host: lines[1], target: lines[2], sender: .user)
     switch signIn.read(request) {
-    case .foreign: break
+    case .foreign, .untrusted: break
     case .unclaimedError(let message): try expectNoSecret(in: .failed(message: message))
     case .code(let code):
       guard lines[0] == "GET", lines[2].contains("state="), !code.isEmpty else {

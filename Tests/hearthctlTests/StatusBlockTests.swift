@@ -75,6 +75,8 @@ import Testing
     var session = Samples.locked
     session.signIn = SignInProgress(flow: .browser, expiresAt: Samples.start + .seconds(540 + 570))
     #expect(block(session).contains("\n  sign-in   under way in the browser, 9 min left\n"))
+    session.signIn?.message = "The answer was not used."
+    #expect(block(session).contains("9 min left. The answer was not used.\n"))
     session.signIn = SignInProgress(flow: .device, expiresAt: Samples.start)
     #expect(block(session).contains("\n  sign-in   under way with a code on another device, 0 s left\n"))
   }

@@ -68,47 +68,7 @@ import Testing
       process.signal(SIGINT)
       _ = try process.waitForExit()
       #expect(terminal.shown.hasSuffix(Self.end))
-      #expect(terminal.hasEcho)
+      #expect(terminal.has(ECHO))
     }
-  }
-}
-
-/// A terminal of which the test sees all that is shown.
-private final class PseudoTerminal {
-  let path: String
-  private let master: Int32
-  /// It keeps the settings that a program leaves behind.
-  private let terminal: Int32
-  private var bytes: [UInt8] = []
-
-  init() {
-    master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    var unlocked: Int32 = 0
-    _ = ioctl(master, UInt(0x4004_5431), &unlocked)  // TIOCSPTLCK, ioctl_tty(2)
-    var number: Int32 = 0
-    _ = ioctl(master, UInt(0x8004_5430), &number)  // TIOCGPTN
-    path = "/dev/pts/\(number)"
-    terminal = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
-  }
-
-  deinit {
-    close(terminal)
-    close(master)
-  }
-
-  /// All so far.
-  var shown: String {
-    var chunk = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = read(master, &chunk, chunk.count)
-      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += chunk[..<count]
-    }
-  }
-
-  var hasEcho: Bool {
-    var settings = termios()
-    tcgetattr(terminal, &settings)
-    return settings.c_lflag & tcflag_t(ECHO) != 0
   }
 }

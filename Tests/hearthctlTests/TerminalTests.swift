@@ -23,35 +23,20 @@ import Testing
   ) async throws -> Outcome {
     let environment = environment.merging(["HEARTH_SOCKET": daemon.path]) { $1 }
     return try await onThread {
-      let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-      defer { close(master) }
-      var unlocked: Int32 = 0
-      _ = ioctl(master, UInt(0x4004_5431), &unlocked)  // TIOCSPTLCK, ioctl_tty(2)
-      var number: Int32 = 0
-      _ = ioctl(master, UInt(0x8004_5430), &number)  // TIOCGPTN
-      // It keeps the settings that the program leaves behind.
-      let terminal = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-      defer { close(terminal) }
+      let terminal = PseudoTerminal()
       let folder = TemporaryFolder()
       let process = try ChildProcess(
-        "hearthctl", arguments, environment: environment, input: .file("/dev/pts/\(number)"),
+        "hearthctl", arguments, environment: environment, input: .file(terminal.path),
         outputFolder: folder.path)
       for (expected, typed) in answers {
         try eventually("hearthctl asks \(expected)") {
           process.errors.hasSuffix(expected) && isReady()
         }
-        let line = Array((typed + "\n").utf8)
-        write(master, line, line.count)
+        terminal.type(typed)
       }
       let status = try process.waitForExit()
-      var settings = termios()
-      tcgetattr(terminal, &settings)
-      var chunk = [UInt8](repeating: 0, count: 256)
-      _ = fcntl(master, F_SETFL, O_NONBLOCK)
-      let count = max(read(master, &chunk, chunk.count), 0)
       return Outcome(
-        status: status, echoed: String(decoding: chunk[..<count], as: UTF8.self), errors: process.errors,
-        isAsBefore: settings.c_lflag & tcflag_t(ECHO | ICANON) == tcflag_t(ECHO | ICANON))
+        status: status, echoed: terminal.shown, errors: process.errors, isAsBefore: terminal.has(ECHO, ICANON))
     }
   }
 
@@ -242,6 +227,31 @@ import Testing
     #expect(outcome.errors.contains("Your browser opens to sign in to work."))
     #expect(outcome.errors.contains("No browser has opened: \(why). Open this address in a browser"))
     #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
+    #expect(outcome.isAsBefore)
+  }
+
+  @Test("an answer of the browser that was not used is said so, and the pasted address is taken")
+  func untrustedAnswer() async throws {
+    let folder = TemporaryFolder()
+    var waiting = Samples.signedOut
+    waiting.signIn = SignInProgress(flow: .browser, expiresAt: Samples.start, message: "It was not used.")
+    let change = Notification(.sessionChanged, params: ["session": waiting.json])
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      switch request.method {
+      case Subscribe.name:
+        let subscription = Subscription(id: "1", seq: 0, sessions: [], outbox: OutboxStats())
+        return .events(subscription.json(at: Samples.start), [change, change])
+      case BeginSignIn.name:
+        return .result(["signIn": "s1", "authorizationUrl": "https://id.example.com/a", "expiresAt": nil])
+      case CompleteSignIn.name: return .hangUp
+      default: return .silence
+      }
+    }
+    let outcome = try await run(
+      ["login", "work", "--browser"], daemon, environment: ["BROWSER": "/bin/true"],
+      typing: [(prompt: "It was not used.\n\n" + Self.asksAddress, typed: "http://127.0.0.1/callback?code=c")])
+    #expect(addresses(daemon) == ["http://127.0.0.1/callback?code=c"])
+    #expect(outcome.errors.ranges(of: "It was not used.").count == 1, "it is said once")
     #expect(outcome.isAsBefore)
   }
 

@@ -287,6 +287,12 @@ package struct ControlClient: ~Copyable {
     }
   }
 
+  /// The notifications that came while a response was awaited, in their order, each once.
+  package mutating func earlierNotifications() -> [Notification] {
+    defer { notifications = [] }
+    return notifications
+  }
+
   /// The next notification, in the order in which they came; nil when the daemon has closed the connection.
   package mutating func nextNotification(within limit: Duration? = nil) throws(Failure) -> Notification? {
     if !notifications.isEmpty { return notifications.removeFirst() }

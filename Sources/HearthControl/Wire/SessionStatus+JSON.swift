@@ -57,7 +57,8 @@ extension WireType<String> {
 
 extension SignInProgress {
   fileprivate static let fields = Fields<Self>(
-    .required("flow", \.flow, .choice), .required("expiresAt", \.expiresAt, .time), make: Self.init)
+    .required("flow", \.flow, .choice), .required("expiresAt", \.expiresAt, .time),
+    .omittable("message", \.message, .text), make: Self.init)
 }
 
 extension SessionStatus.TokenLife {

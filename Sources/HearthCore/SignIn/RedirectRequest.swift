@@ -5,16 +5,26 @@ package struct RedirectRequest: Hashable, Sendable {
   package let host: String?
   /// Path and query.
   package let target: String
-  /// Whether a process of the user who is signing in has sent it. Another user may know the authorization URL, since it
-  /// is in the browser's command line, and could sign in there as somebody else.
-  package let isOfThisUser: Bool
+  /// Who has sent it. Another user may know the authorization URL, since it is in the browser's command line, and could
+  /// sign in there as somebody else.
+  package let sender: RedirectSender
 
-  package init(method: String, host: String?, target: String, isOfThisUser: Bool) {
+  package init(method: String, host: String?, target: String, sender: RedirectSender) {
     self.method = method.streamSafe
     self.host = host?.streamSafe
     self.target = target.streamSafe
-    self.isOfThisUser = isOfThisUser
+    self.sender = sender
   }
+}
+
+/// Whose program is at the other end of a connection to the loopback address.
+package enum RedirectSender: Hashable, Sendable {
+  /// The user who is signing in; or root, who could do anything as this user.
+  case user
+  case otherUser
+  /// This network namespace has no such socket (a forwarder in another one, or outside this machine, brings the
+  /// connection), its owner has no user id here, or the connection has ended.
+  case unknown
 }
 
 /// What a request to the loopback address means for the sign-in.
@@ -23,6 +33,8 @@ package enum RedirectReading: Hashable, Sendable {
   case foreign
   /// An error without a state, which anybody could send: it is reported, and the sign-in goes on.
   case unclaimedError(message: String)
+  /// It would count, but the user may not have sent it: that is reported, and the sign-in goes on.
+  case untrusted(message: String)
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
   /// The sign-in has failed.
@@ -35,10 +47,19 @@ extension BrowserSignIn {
   /// Reads a request to the loopback address. It only counts if this user sent it with the right path and state, and
   /// the issuer that it names must be the one that was asked (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
-    guard request.isOfThisUser, request.method == "GET", let host = request.host,
-      isOwn(host: host, target: request.target)
-    else { return .foreign }
-    return read(QueryFields(ofTarget: request.target))
+    guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
+      return .foreign
+    }
+    let reading = read(QueryFields(ofTarget: request.target))
+    switch (reading, request.sender) {
+    case (.foreign, _), (.unclaimedError, _), (_, .user): return reading
+    case (_, .otherUser):
+      return .untrusted(message: "The browser's answer was not used, because a program of another user brought it.")
+    case (_, .unknown):
+      return .untrusted(
+        message: "The browser's answer was not used, because Hearth cannot tell whose program brought it. "
+          + "This is usual if the browser or a forwarder runs in another namespace (a container, WSL).")
+    }
   }
 
   /// Reads the address that the browser was redirected to, as a user has copied it, perhaps with white space around it.

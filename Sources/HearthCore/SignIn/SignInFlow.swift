@@ -23,6 +23,10 @@ package struct SignInProgress: Hashable, Sendable {
   package let flow: SignInFlow
   /// When the sign-in is given up.
   package let expiresAt: Timestamp
+  /// Why the browser's answer was not used, and how to go on; nil if none was refused.
+  package var message: String?
 
-  package init(flow: SignInFlow, expiresAt: Timestamp) { (self.flow, self.expiresAt) = (flow, expiresAt) }
+  package init(flow: SignInFlow, expiresAt: Timestamp, message: String? = nil) {
+    (self.flow, self.expiresAt, self.message) = (flow, expiresAt, message)
+  }
 }

@@ -18,6 +18,7 @@ package struct LoopbackListener: RedirectListener {
 
   private let group: any EventLoopGroup
   private let logger: Logger
+  var peer = LoopbackPeer()
 
   package init(group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton, logger: Logger) {
     self.group = group
@@ -63,14 +64,15 @@ package struct LoopbackListener: RedirectListener {
   }
 
   private func listen(on host: String, _ port: Int, _ redirect: LoopbackRedirect) async throws -> any Channel {
-    try await ServerBootstrap(group: group)
+    let peer = peer
+    return try await ServerBootstrap(group: group)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .serverChannelOption(.backlog, value: 16)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           guard redirect.admit(channel) else { throw ChannelError.ioOnClosedChannel }
           try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: true)
-          try channel.pipeline.syncOperations.addHandler(RedirectHandler(redirect))
+          try channel.pipeline.syncOperations.addHandler(RedirectHandler(redirect, peer))
         }
       }
       .bind(host: host, port: port).get()

@@ -1,33 +1,46 @@
 import CLinux
 import Glibc
+import HearthCore
 import NIOCore
 
-/// Tells whose process is at the other end of a TCP connection within this machine. The kernel is asked for this
+/// Tells whose process is at the other end of a TCP connection within this network namespace. The kernel is asked for this
 /// connection; one that answers no such questions has tables of all sockets (proc(5), /proc/net/tcp), which take long to
 /// read if somebody has many.
-enum LoopbackPeer {
+struct LoopbackPeer: Sendable {
   struct Entry {
     let user: uid_t
-    /// It is 0 if no process has the socket open any more.
+    /// It is 0 if no process has the socket open any more. The user means nothing then.
     let inode: UInt64
-
-    func isOpen(by user: uid_t) -> Bool { self.user == user && inode != 0 }
   }
 
-  /// Tells whether it is a process of this user. One that has closed the connection already is nobody's. If the kernel
-  /// shows nothing, everybody passes. It may take long.
-  static func isOfThisUser(from peer: SocketAddress, to own: SocketAddress, user: uid_t = geteuid()) -> Bool {
-    if let entry = entry(from: peer, to: own) { return entry.isOpen(by: user) }
+  /// Whose connections count.
+  var user = geteuid()
+  /// The id that stands for users without one in this user namespace, or nil if everybody has one.
+  var unmapped = Self.unmapped(in: Self.read("/proc/self/uid_map"), overflow: Self.read("/proc/sys/kernel/overflowuid"))
+  /// The socket that is connected from one address to the other, if the kernel knows it and can be asked.
+  var find: @Sendable (_ source: SocketAddress, _ target: SocketAddress) -> Entry? = Self.entry
+  /// A file of the kernel's, if it is there.
+  var read: @Sendable (_ path: String) -> String? = Self.read
+
+  /// Tells whose process it is. It may take long.
+  func sender(from peer: SocketAddress, to own: SocketAddress) -> RedirectSender {
+    guard let entry = entry(from: peer, to: own), entry.inode != 0, entry.user != unmapped else { return .unknown }
+    return [user, 0].contains(entry.user) ? .user : .otherUser
+  }
+
+  private func entry(from peer: SocketAddress, to own: SocketAddress) -> Entry? {
+    if let entry = find(peer, own) { return entry }
     // This end is there: the kernel answers such questions.
-    if entry(from: own, to: peer) != nil { return false }
-    var areShown = false
-    for table in ["/proc/self/net/tcp", "/proc/self/net/tcp6"] {
-      guard let text = read(table) else { continue }
-      areShown = true
-      guard let entry = entry(from: names(peer), to: names(own), in: text) else { continue }
-      return entry.isOpen(by: user)
-    }
-    return !areShown
+    if find(own, peer) != nil { return nil }
+    return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].lazy.compactMap(read)
+      .compactMap { Self.entry(from: Self.names(peer), to: Self.names(own), in: $0) }.first
+  }
+
+  /// The id that the kernel shows for users who have none in this user namespace (user_namespaces(7), "Unmapped user and
+  /// group IDs"), or nil if its `map` has everybody.
+  static func unmapped(in map: String?, overflow: String?) -> uid_t? {
+    let fields = map?.split(whereSeparator: \.isWhitespace)
+    return fields == ["0", "0", "4294967295"] ? nil : overflow.flatMap { uid_t($0.prefix { $0.isNumber }) } ?? 65_534
   }
 
   /// The socket that is connected from one address to the other, as the kernel knows it; nil if it knows none, or cannot
@@ -55,12 +68,12 @@ enum LoopbackPeer {
   /// An address as the tables have it: words of 32 bits in this machine's byte order, and the port. A socket of IPv6 may be
   /// connected to an address of IPv4 (RFC 4291, section 2.5.5.2).
   private static func names(_ address: SocketAddress) -> [String] {
-    guard let text = address.ipAddress, let port = address.port.map({ hexadecimal(UInt32($0), digits: 4) }) else {
-      return []
-    }
+    guard let text = address.ipAddress?.trimmingPrefix("::ffff:"),
+      let port = address.port.map({ hexadecimal(UInt32($0), digits: 4) })
+    else { return [] }
     func words(_ family: Int32, _ count: Int) -> [String]? {
       var words = [UInt32](repeating: 0, count: count)
-      return inet_pton(family, text, &words) == 1 ? words.map { hexadecimal($0) } : nil
+      return inet_pton(family, String(text), &words) == 1 ? words.map { hexadecimal($0) } : nil
     }
     if let four = words(AF_INET, 1)?.joined() {
       let prefix = hexadecimal(0) + hexadecimal(0) + hexadecimal(UInt32(0xFFFF).bigEndian)

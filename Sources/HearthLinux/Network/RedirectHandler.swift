@@ -12,27 +12,28 @@ final class RedirectHandler: ChannelInboundHandler {
   private static let mostBody = 1 << 16
 
   private let redirect: LoopbackRedirect
-  /// It tells whether the connection is this user's.
-  private var ownership: EventLoopFuture<Bool>?
+  private let peer: LoopbackPeer
+  /// It tells whose connection it is.
+  private var sender: EventLoopFuture<RedirectSender>?
   private var head: HTTPRequestHead?
   private var bodySize = 0
   private var isAnswered = false
   private var timer: Scheduled<Void>?
 
-  init(_ redirect: LoopbackRedirect) {
-    self.redirect = redirect
+  init(_ redirect: LoopbackRedirect, _ peer: LoopbackPeer) {
+    (self.redirect, self.peer) = (redirect, peer)
   }
 
   func channelActive(context: ChannelHandlerContext) {
-    let channel = context.channel
+    let (channel, peer) = (context.channel, peer)
     // Now, while the other end is surely open; and elsewhere, for it may take its time.
-    let answer = context.eventLoop.makePromise(of: Bool.self)
-    ownership = answer.futureResult
+    let answer = context.eventLoop.makePromise(of: RedirectSender.self)
+    sender = answer.futureResult
     LoopbackListener.peers.enqueue {
-      guard channel.isActive, let peer = channel.remoteAddress, let own = channel.localAddress else {
-        return answer.succeed(false)
+      guard channel.isActive, let other = channel.remoteAddress, let own = channel.localAddress else {
+        return answer.succeed(.unknown)
       }
-      answer.succeed(LoopbackPeer.isOfThisUser(from: peer, to: own))
+      answer.succeed(peer.sender(from: other, to: own))
     }
     timer = context.eventLoop.scheduleTask(in: LoopbackListener.requestTime) { channel.close(promise: nil) }
     context.fireChannelActive()
@@ -54,15 +55,14 @@ final class RedirectHandler: ChannelInboundHandler {
   }
 
   private func receive(context: ChannelHandlerContext) {
-    guard let head, let ownership, !isAnswered else { return }
+    guard let head, let sender, !isAnswered else { return }
     isAnswered = true
     timer?.cancel()
     let hosts = head.headers["Host"]
     let (channel, redirect) = (context.channel, redirect)
-    ownership.whenSuccess { isOfThisUser in
+    sender.whenSuccess { sender in
       let request = RedirectRequest(
-        method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri,
-        isOfThisUser: isOfThisUser)
+        method: head.method.rawValue, host: hosts.count == 1 ? hosts[0] : nil, target: head.uri, sender: sender)
       let hasBody = head.method != .HEAD
       redirect.receive(ReceivedRedirect(request) { page in Self.write(page, hasBody, to: channel) }, on: channel)
     }

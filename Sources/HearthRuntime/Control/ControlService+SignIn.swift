@@ -119,7 +119,7 @@ extension CompleteSignIn: PlainMethod {
       throw RPCError(
         .signInFailed, account: account,
         message: "\(message) It does not say which sign-in it means, so that this one goes on.")
-    case .foreign, nil:
+    case .foreign, .untrusted, nil:
       throw RPCError(
         .signInFailed, account: account,
         message: "This is not where the browser was sent for this sign-in: copy the whole address, from http:// on.")

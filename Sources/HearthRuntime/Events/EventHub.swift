@@ -211,7 +211,7 @@ package final class EventHub: Sendable {
 extension SessionStatus {
   /// Returns true if clients see another session.
   fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
-    (state, subject, action, isReadable, isWritePending)
-      != (other.state, other.subject, other.action, other.isReadable, other.isWritePending)
+    (state, subject, action, isReadable, isWritePending, signIn?.message)
+      != (other.state, other.subject, other.action, other.isReadable, other.isWritePending, other.signIn?.message)
   }
 }

@@ -12,7 +12,7 @@ package enum SignInRequest: Sendable {
 package struct SignInHandle: Sendable {
   package let id: String
   package let account: AccountName
-  package let progress: SignInProgress
+  package var progress: SignInProgress
   package let steps: SignInSteps
 }
 
@@ -34,7 +34,7 @@ package struct SignInBeginning: Sendable {
 
 /// A sign-in that is under way.
 struct SignInAttempt {
-  let begun: SignInHandle
+  var begun: SignInHandle
   let entry: SessionDirectory.Entry
   let beginning: SignInBeginning
   /// Where the browser comes back to, if there is one.
@@ -44,6 +44,8 @@ struct SignInAttempt {
   var machine: SignInMachine
   /// The browser was sent to the provider once more, without a scope that it refuses.
   var hasFallenBack = false
+  /// Why answers of the browser were not used.
+  var told: Set<String> = []
   /// Shows the browser, once it has come back, what has come of the sign-in.
   var tell: (@Sendable (SignInService.Outcome) -> Void)?
 }

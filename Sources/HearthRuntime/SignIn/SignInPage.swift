@@ -25,10 +25,13 @@ enum SignInPage {
         + "the sign-in, or begin again in a terminal.")
   }
 
-  static let ofAnotherUser = page(
-    403, "This is another user's sign-in",
-    "Nothing was done, because this browser runs as another user than the one who signs in. If that is you, begin again "
-      + "with \"hearthctl login --no-browser\", and copy the address of the last page into the terminal.")
+  /// `why` says why the answer was not used.
+  static func untrusted(_ why: String, _ account: AccountName) -> RedirectPage {
+    page(
+      403, "Go on in the terminal",
+      "\(why) To go on, copy the address of this page, and paste it into the terminal where \"hearthctl login \(account)\" "
+        + "waits. If none waits, run \"hearthctl login \(account) --no-browser\".")
+  }
 
   /// The browser goes to the provider again.
   static func elsewhere(_ url: String) -> RedirectPage {

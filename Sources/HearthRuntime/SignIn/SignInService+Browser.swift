@@ -33,9 +33,11 @@ extension SignInService {
   private func receive(_ received: ReceivedRedirect, of signIn: BrowserSignIn, _ begun: SignInHandle) async {
     guard isWaiting(begun.id) else { return received.respond(SignInPage.over) }
     switch signIn.read(received.request) {
-    case .foreign:
-      received.respond(received.request.isOfThisUser ? SignInPage.foreign : SignInPage.ofAnotherUser)
+    case .foreign: received.respond(SignInPage.foreign)
     case .unclaimedError(let message): received.respond(SignInPage.unclaimed(message))
+    case .untrusted(let why):
+      await tell(why, of: begun.id)
+      received.respond(SignInPage.untrusted(why, begun.account))
     case .scopeRefused(_, let fallbackURL) where mayFallBack(begun.id):
       received.respond(SignInPage.elsewhere(fallbackURL))
     case .failed(let failure), .scopeRefused(let failure, _):

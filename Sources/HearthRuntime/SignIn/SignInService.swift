@@ -94,7 +94,7 @@ package actor SignInService: RunningService {
       let reading = signIn.read(address: address)
     else { return nil }
     switch reading {
-    case .foreign, .unclaimedError: break
+    case .foreign, .unclaimedError, .untrusted: break
     case .failed(let failure), .scopeRefused(let failure, _): await conclude(id, .failure(.failed(failure)))
     case .code(let code): redeem(code, of: signIn, id)
     }
@@ -141,6 +141,16 @@ package actor SignInService: RunningService {
 
   /// `tell` receives what comes of the sign-in, before its address is closed.
   func browserIsBack(_ id: String, _ tell: @escaping @Sendable (Outcome) -> Void) { attempts[id]?.tell = tell }
+
+  /// Tells why an answer of the browser was not used, and how to go on. Says each reason once.
+  func tell(_ why: String, of id: String) async {
+    guard let attempt = attempts[id], attempts[id]?.told.insert(why).inserted == true else { return }
+    let account = attempt.begun.account
+    attempts[id]?.begun.progress.message =
+      "\(why) If the browser was yours, copy the address of the page that it shows, and paste it into the terminal where "
+      + "\"hearthctl login \(account)\" waits. If none waits, run \"hearthctl login \(account) --no-browser\"."
+    await attempt.entry.service.signInChanged(shown(of: account))
+  }
 
   /// Returns true once, since the browser may be sent to the provider only once more.
   func mayFallBack(_ id: String) -> Bool {

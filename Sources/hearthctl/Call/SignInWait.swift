@@ -18,6 +18,9 @@ struct SignInWait {
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
+    // The daemon says so if it does not use what a browser brings.
+    if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
+    var told: String?
     var opening = instruct()
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
@@ -29,6 +32,11 @@ struct SignInWait {
         return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }
       if let why = opening?.failure() { tellOfFailure(why) }
+      for notification in daemon.earlierNotifications() {
+        guard let message = notification.session?.signIn?.message, message != told else { continue }
+        told = message
+        tellOfRefusal(message)
+      }
       if let address = try typed?.waiting() { try complete(address, &daemon) }
       // What is being typed stays on its line.
       if typed?.isEmpty != false { showTimeLeft() }
@@ -58,11 +66,18 @@ struct SignInWait {
     offerPasting()
   }
 
+  /// Says why the browser's answer was not used.
+  private func tellOfRefusal(_ message: String) {
+    ProgressLine.clear()
+    Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)
+  }
+
   private func offerPasting() {
     guard Input.isTerminal else { return }
-    Output.note(
-      "Is the browser on another machine? It ends on a page that it can't load. Paste that page's address here:\n")
+    Output.note("Is the browser on another machine? It ends on a page that it can't load. \(Self.asksAddress)")
   }
+
+  private static let asksAddress = "Paste that page's address here:\n"
 
   /// The code for another device: on a terminal as a picture too, and spelled out, so that it can be read to somebody.
   private func show(_ code: String) {

@@ -47,7 +47,7 @@ struct StatusBlock {
       case .clientCredentials: "by the client itself"
       }
     let left = Swift.max(signIn.expiresAt.since(now), .zero)
-    return "under way \(flow), \(left.span) left"
+    return "under way \(flow), \(left.span) left" + (signIn.message.map { ". \($0)" } ?? "")
   }
 
   private func describe(_ token: SessionStatus.TokenLife) -> String {

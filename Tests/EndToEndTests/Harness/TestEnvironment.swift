@@ -40,13 +40,13 @@ final class TestEnvironment {
   /// Programs see a home of their own and nothing of the environment of the tests.
   func spawn(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
-    launcher: [String] = [], input: String? = nil
+    launcher: [String] = [], input: String? = nil, terminal: PseudoTerminal? = nil
   ) throws -> ChildProcess {
     var variables = ["HOME": folder, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"]
     variables.merge(environment) { $1 }
     let process = try ChildProcess(
-      program, arguments, environment: variables, user: user, launcher: launcher, input: .text(input ?? ""),
-      outputFolder: folder + "/output")
+      program, arguments, environment: variables, user: user, launcher: launcher,
+      input: terminal.map { .file($0.path) } ?? .text(input ?? ""), outputFolder: folder + "/output")
     processes.append(process)
     return process
   }

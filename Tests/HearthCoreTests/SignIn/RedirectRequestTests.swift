@@ -14,7 +14,7 @@ struct RedirectRequestTests {
 
   private func request(
     _ target: String, _ method: String = "GET", host: String? = "127.0.0.1:4711"
-  ) -> RedirectRequest { RedirectRequest(method: method, host: host, target: target, isOfThisUser: true) }
+  ) -> RedirectRequest { RedirectRequest(method: method, host: host, target: target, sender: .user) }
 
   @Test("A code with the state of the request is the answer")
   func code() {
@@ -38,13 +38,22 @@ struct RedirectRequestTests {
     #expect(signIn().read(request(target, method, host: host)) == .foreign)
   }
 
-  @Test("what another user's process asks is no answer, though it knows the state")
-  func otherUser() {
-    let target = "/callback?code=x&state=s1"
-    let own = request(target)
-    let theirs = RedirectRequest(method: "GET", host: "127.0.0.1:4711", target: target, isOfThisUser: false)
-    #expect(signIn().read(own) == .code(Secret("x")))
-    #expect(signIn().read(theirs) == .foreign)
+  @Test(
+    "what another user's process asks, or nobody knows whose, is no answer, though it knows the state: it is told",
+    arguments: [(RedirectSender.otherUser, "a program of another user"), (.unknown, "cannot tell whose program")])
+  func otherUser(_ sender: RedirectSender, _ why: String) {
+    func reading(_ target: String) -> RedirectReading {
+      signIn().read(RedirectRequest(method: "GET", host: "127.0.0.1:4711", target: target, sender: sender))
+    }
+    for target in ["/callback?code=c0de&state=s1", "/callback?error=access_denied&state=s1", "/callback?state=s1"] {
+      guard case .untrusted(let message) = reading(target) else {
+        Issue.record("it is not told: \(target)")
+        continue
+      }
+      #expect(message.contains(why) && !message.contains("c0de") && !message.contains("s1"))
+    }
+    #expect(reading("/callback?code=c0de&state=s2") == .foreign, "nobody's guesses are told")
+    #expect(reading("/favicon.ico") == .foreign)
   }
 
   @Test("A request without a host is not the browser's")

@@ -18,9 +18,12 @@ struct LoopbackListenerTests {
 
   /// Listens while `body` runs, and answers each request with the page.
   private func listening(
-    _ address: RedirectAddress = RedirectAddress(), _ body: (Int) async throws -> Void
+    _ address: RedirectAddress = RedirectAddress(), peer: LoopbackPeer = LoopbackPeer(),
+    _ body: (Int) async throws -> Void
   ) async throws -> [RedirectRequest] {
-    let open = try await LoopbackListener(logger: Logger(label: "test")).listen(at: address)
+    var listener = LoopbackListener(logger: Logger(label: "test"))
+    listener.peer = peer
+    let open = try await listener.listen(at: address)
     return try await withThrowingTaskGroup(of: [RedirectRequest].self) { group in
       group.addTask {
         var requests: [RedirectRequest] = []
@@ -82,17 +85,50 @@ struct LoopbackListenerTests {
     }
   }
 
-  @Test("a request of this user is told from another user's, on either address", arguments: ["127.0.0.1", "::1"])
+  @Test(
+    "a request of this user is told from another user's, on either address and from IPv6 to IPv4",
+    arguments: ["127.0.0.1", "::1", "::ffff:127.0.0.1"])
   func user(_ host: String) async throws {
     let requests = try await listening { port in
       _ = try await send("GET /mine HTTP/1.1\r\nHost: h\r\n\r\n", to: host, port)
-      guard getuid() == 0 else { return }
-      let request = "printf 'GET /theirs HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n' >&3"
-      let script = "exec 3<>/dev/tcp/\(host)/\(port) && \(request) && cat <&3 >/dev/null"
-      try await connect("/usr/bin/setpriv", "--reuid=65534", "--clear-groups", "/bin/bash", "-c", script)
+      if getuid() == 0 { try await request("/theirs", from: 1, to: host, port) }
     }
-    #expect(requests.first { $0.target == "/mine" }?.isOfThisUser == true)
-    if getuid() == 0 { #expect(requests.first { $0.target == "/theirs" }?.isOfThisUser == false) }
+    #expect(requests.first { $0.target == "/mine" }?.sender == .user)
+    if getuid() == 0 { #expect(requests.first { $0.target == "/theirs" }?.sender == .otherUser) }
+  }
+
+  /// As another user.
+  private func request(_ target: String, from user: uid_t, to host: String, _ port: Int) async throws {
+    let request = "printf 'GET \(target) HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n' >&3"
+    let script = "exec 3<>/dev/tcp/\(host)/\(port) && \(request) && cat <&3 >/dev/null"
+    try await connect("/usr/bin/setpriv", "--reuid=\(user)", "--clear-groups", "/bin/bash", "-c", script)
+  }
+
+  @Test(
+    "a request of root's counts as this user's, who is another one",
+    .enabled(if: getuid() == 0, "Only root can make a request of root's."), arguments: ["127.0.0.1", "::1"])
+  func root(_ host: String) async throws {
+    var peer = LoopbackPeer()
+    peer.user = 1
+    let requests = try await listening(peer: peer) { port in
+      _ = try await send("GET /roots HTTP/1.1\r\nHost: h\r\n\r\n", to: host, port)
+      try await request("/mine", from: 1, to: host, port)
+      try await request("/theirs", from: 2, to: host, port)
+    }
+    let senders = Dictionary(requests.map { ($0.target, $0.sender) }) { $1 }
+    #expect(senders == ["/roots": .user, "/mine": .user, "/theirs": .otherUser])
+  }
+
+  @Test("a request is nobody's if this namespace has no socket that sent it")
+  func elsewhere() async throws {
+    var peer = LoopbackPeer()
+    peer.find = { _, _ in nil }
+    peer.read = { _ in "" }
+    let requests = try await listening(peer: peer) { port in
+      let answer = try await send("GET / HTTP/1.1\r\nHost: h\r\n\r\n", to: "127.0.0.1", port)
+      #expect(answer?.hasPrefix("HTTP/1.1 200") == true, "it has a page")
+    }
+    #expect(requests.map(\.sender) == [.unknown])
   }
 
   @Test(
@@ -105,15 +141,15 @@ struct LoopbackListenerTests {
       .connect(to: try #require(server.localAddress)).get()
     let (own, other) = (try #require(client.localAddress), try #require(client.remoteAddress))
     let entry = try #require(LoopbackPeer.entry(from: own, to: other))
-    #expect(entry.isOpen(by: geteuid()) && !entry.isOpen(by: geteuid() + 1))
-    #expect(LoopbackPeer.isOfThisUser(from: own, to: other))
+    #expect(entry.user == geteuid() && entry.inode != 0)
+    #expect(LoopbackPeer().sender(from: own, to: other) == .user)
     // Who listens there is not who is connected.
     #expect(LoopbackPeer.entry(from: other, to: other) == nil)
     try await client.close()
     try await server.close()
     // A program that another test starts just now has the socket open too until it is executed.
     let limit = ContinuousClock().now + .generous
-    while LoopbackPeer.entry(from: own, to: other)?.isOpen(by: geteuid()) == true {
+    while LoopbackPeer().sender(from: own, to: other) != .unknown {
       try #require(ContinuousClock().now < limit, "the socket stays open")
       await Task.yield()
     }

@@ -63,6 +63,10 @@ struct EventHubTests {
     #expect(peer.sink.sent.first?["method"] == "session.changed")
     #expect(peer.sink.sent.first?["params"]?["previous"] == "hydrating")
     #expect(peer.sink.sent.first?["params"]?["session"]?["reason"] == "lockedByUser")
+    var refused = try snapshot("work", lockedAt: true)
+    refused.signIn = SignInProgress(flow: .browser, expiresAt: clock.now(), message: "It was not used.")
+    hub.update(refused, after: [])
+    #expect(peer.sink.sent.last?["params"]?["session"]?["signIn"]?["message"] == "It was not used.")
   }
 
   @Test(

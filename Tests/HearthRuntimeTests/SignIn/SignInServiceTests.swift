@@ -81,6 +81,28 @@ struct SignInServiceTests {
     }
   }
 
+  @Test(
+    "an answer that this user may not have sent is not used: page and status say why, and its pasted address is taken",
+    arguments: [(RedirectSender.otherUser, "a program of another user"), (.unknown, "cannot tell whose program")])
+  func untrusted(_ sender: RedirectSender, _ why: String) async throws {
+    try await running {
+      let begun = try await begin()
+      let page = await redirects.addresses[0].get(Self.answer, by: sender)
+      let message = try #require(await entry.service.snapshot().signIn?.message)
+      #expect(page.status == 403)
+      for text in [page.html.replacing("&quot;", with: "\""), message] {
+        #expect(text.contains(why) && text.contains("where \"hearthctl login work\" waits"))
+        #expect(!text.contains("code=") && !text.contains(ScriptedSignInEndpoint.state.reveal()))
+      }
+      #expect(await redirects.addresses[0].get("/favicon.ico", by: sender).status == 400)
+      #expect(provider.codes.isEmpty)
+      provider.answer(.success(.sample(8)))
+      _ = await signIns.redirected(begun.id, to: "http://127.0.0.1:4711" + Self.answer)
+      #expect(try await signIns.outcome(of: begun.id)?.get().state == .authenticated)
+      #expect(provider.codes.count == 1)
+    }
+  }
+
   @Test("of two browsers that answer, the first counts")
   func twoBrowsers() async throws {
     try await running {

@@ -22,9 +22,9 @@ package final class ScriptedRedirects: RedirectListener {
 
     /// Makes a request as a browser does, and returns the page that it is shown.
     package func get(
-      _ target: String, method: String = "GET", host: String = "127.0.0.1:4711"
+      _ target: String, method: String = "GET", host: String = "127.0.0.1:4711", by sender: RedirectSender = .user
     ) async -> RedirectPage {
-      let request = RedirectRequest(method: method, host: host, target: target, isOfThisUser: true)
+      let request = RedirectRequest(method: method, host: host, target: target, sender: sender)
       return await withCheckedContinuation { page in
         feed.yield(ReceivedRedirect(request) { page.resume(returning: $0) })
       }

@@ -1,0 +1,57 @@
+import HearthClient
+import HearthControl
+import TestSupport
+import Testing
+
+@Suite("A reload", .serialized, .mayBlock) struct ReloadTests {
+  @Test("a reload of what the session need not know disturbs neither its refresh in flight nor a sign-in under way")
+  func reloaded() async throws {
+    try await TestEnvironment.run { environment in
+      let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
+      let before = Configuration.oidc(sandbox, "scopes = [\"openid\"]")
+      let daemon = try environment.daemon(before)
+      try daemon.signIn(at: sandbox)
+      let first = try daemon.token()
+      try sandbox.hold("/token")
+      let socket = daemon.socket
+      async let refresh: JSON = {
+        var client = try ControlClient(path: socket)
+        return try client.call(RefreshSession.name, ["account": "work"])
+      }()
+      try sandbox.waitUntilHeld()
+      let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
+      let signIn = try daemon.call("session.get", ["account": "work"])["signIn"]
+      #expect(signIn?["flow"] == "browser")
+      var events = try daemon.events("session", "daemon")
+
+      let origins = before.replacing("\"\(sandbox.url)\"]", with: "\"\(sandbox.url)\", \"\(other.url)\"]")
+      let account = origins.replacing("[\"openid\"]", with: "[\"openid\", \"offline_access\"]")
+      let texts = [
+        origins, origins + "[[accounts.work.delivery]]\nstatus = 404\noutcome = \"retry\"\n", account,
+        account + "on_reauth = \"browser\"\nusername = \"ada\"\nlock_on = [\"unreadable\"]\n",
+        account + "[log]\nlevel = \"warning\"\n[refresh]\nmargin = \"1m\"\nrequest_timeout = \"40s\"\n",
+        account + Configuration.oidc(other, account: "second"), account,
+      ]
+      for text in texts {
+        try daemon.configure(text)
+        try daemon.call("daemon.reload")
+        #expect(try daemon.token().secret == first.secret)
+        try daemon.call("session.getToken", ["account": "work", "url": .string(other.url)])
+        let status = try daemon.call("session.get", ["account": "work"])
+        #expect(status["state"] == "authenticated" && status["refresh"]?["inFlight"] == true)
+        #expect(status["signIn"] == signIn)
+      }
+      #expect(try sandbox.count("held") == 1, "it was asked once")
+      try sandbox.release()
+      #expect(try await refresh["state"] == "authenticated")
+      var ofWork: [Notification] = []
+      repeat { ofWork.append(try events.nextOfAny()) } while ofWork.last?.method != "session.refreshed"
+      let changes = ofWork.filter { $0.method == "session.changed" }.compactMap { $0.params["session"] }
+      #expect(changes.allSatisfy { $0["account"] != "work" || $0["state"] == "authenticated" }, "\(changes)")
+
+      try Command.run(["/usr/bin/python3", SignInTests.browser, begun["authorizationUrl"]?.string ?? ""])
+      let ended = try SessionView(daemon.call("session.awaitSignIn", ["signIn": begun["signIn"] ?? .null]))
+      #expect(ended.state == "authenticated" && ended.subject == "ada")
+    }
+  }
+}
