@@ -9,7 +9,7 @@ final class Agent: Sendable {
   /// The lock that a password sets and the same password removes, as oidc-agent's own.
   private struct Held {
     let password: Password
-    /// The accounts that were not locked before.
+    /// The accounts whose user had not locked them before.
     let accounts: [AccountName]
   }
 
@@ -107,15 +107,17 @@ final class Agent: Sendable {
 
   // MARK: - Locking
 
-  /// Also locks the accounts themselves, as `hearthctl lock` does: whoever locks expects that nobody is given a token.
+  /// Also locks the accounts themselves, as `hearthctl lock` does: whoever locks expects that nobody is given a token. As
+  /// in oidc-agent, either all is locked or nothing. Blocks until hearthd has locked them all.
   private func lock(with text: Secret) throws(Failure) -> Answer {
     try wrongPasswords.withLock { wrong throws(Failure) in
       if held.withLock({ $0 != nil }) { throw .locked }
       guard let password = Password(text) else { throw .noMemory }
-      let accounts = try call(ListSessions()).sessions.filter(\.state.canBeLocked).map(\.account)
+      // What the user has locked is to stay so. An account without a session shows no lock.
+      let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
+      _ = try call(LockSessions(nil))
       held.withLock { $0 = Held(password: password, accounts: accounts) }
       wrong = WrongPasswords()
-      for account in accounts { _ = try call(LockSessions(account)) }
       return .success(info: "Agent locked")
     }
   }
@@ -147,14 +149,6 @@ extension SessionState {
     switch self {
     case .unauthenticated: true
     case .hydrating, .locked, .reauthRequired, .authenticated: false
-    }
-  }
-
-  /// There is something to lock, and the user has not locked it already, which is to stay so.
-  fileprivate var canBeLocked: Bool {
-    switch self {
-    case .locked(.explicit(.user)), .unauthenticated, .reauthRequired: false
-    case .hydrating, .locked, .authenticated: true
     }
   }
 }

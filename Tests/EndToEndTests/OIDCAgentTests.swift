@@ -106,8 +106,11 @@ struct OIDCAgentTests {
         try scene.ask(["request": .string(request), "password": .string(password)])
       }
       #expect(try ask("unlock", "a")["error"] == "Agent not locked")
+      let begun = try scene.daemon.call("session.beginSignIn", ["account": "other", "flow": "browser"])
       #expect(try ask("lock", "a")["info"] == "Agent locked")
       #expect(try scene.daemon.status().state == "locked" && scene.daemon.status().reason == "lockedByUser")
+      let ended = try scene.daemon.refusal(of: "session.awaitSignIn", ["signIn": begun["signIn"] ?? .null])
+      #expect(ended.code == 1003, "a sign-in under way ends, as with \"hearthctl lock\"")
       #expect(try scene.ask(["request": "check"])["status"] == "success")
       for request in ["access_token", "loaded_accounts", "status", "lock", "remove"] {
         let answer = try scene.ask(["request": .string(request), "account": "work", "password": "b"])
