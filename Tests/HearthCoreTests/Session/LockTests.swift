@@ -236,6 +236,22 @@ struct LockTests {
     #expect(session.effects == [.lockStore])
   }
 
+  @Test("lets a grant that nothing renews run out under a lock, and ends its session no sooner than that is gone")
+  func runsOutUnderALock() {
+    var session = SessionScript()
+    session.reads(.neverSignedIn)
+    session.asks(.adopt(.sample(1, issuedAt: .sample, isRenewable: false)))
+    session.writes(.full)
+    session.take(.locked(.screen))
+    session.passes(.seconds(3600))
+    #expect(session.state == .locked(.explicit(.screen)))
+    #expect(!session.effects.contains { if case .writeEnd = $0 { true } else { false } })
+    session.take(.unlocked(.screen))
+    session.writes(.full)
+    session.writesEnd()
+    #expect(session.state == .reauthRequired(.noRefreshToken))
+  }
+
   @Test("wipes the key also where no grant is in memory, and after each look under a lock")
   func wipesTheKey() {
     var session = SessionScript()
