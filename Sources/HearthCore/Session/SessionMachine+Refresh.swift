@@ -85,20 +85,17 @@ extension SessionMachine {
     return [.refresh(active.credential, generation: epoch.generation)]
   }
 
-  mutating func refreshEnded(
-    _ outcome: RefreshOutcome, generation asked: Int, at now: Timestamp
-  ) -> [SessionAction] {
+  /// One request is under way at a time, and a change of the generation leaves no phase that waits for it.
+  mutating func refreshEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     let isExpected = refreshes.end()
     if case .superseded = outcome { refreshes.takeBack() }
-    if asked == epoch.generation {
-      switch credentialState {
-      case .active(let active):
-        if case .inFlight(let isRepeated) = active.phase {
-          return ended(outcome, of: active, isRepeated: isRepeated, at: now)
-        }
-      case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
-      case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
+    switch credentialState {
+    case .active(let active):
+      if case .inFlight(let isRepeated) = active.phase {
+        return ended(outcome, of: active, isRepeated: isRepeated, at: now)
       }
+    case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
+    case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
     }
     // Another program's newer grant may be from the same sign-in, and be revoked with it (RFC 7009, section 2.1).
     guard case .granted(var response) = outcome, !isExpected else { return [] }

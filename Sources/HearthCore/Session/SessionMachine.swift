@@ -57,7 +57,7 @@ package struct SessionMachine: Sendable {
     case .identified(let generation, let subject, let origin, let origins):
       return identified(subject, at: origin, endpoints: origins, generation: generation)
 
-    case .refreshEnded(let generation, let outcome): return refreshEnded(outcome, generation: generation, at: now)
+    case .refreshEnded(_, let outcome): return refreshEnded(outcome, at: now)
     case .credentialWritten(let generation, let result): return written(result, generation: generation, at: now)
     case .credentialSuperseded(let generation): superseded(generation: generation)
 
