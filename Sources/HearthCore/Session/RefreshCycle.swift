@@ -17,8 +17,9 @@ struct RefreshCycle: Hashable, Sendable {
   private var attemptBefore: Timestamp?
   /// The API's rejection of the token in use. The token is given to nobody, and a refresh has to replace it.
   private(set) var apiRejection: APIRejection?
-  /// The access token of the grant whose refresh was answered for another user, in this process or before.
-  private(set) var barred: Fingerprint?
+  /// The access tokens of the grants whose refresh was answered for another user: all in this process, and the last one
+  /// before it.
+  private(set) var barred: Set<Fingerprint> = []
 
   // MARK: - When the next one may be sent
 
@@ -128,17 +129,17 @@ struct RefreshCycle: Hashable, Sendable {
 
   /// Called when the provider answered for another user after a refresh of the grant with this access token.
   mutating func bar(_ grant: Fingerprint, _ message: String, at now: Timestamp) {
-    barred = grant
+    barred.insert(grant)
     history.failures += 1
     _ = plan(.otherUser, message, until: .distantFuture, floor: .distantFuture, at: now)
   }
 
-  mutating func restoreBar(_ grant: Fingerprint?) { barred = barred ?? grant }
+  mutating func restoreBar(_ grant: Fingerprint?) {
+    if let grant { barred.insert(grant) }
+  }
 
   /// Called when a user has signed in with this access token.
-  mutating func liftBar(of grant: Fingerprint) {
-    if barred == grant { barred = nil }
-  }
+  mutating func liftBar(of grant: Fingerprint) { barred.remove(grant) }
 
   /// Whether nothing is sent before a user signs in.
   var isBarred: Bool { history.trouble?.kind == .otherUser }

@@ -198,8 +198,9 @@ extension SessionMachine {
     let bearer = credential.grant.bearer(settings.bearer).fingerprint
     if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
     let grant = credential.grant
-    if let barred = refreshes.barred, barred == grant.accessToken.fingerprint, !refreshes.isBarred {
-      refreshes.bar(barred, "The provider answered for another user before; nothing of that is used.", at: now)
+    let accessToken = grant.accessToken.fingerprint
+    if refreshes.barred.contains(accessToken), !refreshes.isBarred {
+      refreshes.bar(accessToken, "The provider answered for another user before; nothing of that is used.", at: now)
     }
     credentialState = .active(
       ActiveGrant(credential: credential, isStored: isStored, refreshAt: refreshTime(of: grant), timing: timing))

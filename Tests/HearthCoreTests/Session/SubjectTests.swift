@@ -67,6 +67,23 @@ struct SubjectTests {
     #expect(session.attempts.count == 2, "somebody has signed in with it")
   }
 
+  @Test("keeps to that for each grant that it happened to, and not for the last one alone")
+  func anotherUserTwice() {
+    let (first, second) = (Credential.sample(1, issuedAt: .sample), Credential.sample(7, issuedAt: .sample))
+    var session = SessionScript.holding(first)
+    session.asks(.refresh)
+    session.isGranted(.sample(2, subject: other))
+    session.isHinted(.found(second))
+    session.passes(.seconds(2))
+    session.asks(.refresh)
+    session.isGranted(.sample(3, subject: other))
+    session.take(.locked(.screen))
+    session.take(.unlocked(.screen))
+    session.reads(.former(first))
+    session.passes(.seconds(7200))
+    #expect(session.attempts.count == 2 && session.snapshot.action == .signIn)
+  }
+
   @Test("asks anew for a client's own grant that was for another subject, once somebody asks for that")
   func anotherClient() {
     var session = SessionScript.holding(
