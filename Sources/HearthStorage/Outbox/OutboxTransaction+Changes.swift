@@ -202,7 +202,8 @@ extension OutboxTransaction {
     // What was delivered since the last time is in the log, also where nothing is to be removed now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      if let agreedTime { try execute(OutboxQueries.clampFinished, [agreedTime.milliseconds, state.number]) }
+      // Not by the agreed time: a server that is behind would make everything older for the next one.
+      if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
       let count = counters.owners.values.reduce(0) { $0 + $1[state] }

@@ -172,6 +172,19 @@ import Testing
     }
   }
 
+  @Test("A sweep by a server that is behind makes nothing older for the next one")
+  func serverBehind() async throws {
+    try await withStore { outbox in
+      let id = try await outbox.add(Sample.draft("/1"))[0].item.id
+      _ = try await outbox.store.change(id, .cancel)
+      let behind = outbox.now - outbox.settings.keepDelivered - .seconds(1)
+      for time in [behind, outbox.now] {
+        _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, by: time)
+        #expect(try await outbox.state(id) == .cancelled)
+      }
+    }
+  }
+
   @Test("A fate that is unknown since a time in the future is unknown since the start")
   func unknownInFuture() async throws {
     try await withStore { outbox in
