@@ -20,8 +20,9 @@ package protocol OutboxStore: Sendable {
 
   /// Must be called after a start, and while the store is broken: then it checks its database, sets a damaged one
   /// aside, and begins a new one. What was claimed before is free again; if an item's request may have left, its result
-  /// is unknown since it was claimed. The commit has the counts of all accounts. `paused` are the accounts that the
-  /// user has paused, which a new database does not know; it knows them before any other call.
+  /// is unknown since then or, as far as the store does not know when that was, since the item was claimed. The commit
+  /// has the counts of all accounts. `paused` are the accounts that the user has paused, which a new database does not
+  /// know; it knows them before any other call.
   func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure)
 
   /// Whether a call has found damage, or the file is gone: every call fails until `recover()` has been called.

@@ -21,15 +21,18 @@ final class ClaimTable: Sendable {
     let epoch: Int64
     var owner: Int64
     let lane: Name?
+    /// By a clock that is never set (`Clock.steadyNow`).
+    let madeAt: Timestamp
     /// The items that are not settled, in their order.
     var items: [Item]
     /// The place of its mark in the file of marks.
     fileprivate(set) var slot = 0
 
-    init(epoch: Int64, owner: Int64, lane: Name?, items: [Item]) {
+    init(epoch: Int64, owner: Int64, lane: Name?, madeAt: Timestamp, items: [Item]) {
       self.epoch = epoch
       self.owner = owner
       self.lane = lane
+      self.madeAt = madeAt
       self.items = items
     }
   }
@@ -91,9 +94,9 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// The request of this item leaves now. Returns false if the claim does not hold any more. Throws if the mark cannot be
-  /// written.
-  func begin(_ number: Int64, of epoch: Int64) throws(OutboxStoreFailure) -> Bool {
+  /// The request of this item leaves at `now` of the clock that is never set. Returns false if the claim does not hold
+  /// any more. Throws if the mark cannot be written.
+  func begin(_ number: Int64, of epoch: Int64, at now: Timestamp) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
       guard let claim = state.claims[epoch], let index = claim.items.firstIndex(where: { $0.number == number }) else {
         return false
@@ -103,7 +106,7 @@ final class ClaimTable: Sendable {
       guard !item.hasBegun || !item.isOutdated else { return false }
       // Items before this one that have not begun were settled without a request, or will be.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
-      try state.marks.write(item.position, of: epoch, in: claim.slot)
+      try state.marks.write(item.position, of: epoch, after: now - claim.madeAt, in: claim.slot)
       if !item.hasBegun {
         state.claims[epoch]?.items[index].hasBegun = true
         state.count(item, 1, of: claim.owner)
@@ -155,7 +158,7 @@ final class ClaimTable: Sendable {
   func countsAreLost(of owners: Set<Int64>) { state.withLock { $0.changed.formUnion(owners) } }
 
   /// See `SentMarks.read`.
-  func marks() -> [Int64: Int64]? { state.withLock { $0.marks.read() } }
+  func marks() -> [Int64: SentMarks.Mark]? { state.withLock { $0.marks.read() } }
 
   /// To be called once no claim of another process is left: claims can be held from now on.
   func openForClaims() { state.withLock { $0.isOpen = true } }

@@ -9,11 +9,14 @@ extension OutboxTransaction {
     claims.endAll()
     let left = try db.rows(OutboxQueries.everyClaim) { try StoredClaim($0) }
     for claim in left {
+      let mark = marks?[claim.epoch]
       // Without a mark of this boot each of the claim's requests may have left.
-      let last = min(claim.last, marks.map { $0[claim.epoch] ?? 0 } ?? .max)
+      let last = min(claim.last, marks == nil ? .max : mark?.position ?? 0)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.state
-        item.progress.lost(since: claim.claimedAt)
+        // The machine may have slept between the claim and the request.
+        let delay = mark.map { $0.position == item.position ? $0.delay : .zero } ?? .zero
+        item.progress.lost(since: claim.claimedAt + delay)
         try write(item, was: old)
       }
       try execute(OutboxQueries.endClaim, [claim.epoch])

@@ -246,7 +246,7 @@ extension OutboxTransaction {
     try execute(OutboxQueries.setHead, [false, head.number])
     claims.hold(
       ClaimTable.Claim(
-        epoch: epoch, owner: head.owner, lane: head.lane,
+        epoch: epoch, owner: head.owner, lane: head.lane, madeAt: steadyNow,
         items: items.map { ClaimTable.Item(number: $0.number, position: $0.position, state: $0.progress.state) }))
     return epoch
   }

@@ -8,6 +8,8 @@ final class OutboxTransaction {
   private let moment: (now: Timestamp, stepped: Duration)
   /// The time that the transaction goes by.
   var now: Timestamp { moment.now }
+  /// See `Clock.steadyNow`.
+  var steadyNow: Timestamp { moment.now - moment.stepped }
   /// The schedule has followed all steps of the clock.
   private(set) var isInStep = false
   var counters: OutboxCounters

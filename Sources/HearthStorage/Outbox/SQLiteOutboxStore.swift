@@ -215,7 +215,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool {
-    try committer.claims.begin(number, of: claim)
+    try committer.claims.begin(number, of: claim, at: clock.steadyNow())
   }
 
   package func publishCounts() async {

@@ -1,22 +1,26 @@
 internal import Glibc
 internal import HearthCore
 
-/// The marks that say how far the requests of each claim may have left, in a file beside the database.
+/// The marks that say how far the requests of each claim may have left, and when, in a file beside the database.
 ///
 /// They are written without an fsync: they survive the end of the process, which is what they are for. After a loss of
 /// power, which is known by another boot id, they do not count. Not safe for use by two threads at once.
 struct SentMarks: ~Copyable {
-  /// A claim's epoch, and the position of its last item whose request may have left.
-  private struct Mark {
-    static let size = 16
+  /// The last item of a claim whose request may have left.
+  struct Mark {
+    fileprivate static let size = 24
 
-    var epoch: Int64
-    var position: Int64
+    fileprivate var epoch: Int64
+    fileprivate(set) var position: Int64
+    /// How long after the claim was made the request left, in milliseconds.
+    fileprivate var delayMilliseconds: Int64
+
+    var delay: Duration { .milliseconds(delayMilliseconds) }
   }
 
   /// The header holds a name for the format, and the boot id. Its size is in bytes.
   private static let headerSize = 64
-  private static let format = "hearth-sent-1 "
+  private static let format = "hearth-sent-2 "
   /// The number of marks that there is room for from the beginning, and by which the file grows.
   private static let slotsAtOnce = 4096
 
@@ -69,8 +73,8 @@ struct SentMarks: ~Copyable {
     return true
   }
 
-  /// Returns the position that each claim was marked with, or nil if the marks are of another boot, or cannot be read.
-  func read() -> [Int64: Int64]? {
+  /// Returns the mark of each claim, or nil if the marks are of another boot, or cannot be read.
+  func read() -> [Int64: Mark]? {
     var status = stat()
     guard isCurrent, fstat(descriptor, &status) == 0 else { return nil }
     let count = max(Int(status.st_size) - Self.headerSize, 0) / Mark.size
@@ -79,11 +83,11 @@ struct SentMarks: ~Copyable {
       initialized = max(bytes, 0) / Mark.size
     }
     guard marks.count == count else { return nil }
-    var positions: [Int64: Int64] = [:]
-    for mark in marks where mark.epoch > 0 {
-      positions[mark.epoch] = max(positions[mark.epoch] ?? 0, mark.position)
+    var last: [Int64: Mark] = [:]
+    for mark in marks where mark.epoch > 0 && mark.position > last[mark.epoch]?.position ?? 0 {
+      last[mark.epoch] = mark
     }
-    return positions
+    return last
   }
 
   /// Makes the file one of this boot. To be called once no claim of another boot is left.
@@ -91,10 +95,10 @@ struct SentMarks: ~Copyable {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }
 
-  /// Writes a claim's mark down.
-  func write(_ position: Int64, of epoch: Int64, in slot: Int) throws(OutboxStoreFailure) {
+  /// Writes a claim's mark down. `delay` is the time since the claim was made.
+  func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else { throw .unavailable("The file of what was sent cannot be begun anew: its disk fails.") }
-    var mark = Mark(epoch: epoch, position: position)
+    var mark = Mark(epoch: epoch, position: position, delayMilliseconds: delay.wholeMilliseconds)
     guard pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size else {
       throw .unavailable(
         "Nothing is sent, for it cannot be written down what is sent: \(String(cString: strerror(errno))).")

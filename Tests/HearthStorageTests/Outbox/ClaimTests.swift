@@ -50,6 +50,25 @@ import Testing
     }
   }
 
+  @Test("After a crash a fate is unknown since the request left, however long before it was claimed")
+  func crashAfterSleep() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      let taken = try await outbox.claim(follows: true).deliveries
+      #expect(outbox.begin(taken[0]))
+      outbox.now = outbox.now + .seconds(2 * Self.day)
+      #expect(outbox.begin(taken[1]))
+      outbox.now = outbox.now + .seconds(1)
+      let next = try reopened(outbox)
+      try await next.store.recover()
+      let first = try await next.claim(follows: true)
+      #expect(first.changed.map(\.url) == ["https://api.example.com/1"])
+      #expect(first.changed.map(\.reason) == [.needsReview])
+      let again = try await next.claim(follows: true).deliveries
+      #expect(again.map(\.path) == ["/2"] && again.map(\.unknownSince) == [next.now - .seconds(1)])
+    }
+  }
+
   @Test("After a loss of power, or without its file of marks, all that was claimed may have been sent")
   func withoutMarks() async throws {
     for loss in ["power", "file"] {
