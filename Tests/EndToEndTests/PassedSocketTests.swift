@@ -91,7 +91,7 @@ struct PassedSocketTests {
       let first = try environment.daemon("", name: "first")
       let socket = "\(environment.folder)/second.sock"
       let process = try environment.spawn(
-        "hearthd", ["--config", first.configurationPath, "--state-dir", first.state],
+        "hearthd", ["--config", first.configurationPath, "--state-dir", first.state, "--socket", socket],
         launcher: SocketActivation.launcher([socket]))
       try eventually("systemd listens") { Files.exists(socket) }
       let run = try environment.hearthctl(["status", "--socket", socket])
