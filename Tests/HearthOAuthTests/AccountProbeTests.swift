@@ -89,7 +89,7 @@ import Testing
       let base = "http://127.0.0.1:\(bench.server.port)"
       let account = ProviderConfiguration(kind: .oauth(.discovered(try Issuer(base)), OAuthClient(id: "hearth")))
       func check() async -> Diagnosis? {
-        let checks = await HTTPAccountProbe(account, sender: bench.sender, files: bench.files).checks(nil)
+        let checks = await HTTPAccountProbe(account, sender: bench.sender, files: bench.files).checks(nil, at: [])
         return checks.first { $0.check == .discovery }
       }
       provider.discover(at: bench.server, issuer: "https://identity.oraclecloud.com/")

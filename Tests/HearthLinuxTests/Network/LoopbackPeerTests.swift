@@ -68,7 +68,8 @@ struct LoopbackPeerTests {
 
   private static func table(_ addresses: String, _ user: uid_t, file: String = "tcp") -> [String: String] {
     let line = "   0: \(addresses) 01 00000000:00000000 00:00000000 00000000  \(user)        0 4711 1 0 20 4 30 10 -1\n"
-    return ["/proc/self/net/tcp": "  sl  local_address rem_address   st\n", "/proc/self/net/\(file)": line]
+    let empty = "  sl  local_address rem_address   st\n"
+    return ["tcp", "tcp6"].reduce(into: [:]) { $0["/proc/self/net/\($1)"] = $1 == file ? empty + line : empty }
   }
 
   @Test(
