@@ -21,15 +21,11 @@ struct PassedSocketTests {
         #expect(try client.call("daemon.getInfo")["paths"]?["socket"] == .string(daemon.socket))
       }
       if getuid() == 0 {
-        for path in ["", "/daemon", "/daemon/run"] { try Files.setMode(environment.folder + path, 0o755) }
-        for (count, socket) in [daemon.socket, second].enumerated() {
-          try Files.setMode(socket, 0o666)
-          let run = try environment.hearthctl(["status", "--socket", socket], user: 65_534)
-          #expect(run.status != 0)
-          try eventually("it is turned away") {
-            daemon.process?.errors.contains(count == 0 ? "was turned away" : "were turned away once more") == true
-          }
-        }
+        // Whoever asks checks whose the daemon is before it says anything.
+        try Files.setMode(environment.folder, 0o755)
+        try Files.setMode(second, 0o666)
+        #expect(try environment.hearthctl(["status", "--socket", second], user: 65_534).status != 0)
+        try eventually("it is turned away") { daemon.process?.errors.contains("was turned away") == true }
       }
       #expect(try daemon.stop() == .exited(0))
       #expect(Files.exists(daemon.socket) && Files.exists(second), "their files are systemd's")
@@ -91,7 +87,7 @@ struct PassedSocketTests {
       let first = try environment.daemon("", name: "first")
       let socket = "\(environment.folder)/second.sock"
       let process = try environment.spawn(
-        "hearthd", ["--config", first.configurationPath, "--state-dir", first.state, "--socket", socket],
+        "hearthd", ["--config", first.configurationPath, "--state-dir", first.state, "--socket", "unused"],
         launcher: SocketActivation.launcher([socket]))
       try eventually("systemd listens") { Files.exists(socket) }
       let run = try environment.hearthctl(["status", "--socket", socket])

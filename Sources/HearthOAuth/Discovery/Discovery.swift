@@ -133,11 +133,10 @@ final class Discovery: Sendable {
     let own = named.flatMap { try? Issuer($0) }?.discoveryURL
     if own == issuer.discoveryURL { return "\(sentence) Make them the same: issuer = \"\(name)\"." }
     let endpoints =
-      "with type = \"\(typeWithEndpoints.rawValue)\" in place of the issuer the endpoints that "
-      + "\(issuer.discoveryURL) names: token_endpoint"
+      "type = \"\(typeWithEndpoints.rawValue)\" and the endpoints that \(issuer.discoveryURL) lists: token_endpoint"
       + (typeWithEndpoints == .oauth2 ? ", authorization_endpoint and so on." : ".")
-    guard own != nil else { return "\(sentence) Name \(endpoints)" }
-    return "\(sentence) Make them the same: issuer = \"\(name)\". If that has no discovery document of its own, name "
+    guard own != nil else { return "\(sentence) Use \(endpoints)" }
+    return "\(sentence) Make them the same: issuer = \"\(name)\". If that issuer has no discovery document, use "
       + endpoints
   }
 }
