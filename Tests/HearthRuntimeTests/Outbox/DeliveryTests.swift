@@ -77,11 +77,11 @@ import Testing
       await outbox.published.first { $0 == .paused(Sample.work, reason: "offline") || $0 != $0 || Self.isRetrying($0) }
       var ids = [first]
       for index in 0..<20 { ids += try await outbox.add(Sample.draft("/\(index)", lane: "lane\(index)")) }
-      let elsewhere = try await outbox.add(
-        Sample.draft("/elsewhere", lane: "x", origin: Sample.secondOrigin.description))[0]
       outbox.api.setRule { request, _ in
         request.url.target == "/elsewhere" ? .success(APIResponse(status: 200)) : nil
       }
+      let elsewhere = try await outbox.add(
+        Sample.draft("/elsewhere", lane: "x", origin: Sample.secondOrigin.description))[0]
       await outbox.service.networkReturned()
       await outbox.delivered(elsewhere)
       let probe = await outbox.api.nextCall()
