@@ -84,8 +84,9 @@ struct InotifyShortageTests {
     var hints = watch.hints(for: [path]).makeAsyncIterator()
     #expect(await hints.next() != nil)
     #expect(watch.trouble == nil && messages.isEmpty)
-    hasRoom.isSet = false
+    // In this order: a folder that is still there would be found to have no room, and one that is gone to need none.
     Files.removeTree(folder)
+    hasRoom.isSet = false
     try makeFile()
     while watch.trouble == nil { #expect(await hints.next() != nil) }
     for _ in 0..<5 { #expect(await hints.next() != nil) }
