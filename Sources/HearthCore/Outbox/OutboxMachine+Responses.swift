@@ -140,7 +140,6 @@ extension OutboxMachine {
     if judging.isEmpty { return }
     let isAlone =
       !account.isSending && account.queue.isEmpty && !account.isClaiming && !account.hasMore && unwritten.isEmpty
-    let isCrowded = judging.count >= max(settings.concurrency, 2)
     for (id, sender) in judging.sorted(by: { $0.key < $1.key }) {
       guard case .judging(let bearer, let response, let isSecond) = sender.step else { continue }
       let isAccepted = account.acceptance.isAccepted(bearer.token.fingerprint)
@@ -148,12 +147,26 @@ extension OutboxMachine {
         settle(id, policy.rejected(response), at: now)
       } else if !isAccepted, stopsAt != nil || !account.isSendable {
         settle(id, .released, at: now)
-      } else if isAccepted || isAlone || isCrowded {
+      } else if isAlone || mayGoOn(sender, account), hasPlace(sender, of: name, at: now) {
         accounts[name]?.senders[id]?.step = .renewing(bearer)
       } else {
         continue
       }
       resumed.append(id)
     }
+  }
+
+  /// Whether a sender that waits for the cause of a 401 goes on as soon as it has a place.
+  func mayGoOn(_ sender: Sender, _ account: OutboxAccount) -> Bool {
+    guard case .judging(let bearer, _, _) = sender.step else { return false }
+    return account.acceptance.isAccepted(bearer.token.fingerprint)
+      || account.senders.values.count(where: \.isJudging) >= max(settings.concurrency, 2)
+  }
+
+  /// Whether the sender may go on beside the others. Another may have taken its place while it waited.
+  private func hasPlace(_ sender: Sender, of name: AccountName, at now: Timestamp) -> Bool {
+    guard let account = accounts[name] else { return false }
+    let others = sending(sender.kind, to: sender.origin, account, at: now, where: { !$0.isJudging })
+    return sender.kind == .lanes || freeSenders(sender.kind, beside: others) > 0
   }
 }

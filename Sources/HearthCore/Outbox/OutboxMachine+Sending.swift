@@ -47,14 +47,22 @@ extension OutboxMachine {
     var full: Set<Origin?> = []
     return account.queue.firstIndex { claim in
       guard claim.kind == kind, case let origin = claim.origin, !full.contains(origin) else { return false }
-      var sending = OriginLoad.Count()
-      for sender in account.senders.values where sender.kind == kind && sender.origin == origin && !sender.isJudging {
-        sending.add(1, isSlow: sender.isSlow(at: now))
-      }
-      if freeSenders(kind, beside: sending) > 0 { return true }
+      // One that may go on after a 401 comes before a new one.
+      let others = sending(kind, to: origin, account, at: now) { !$0.isJudging || mayGoOn($0, account) }
+      if freeSenders(kind, beside: others) > 0 { return true }
       full.insert(origin)
       return false
     }
+  }
+
+  func sending(
+    _ kind: OutboxKinds, to origin: Origin?, _ account: OutboxAccount, at now: Timestamp, where counts: (Sender) -> Bool
+  ) -> OriginLoad.Count {
+    var count = OriginLoad.Count()
+    for sender in account.senders.values where sender.kind == kind && sender.origin == origin && counts(sender) {
+      count.add(1, isSlow: sender.isSlow(at: now))
+    }
+    return count
   }
 
   /// The accounts and origins that have to be asked for the time: items seem to have expired there and no server has

@@ -46,6 +46,33 @@ struct UnauthorizedItemTests {
     #expect(outbox.step(id, bearer: 2) == .wait)
   }
 
+  @Test("goes on, once another item was accepted, when its place is free again")
+  func placeTaken() throws {
+    var settings = OutboxSettings()
+    settings.concurrency = 1
+    var outbox = OutboxScript(settings)
+    outbox.run(claiming: [outbox.claim("a"), outbox.claim(nil)])
+    let ids = outbox.start()
+    for id in ids { outbox.answer(id, 401) }
+    #expect(outbox.step(ids[0]) == replaces(1, isAcceptedElsewhere: false))
+    // The session has the next token already.
+    #expect(outbox.step(ids[1], bearer: 2).sent != nil)
+    outbox.answer(ids[1], 401)
+    outbox.machine.received(.success(outbox.bearer(2)), for: ids[0], at: outbox.now)
+    #expect(outbox.step(ids[0]).sent != nil)
+    #expect(outbox.step(ids[1], bearer: 2) == .wait)
+
+    outbox.run(claiming: [outbox.claim(nil)])
+    let next = try outbox.first()
+    outbox.answer(ids[0], 200)
+    #expect(outbox.step(ids[0]) == .end)
+    #expect(outbox.machine.takeResumed().isEmpty)
+    outbox.answer(next, 200)
+    #expect(outbox.step(next) == .end)
+    #expect(outbox.machine.takeResumed() == [ids[1]])
+    #expect(outbox.step(ids[1]) == replaces(2, isAcceptedElsewhere: true))
+  }
+
   private func replaces(_ number: Int, isAcceptedElsewhere: Bool) -> SenderStep {
     .replaceBearer(
       APIRejection(

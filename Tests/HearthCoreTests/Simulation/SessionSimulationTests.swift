@@ -9,9 +9,10 @@ struct SessionSimulationTests {
     for violation in run.violations { Issue.record("\(violation)") }
     guard !run.isReplay else { return }
     let tally = run.tally
-    #expect(tally[.readyToken] > run.histories / 4)
-    #expect(tally[.superseded] > run.histories / 50 && tally[.putBack] > run.histories / 50)
-    #expect(tally[.leftover] > 0)
+    #expect(tally[.readyToken] > run.histories / 8)
     #expect(tally[.refreshed] > run.histories * 2 / 5 && tally[.crash] > run.histories * 2 / 5)
+    guard run.showsRareThings else { return }
+    #expect(tally[.superseded] > run.histories / 50 && tally[.putBack] > run.histories / 50)
+    #expect(tally[.leftover] > run.histories / 50)
   }
 }

@@ -14,6 +14,8 @@ package struct SimulationRun<Simulated: Simulation>: Sendable {
   package private(set) var tally = Tally<Simulated.Tallied>()
   /// Only one was asked for, which proves nothing of the world.
   package private(set) var isReplay = false
+  /// Whether there were so many that what is rare must have happened, and not only by chance.
+  package var showsRareThings: Bool { histories >= 500 }
 
   /// Those of `chunk`. If their number was asked for, chunks run beside each other.
   ///

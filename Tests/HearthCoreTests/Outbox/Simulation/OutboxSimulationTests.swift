@@ -9,8 +9,9 @@ struct OutboxSimulationTests {
     for violation in run.violations { Issue.record("\(violation)") }
     guard !run.isReplay else { return }
     let tally = run.tally
-    #expect(tally[.crash] > run.histories * 2 / 5 && tally[.powerLoss] > run.histories / 10)
-    #expect(tally[.override] > run.histories / 10)
-    #expect(tally[.stop] > run.histories && tally[.item("delivered")] > 4 * run.histories)
+    #expect(tally[.crash] > run.histories / 5)
+    #expect(tally[.stop] > run.histories / 2 && tally[.item("delivered")] > 2 * run.histories)
+    guard run.showsRareThings else { return }
+    #expect(tally[.powerLoss] > run.histories / 20 && tally[.override] > run.histories / 20)
   }
 }
