@@ -381,6 +381,10 @@ import Testing
         warning  clock               work: It is off.
 
         """))
+    #expect(
+      outcome.output.hasSuffix(
+        "More in troubleshooting.md: \"The session is locked\", \"The provider says no\", \"The clock is wrong\", "
+          + "\"Nothing is delivered\".\n"))
     #expect(outcome.output.contains("warning  configuration       The daemon runs without one\n"))
     unlink(path)
     let hungUp = FakeDaemon(path: path) { _ in .hangUp }

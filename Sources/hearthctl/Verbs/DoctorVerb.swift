@@ -42,7 +42,9 @@ struct DoctorVerb: ParsableCommand {
     if daemonOptions.json {
       daemonOptions.output.json(["checks": .array(findings.map(\.json))])
     } else {
-      daemonOptions.output.painted(findings.map { $0.text(.standard) }.joined(separator: "\n"))
+      var lines = findings.map { $0.text(.standard) }
+      if let advice = TroubleshootingSection.advice(for: findings) { lines.append(advice) }
+      daemonOptions.output.painted(lines.joined(separator: "\n"))
     }
     if let bundle {
       report.findings = findings
