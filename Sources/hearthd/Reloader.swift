@@ -124,7 +124,7 @@ actor Reloader {
       // What a provider has told of its endpoints is kept as long as it is asked as before.
       if account.provider != former.provider || account.session.refresh != former.session.refresh {
         (tokens, entry.signIn, entry.probe) = builder.endpoints(of: account)
-        entry.offer = account.provider.offer
+        (entry.offer, entry.revokesOneGrant) = (account.provider.offer, account.provider.revokesOneGrant)
       }
       return await parts.sessions.update(entry, account.session, tokens)
     }

@@ -40,7 +40,6 @@ struct SessionBuilder: Sendable {
   /// `store` is nil if the credential was kept elsewhere before, or nowhere.
   func session(for account: AccountConfiguration, in store: (any CredentialStore)?) -> SessionDirectory.Entry {
     let provider = account.provider
-    api.route(account.name, over: provider.route, files: LinuxFileSystem())
     let (endpoint, signIn, probe) = endpoints(of: account)
     let service = SessionService(
       account: account.name, settings: account.session, store: store ?? self.store(for: account), endpoint: endpoint,
@@ -55,11 +54,12 @@ struct SessionBuilder: Sendable {
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
-  /// What asks the provider of the account, and tries the way there.
+  /// What asks the provider of the account, and tries the way there. Requests to APIs take the same way from now on.
   func endpoints(
     of account: AccountConfiguration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint, probe: any AccountProbe) {
     let (provider, files) = (account.provider, LinuxFileSystem())
+    api.route(account.name, over: provider.route, files: files)
     let (tokens, signIn) = provider.endpoints(
       sender: sender, files: files, timeout: account.session.refresh.requestTimeout)
     return (tokens, signIn, HTTPAccountProbe(provider, sender: sender, files: files))

@@ -54,4 +54,51 @@ import Testing
       #expect(ended.state == "authenticated" && ended.subject == "ada")
     }
   }
+
+  @Test("another way to the provider is gone from the next request on: what is in flight lands, and nothing ends")
+  func anotherWay() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      func text(_ lines: String...) -> String {
+        Configuration.oidc(sandbox, lines.joined(separator: "\n")) + "[refresh]\nbackoff_initial = \"5m\"\n"
+      }
+      let before = text()
+      let daemon = try environment.daemon(before)
+      try daemon.signIn(at: sandbox)
+      let first = try daemon.token()
+      try sandbox.hold("/token")
+      let socket = daemon.socket
+      async let refresh: JSON = {
+        var client = try ControlClient(path: socket)
+        return try client.call(RefreshSession.name, ["account": "work"])
+      }()
+      try sandbox.waitUntilHeld()
+      let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
+      let signIn = try daemon.call("session.get", ["account": "work"])["signIn"]
+      for changed in [
+        text("client_secret_file = \"/nowhere\""), text("token_parameters = { audience = \"x\" }"),
+        text("final_errors = [\"gone\"]", "default_lifetime = \"1h\""), text("proxy = \"http://127.0.0.1:1\""),
+      ] {
+        try daemon.configure(changed)
+        try daemon.call("daemon.reload")
+        #expect(try daemon.token().secret == first.secret)
+        let status = try daemon.call("session.get", ["account": "work"])
+        #expect(status["state"] == "authenticated" && status["refresh"]?["inFlight"] == true)
+        #expect(status["signIn"] == signIn)
+      }
+      try sandbox.release()
+      #expect(try await refresh["state"] == "authenticated")
+      let second = try daemon.token()
+      #expect(second.secret != first.secret)
+
+      #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1004, "nobody is at the new way")
+      try daemon.configure(before)
+      try daemon.call("daemon.reload")
+      try eventually("it is asked again without waiting") { try daemon.token().secret != second.secret }
+
+      try Command.run(["/usr/bin/python3", SignInTests.browser, begun["authorizationUrl"]?.string ?? ""])
+      let ended = try SessionView(daemon.call("session.awaitSignIn", ["signIn": begun["signIn"] ?? .null]))
+      #expect(ended.state == "authenticated" && ended.subject == "ada")
+    }
+  }
 }

@@ -185,8 +185,14 @@ struct RefreshCycle: Hashable, Sendable {
     history.trouble = trouble
   }
 
-  mutating func configurationChanged() {
-    if history.trouble?.kind == .misconfigured { history.trouble?.clearWait() }
+  /// What only another way to the provider can cure is tried at once if there is one. What the provider itself wants is
+  /// obeyed.
+  mutating func configurationChanged(endpointIsNew: Bool) {
+    switch history.trouble?.kind {
+    case .misconfigured: history.trouble?.clearWait()
+    case .unreachable, .unclear: if endpointIsNew { history.trouble?.clearWait() }
+    case .unavailable, .passphraseNeeded, .otherUser, nil: break
+    }
   }
 
   mutating func passphraseMayHaveCome() {

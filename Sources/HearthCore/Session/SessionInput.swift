@@ -7,8 +7,8 @@ package enum SessionInput: Sendable {
   /// The clock was set by this much, or the machine resumed (zero). Every plan is made again.
   case clockChanged(by: Duration)
   case networkReturned
-  /// The configuration was read again. What it says of the provider is the same.
-  case configured(SessionSettings)
+  /// The configuration was read again. `endpointIsNew` is true if the next request to the provider goes another way.
+  case configured(SessionSettings, endpointIsNew: Bool = false)
   case stopping
 
   /// The file, its folder or its key may have changed.

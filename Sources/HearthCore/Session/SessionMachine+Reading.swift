@@ -190,7 +190,7 @@ extension SessionMachine {
     }
     activate(credential, isStored: true, .read, at: now)
     active?.correctIssueTime(at: now)
-    return actions + questions(about: credential, isOwnerKnown: owner != nil)
+    return actions + questions(about: credential)
   }
 
   mutating func activate(_ credential: Credential, isStored: Bool, _ timing: GrantTiming, at now: Timestamp) {
@@ -324,7 +324,8 @@ extension SessionMachine {
   // MARK: - What a credential does not say
 
   /// Asks the provider for the owner of the credential and the origin of its token endpoint, if they are not known.
-  private func questions(about credential: Credential, isOwnerKnown: Bool) -> [SessionAction] {
+  func questions(about credential: Credential) -> [SessionAction] {
+    let isOwnerKnown = credential.subject ?? settings.configuredSubject != nil
     let isPlaceKnown =
       settings.binding.map { $0.origin == credential.origin || $0.mismatch(of: credential) != nil } ?? true
     return isOwnerKnown && isPlaceKnown ? [] : [.identify(credential, generation: epoch.generation)]

@@ -82,7 +82,7 @@ package struct SessionMachine: Sendable {
     case .woke: break
     case .clockChanged(let step): clockMoved(by: step)
     case .networkReturned: refreshes.networkReturned()
-    case .configured(let settings): configured(settings)
+    case .configured(let settings, let endpointIsNew): return configured(settings, endpointIsNew: endpointIsNew)
     case .stopping: return stopping()
     }
     return []
@@ -104,17 +104,21 @@ package struct SessionMachine: Sendable {
     return locks.remove(lock, isRemembered: isStarted)
   }
 
-  private mutating func configured(_ next: SessionSettings) {
-    let (before, binding) = (settings.refresh, settings.binding)
+  /// The session goes on, and keeps all that it knows. What is under way ends as it began.
+  private mutating func configured(_ next: SessionSettings, endpointIsNew: Bool) -> [SessionAction] {
+    let before = settings
     settings = next
-    // As it has been resolved since.
-    settings.binding = binding
-    if next.refresh != before, let grant = active?.grant {
+    settings.binding = next.binding?.keeping(before.binding)
+    if next.refresh != before.refresh, let grant = active?.grant {
       let refreshAt = refreshTime(of: grant)
       active?.refreshAt = refreshAt
     }
+    if next.bearer != before.bearer { refreshes.forgetRejection() }
+    if active?.credential.subject == nil, subject == before.configuredSubject { subject = next.configuredSubject }
     for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock, isRemembered: isStarted) }
-    refreshes.configurationChanged()
+    refreshes.configurationChanged(endpointIsNew: endpointIsNew)
+    guard endpointIsNew, let credential = active?.credential else { return [] }
+    return questions(about: credential)
   }
 
   private mutating func stopping() -> [SessionAction] {

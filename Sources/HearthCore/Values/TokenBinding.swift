@@ -25,6 +25,12 @@ package struct TokenBinding: Hashable, Sendable {
     (isRecognizedByIssuer, isOriginOpen) = (true, true)
   }
 
+  /// Returns this binding with what discovery has named for `earlier`, if that is the same issuer's.
+  func keeping(_ earlier: TokenBinding?) -> TokenBinding {
+    guard issuer != nil, let earlier, earlier.issuer == issuer else { return self }
+    return earlier
+  }
+
   /// Called when discovery has named the token endpoint.
   package mutating func resolve(to found: Origin) {
     origin = found

@@ -28,15 +28,9 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var signIn = SignInSettings()
   package var route = HTTPRoute()
 
-  /// All but what the next sign-in alone is asked for: a session depends on nothing else.
-  package var withoutSignIn: ProviderConfiguration {
-    var rest = self
-    (rest.signIn, rest.authorizationParameters) = (SignInSettings(), [:])
-    if case .oauth(let authority, var client) = kind {
-      client.scopes = []
-      rest.kind = .oauth(authority, client)
-    }
-    return rest
+  /// Returns true if grants of the one are also the other's: they are of the same issuer, for the same client.
+  package func sharesGrants(with other: ProviderConfiguration) -> Bool {
+    kind.type == other.kind.type && kind.client == other.kind.client && defaultIssuer.text == other.defaultIssuer.text
   }
 
   /// What the session needs to know about its provider.

@@ -73,6 +73,15 @@ extension ProviderConfiguration.Kind {
     }
   }
 
+  /// What the client or the project is called, or nil if the provider knows only one.
+  var client: Secret? {
+    switch self {
+    case .oauth(_, let client), .clientCredentials(_, let client): Secret(client.id)
+    case .firebase(let project): project.apiKey
+    case .json: nil
+    }
+  }
+
   /// What errors mean, whatever the preset.
   var responseRules: [ResponseRule] {
     switch self {

@@ -15,7 +15,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     /// How a grant is kept that is still to be revoked.
     package let revocations: PendingRevocation.Keeping
     /// The provider ends no other grant of the user with the one that is revoked.
-    package let revokesOneGrant: Bool
+    package var revokesOneGrant: Bool
 
     package init(
       service: SessionService, signIn: any SignInEndpoint, place: String, probe: (any AccountProbe)? = nil,

@@ -191,7 +191,7 @@ package actor SessionService: PlanningService, RunningService {
   /// The configuration was read again. `endpoint` is nil if the provider is asked as before; what it is being asked goes on.
   package func configured(_ settings: SessionSettings, _ endpoint: (any TokenEndpoint)?) {
     self.endpoint = endpoint ?? self.endpoint
-    receive(.configured(settings))
+    receive(.configured(settings, endpointIsNew: endpoint != nil))
   }
 
   /// Returns true if this lock is set, even if there is no session to lock and nobody sees it.

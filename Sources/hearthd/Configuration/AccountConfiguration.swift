@@ -38,9 +38,9 @@ struct AccountConfiguration: Hashable, Sendable {
     self.session = session
   }
 
-  /// The same session goes on with the other configuration: its grant is kept in the same place, and renewed in the same
-  /// way.
+  /// Returns true if the same session goes on with the other configuration: its grant is kept in the same place, and is
+  /// of the same issuer and client.
   func sharesSession(with other: Self) -> Bool {
-    credential == other.credential && provider.withoutSignIn == other.provider.withoutSignIn
+    credential == other.credential && provider.sharesGrants(with: other.provider)
   }
 }

@@ -23,18 +23,92 @@ import Testing
     #expect(session.events.allSatisfy { if case .changed(_, let state) = $0 { state == .authenticated } else { true } })
   }
 
-  @Test("keeps what it has learnt: the API's answer, the wait after failures, and the user's lock")
-  func remembers() {
-    var session = SessionScript.holding()
-    session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
-    session.fails(.unavailable(message: "503", retryAfter: .seconds(40)))
-    session.take(.locked(.user))
-    session.notesLock()
-    let (rejection, next) = (session.machine.refreshes.apiRejection, session.machine.refreshes.history)
+  /// What a session has learnt, or has under way.
+  enum Learnt: CaseIterable {
+    case countedLifetime, readLifetime, refreshInFlight, grantBeingWritten, unwrittenGrant, refusedToken
+    case refusedRefreshToken, otherUser, wait, lock, unwrittenLock, foreignGrant
+
+    func session() -> SessionScript {
+      var credential = Credential.sample(1, issuedAt: .sample)
+      if self == .countedLifetime { return .signedIn(credential) }
+      if self == .foreignGrant { credential.origin = try? HTTPURL("https://other.example.com/").origin }
+      var session = SessionScript.holding(credential, Self.settings)
+      switch self {
+      case .countedLifetime, .readLifetime, .foreignGrant: break
+      case .lock, .unwrittenLock: session.take(.locked(.user))
+      case .refusedToken: session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
+      case .refreshInFlight, .grantBeingWritten, .unwrittenGrant, .refusedRefreshToken, .otherUser, .wait:
+        session.asks(.refresh)
+      }
+      switch self {
+      case .countedLifetime, .readLifetime, .refreshInFlight, .foreignGrant: break
+      case .grantBeingWritten: session.isGranted(.sample(2))
+      case .unwrittenGrant:
+        session.isGranted(.sample(2))
+        session.writes(.full)
+      case .refusedToken, .wait: session.fails(.unavailable(message: "503", retryAfter: .seconds(40)))
+      case .refusedRefreshToken:
+        session.fails(.rejected(.refreshToken, message: "invalid_grant"))
+        session.reads(.found(credential))
+        session.writesEnd()
+      case .otherUser:
+        session.isGranted(.sample(2, subject: Subject(issuer: Subject.sample.issuer, id: "another")))
+      case .lock: session.notesLock()
+      case .unwrittenLock: session.notesLock(.full)
+      }
+      return session
+    }
+
+    static let settings = SessionSettings(
+      locks: Set(Lock.allCases), binding: TokenBinding(discoveredBy: Subject.sample.issuer, at: .sample))
+  }
+
+  @Test(
+    "keeps what it has learnt, and what is under way, also if its provider is asked another way",
+    arguments: Learnt.allCases)
+  func remembers(_ learnt: Learnt) {
+    var session = learnt.session()
+    let before = session
+    session.take(.configured(before.machine.settings, endpointIsNew: true))
+    #expect(session.machine.credentialState == before.machine.credentialState)
+    #expect(session.machine.refreshes == before.machine.refreshes && session.machine.file == before.machine.file)
+    #expect(session.machine.locks == before.machine.locks && session.machine.subject == before.machine.subject)
+    #expect(session.machine.calls == before.machine.calls && session.machine.epoch == before.machine.epoch)
+    #expect(session.events.count == before.events.count && session.state == before.state)
+  }
+
+  @Test("tries at once what another way to the provider may cure, and obeys the provider itself")
+  func anotherWay() {
+    func waits(after failure: RefreshFailure, endpointIsNew: Bool) -> Bool {
+      var settings = SessionSettings.obeyingEveryLock
+      settings.refresh.backoffInitial = .seconds(60)
+      var session = SessionScript.holding(.sample(1, issuedAt: .sample), settings)
+      session.asks(.refresh)
+      session.fails(failure)
+      session.take(.configured(settings, endpointIsNew: endpointIsNew))
+      session.passes(RefreshSettings.leastGap)
+      return session.attempts.count == 1
+    }
+    #expect(!waits(after: .misconfigured(message: "invalid_client"), endpointIsNew: false))
+    for failure in [RefreshFailure.unreachable(message: "refused"), .unclear(message: "400", retryAfter: nil)] {
+      #expect(waits(after: failure, endpointIsNew: false) && !waits(after: failure, endpointIsNew: true))
+    }
+    #expect(waits(after: .unavailable(message: "503", retryAfter: .seconds(40)), endpointIsNew: true))
+  }
+
+  @Test("asks another way for what it does not know of its user, and gives the token that is configured now")
+  func bearerAndSubject() {
+    var credential = Credential.sample(1, subject: nil, issuedAt: .sample)
+    credential.grant.idToken = .sample(7)
+    var session = SessionScript.holding(credential)
     session.take(.configured(.obeyingEveryLock))
-    #expect(rejection != nil && session.machine.refreshes.apiRejection == rejection)
-    #expect(next.failures == 1 && session.machine.refreshes.history == next)
-    #expect(session.state == .locked(.explicit(.user)))
+    #expect(session.effects.isEmpty)
+    session.take(.configured(.obeyingEveryLock, endpointIsNew: true))
+    #expect(session.effects == [.identify(credential, generation: session.machine.epoch.generation)])
+    session.take(.configured(SessionSettings(bearer: .idToken, configuredSubject: .sample), endpointIsNew: true))
+    #expect(session.effects.isEmpty && session.token == .sample(7) && session.snapshot.subject == .sample)
+    session.take(.configured(SessionSettings(configuredSubject: nil)))
+    #expect(session.token == .sample(1) && session.snapshot.subject == nil)
   }
 
   @Test("obeys the locks that its account names now, and no other")
@@ -66,7 +140,10 @@ import Testing
     session.isIdentified(as: nil, at: found)
     let resolved = session.machine.settings.binding
     #expect(resolved != settings.binding)
-    session.take(.configured(settings))
+    session.take(.configured(settings, endpointIsNew: true))
     #expect(session.machine.settings.binding == resolved)
+    let other = SessionSettings(binding: TokenBinding(named: found, endpoints: [found]))
+    session.take(.configured(other))
+    #expect(session.machine.settings.binding == other.binding, "what is named is not to be found")
   }
 }

@@ -26,7 +26,7 @@ extension SessionSimulation {
       // Woken late.
       elapsed += .seconds(Int.random(in: 0...7200, using: &random))
       try deliver(.woke)
-    case 20: try deliver(.configured(settings))
+    case 20: try deliver(.configured(settings, endpointIsNew: true))
     default: try revokeOrHint()
     }
   }

@@ -76,12 +76,15 @@ import Testing
   }
 
   @Test(
-    "a session goes on with what it need not know, and with what only the next sign-in is asked for",
+    "a session goes on with what it need not know, and with another way to its provider",
     arguments: [
       "api_origins = ['https://api.example.com']", "expect = 'json'",
       "delivery = [{ status = 404, outcome = 'retry' }]", "scopes = ['mail']", "redirect_port = 4711",
       "authorization_parameters = { prompt = 'login' }",
       "lock_on = ['unreadable']", "on_reauth = 'browser'", "username = 'ada'",
+      "client_secret_file = '/path'", "bearer = 'id_token'", "subject = 'me'", "proxy = 'http://127.0.0.1:1'",
+      "final_errors = ['gone']", "default_lifetime = '1h'", "token_parameters = { audience = 'x' }",
+      "ca_file = '/path'", "certificate_pins = ['sha256/\(String(repeating: "A", count: 43))=']",
     ])
   func sharesSession(_ line: String) throws {
     let (before, after) = (try Self.account(Self.plain), try Self.account(Self.plain + line))
@@ -89,24 +92,33 @@ import Testing
   }
 
   @Test(
-    "another session takes its place where the grant is kept or renewed in another way",
+    "another session takes its place where the grant is kept elsewhere, or is another issuer's or client's",
     arguments: [
-      "client_secret_file = '/path'", "bearer = 'id_token'", "subject = 'me'", "credential_file = '/path'",
-      "protection = 'passphrase'", "proxy = 'http://127.0.0.1:1'", "final_errors = ['gone']", "default_lifetime = '1h'",
-      "token_parameters = { audience = 'x' }",
+      plain + "credential_file = '/path'", plain + "protection = 'passphrase'", plain.replacing("id.", with: "other."),
+      plain.replacing("'c'", with: "'d'"), plain.replacing("'oidc'", with: "'client-credentials'"),
     ])
-  func otherSession(_ line: String) throws {
-    let (before, after) = (try Self.account(Self.plain), try Self.account(Self.plain + line))
+  func otherSession(_ text: String) throws {
+    let (before, after) = (try Self.account(Self.plain), try Self.account(text))
     #expect(!before.sharesSession(with: after) && !after.sharesSession(with: before))
   }
 
-  private static let plain = "type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'\n"
-
-  @Test("a client's own scopes are asked for anew by another session, for nobody signs in")
-  func scopesOfClient() throws {
-    let text = Self.plain.replacing("'oidc'", with: "'client-credentials'") + "client_secret_file = '/path'\n"
-    #expect(try !Self.account(text).sharesSession(with: Self.account(text + "scopes = ['mail']")))
+  @Test("grants belong to the client at the origin of a token endpoint that is named, and to a project of Firebase")
+  func grantsOfNamedEndpoints() throws {
+    func shares(_ before: String, _ after: String) throws -> Bool {
+      try Self.account(before).sharesSession(with: Self.account(after))
+    }
+    let named = "type = 'oauth2'\nclient_id = 'c'\ntoken_endpoint = 'https://id.example.com/token'\n"
+    #expect(try shares(named, named.replacing("/token", with: "/v2/token")))
+    #expect(try shares(named, named + "revocation_endpoint = 'https://other.example.com/'"))
+    #expect(try !shares(named, named.replacing("id.", with: "other.")))
+    let json = "type = 'json'\nrefresh_url = 'https://id.example.com/refresh'\n"
+    #expect(try shares(json, json + "refresh_token_field = 'renew'"))
+    #expect(try !shares(json, json.replacing("id.", with: "other.")))
+    let firebase = "type = 'firebase'\napi_key = 'one'\n"
+    #expect(try !shares(firebase, firebase.replacing("one", with: "two")))
   }
+
+  private static let plain = "type = 'oidc'\nissuer = 'https://id.example.com'\nclient_id = 'c'\n"
 
   @Test("[refresh] is for the sessions of all accounts")
   func refreshOfAccounts() throws {
