@@ -93,14 +93,19 @@ extension SessionMachine {
     }
   }
 
-  /// Explains that nothing renews the grant, which users would not expect of a sign-in.
+  /// When the session ends because nothing renews its grant, which users would not expect of a sign-in.
+  var endWithoutRefreshToken: Timestamp? {
+    guard let grant = active?.grant, grant.refreshToken == nil, !settings.renewsWithoutRefreshToken else { return nil }
+    return grant.expiresAt
+  }
+
+  /// Explains that, and says what to do.
   private var whyNotKept: String? {
-    guard let grant = active?.grant, grant.refreshToken == nil, grant.expiresAt != nil,
-      !settings.renewsWithoutRefreshToken
-    else { return nil }
+    guard endWithoutRefreshToken != nil else { return nil }
     return
-      "Signed in until the access token runs out, for the provider gave no refresh token. Add the scope that brings one, "
-      + "often \"offline_access\", to the account's scopes, and run \"hearthctl login \(account)\"."
+      "Signed in until the access token runs out, because the provider gave no refresh token. Allow this client refresh "
+      + "tokens at the provider, or add the scope that brings one, often with \"hearthctl account set \(account) --add "
+      + "scopes offline_access\". Then run \"hearthctl login \(account)\"."
   }
 
   /// Explains why the client's own first token has not come.

@@ -87,6 +87,7 @@ extension SessionMachine {
     var actions: [SessionAction] = []
     if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }
     actions.append(.publish(.signedIn(subject)))
+    if let end = endWithoutRefreshToken, now < end { actions.append(.publish(.expiring(at: end, final: true))) }
     if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
     calls.finish(.adoption)
     return actions

@@ -48,8 +48,9 @@ extension SessionEvent {
         ])
     case .expiring(let at, let final):
       let end = final ? ", and no refresh can prevent it" : ""
+      let advice = status.message == status.state.message(for: account) ? "" : " " + status.message
       return publication(
-        .sessionExpiring, .warning, "The token of \(account) runs out at \(at)\(end).",
+        .sessionExpiring, .warning, "The token of \(account) runs out at \(at)\(end).\(advice)",
         ["HEARTH_EXPIRES": at.description],
         params: TokenExpiry(account: account, expiresAt: at, isFinal: final))
     case .signedIn(let subject):

@@ -119,7 +119,8 @@ extension GoldenWireTests {
 
       let access = try scene.sandbox.accessToken()
       _ = try scene.link.ask("session.import", #"{"account":"work","accessToken":"\#(access)","expiresIn":12}"#)
-      try session.hears("nothing can renew it", "session.changed", "session.expiring", "session.changed")
+      try session.hears(
+        "nothing can renew it", "session.changed", "session.expiring", "session.expiring", "session.changed")
       try outbox.hears("nothing can renew it", "outbox.resumed", "outbox.held", "outbox.paused")
       try scene.checkLog("log.txt")
     }

@@ -209,7 +209,12 @@ struct SignInAndOutTests {
     let session = SessionScript.signedIn(unrenewable)
     let message = session.snapshot.message
     #expect(message.contains("no refresh token") && message.contains("\"hearthctl login work\""))
+    #expect(message.contains("\"hearthctl account set work --add scopes offline_access\""))
     #expect(session.state == .authenticated && session.snapshot.action == nil)
+    let signedIn = session.events.firstIndex { $0.isSignIn }
+    let end = session.events.firstIndex(of: .expiring(at: .sample + .seconds(3600), final: true))
+    #expect(signedIn != nil && end == signedIn.map { $0 + 1 }, "an event says so at once, too")
+    #expect(!SessionScript.signedIn().events.contains { if case .expiring = $0 { true } else { false } })
     #expect(SessionScript.signedIn().snapshot.message == "Signed in.")
   }
 
