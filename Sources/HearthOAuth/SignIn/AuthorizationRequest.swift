@@ -12,14 +12,14 @@ struct AuthorizationRequest {
   let nonce: Secret?
   /// Without `client_id`, which the authentication of a pushed request may bring itself.
   let fields: [(String, String)]
-  /// The fields without the scope that nobody has configured, if there is such a scope.
+  /// The fields without the scopes that nobody has configured, if there are any.
   let fallback: [(String, String)]?
 
-  /// `offlineScope` is asked for besides, with the consent that it needs (OpenID Connect Core, section 11). `parameters`
-  /// are further fields from the configuration.
+  /// `offlineScopes` are asked for besides, with the consent that `offline_access` needs unless the preset says otherwise
+  /// (OpenID Connect Core, section 11). `parameters` are further fields from the configuration.
   init(
-    redirectURI: String, scopes: [String], offlineScope: String? = nil, hasCodeChallenge: Bool,
-    parameters: [String: String]
+    redirectURI: String, scopes: [String], offlineScopes: [String] = [], asksConsent: Bool = false,
+    hasCodeChallenge: Bool, parameters: [String: String]
   ) {
     self.redirectURI = redirectURI
     nonce = scopes.contains("openid") ? Secret(Base64URL.random(bytes: 32)) : nil
@@ -34,13 +34,9 @@ struct AuthorizationRequest {
         + (scopes.isEmpty ? [] : [("scope", scopes.joined(separator: " "))]) + rest
         + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
-    if let offlineScope {
-      self.fields = fields(scopes + [offlineScope], parameters.merging(["prompt": "consent"]) { own, _ in own })
-      fallback = fields(scopes, parameters)
-    } else {
-      self.fields = fields(scopes, parameters)
-      fallback = nil
-    }
+    let consent = asksConsent && !offlineScopes.isEmpty ? ["prompt": "consent"] : [:]
+    self.fields = fields(scopes + offlineScopes, parameters.merging(consent) { own, _ in own })
+    fallback = offlineScopes.isEmpty ? nil : fields(scopes, parameters)
   }
 
   /// What a provider that repeats its input must not bring into a message.

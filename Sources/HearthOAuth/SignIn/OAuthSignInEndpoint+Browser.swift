@@ -10,8 +10,9 @@ extension OAuthSignInEndpoint {
     let endpoints = try await endpoints()
     guard let page = endpoints.authorization else { throw missing("authorization_endpoint", for: "browser") }
     let request = AuthorizationRequest(
-      redirectURI: redirectURI, scopes: scopes, offlineScope: offlineScope(at: endpoints),
-      hasCodeChallenge: settings.usesCodeChallenge, parameters: authorizationParameters)
+      redirectURI: redirectURI, scopes: scopes, offlineScopes: offlineScopes(at: endpoints),
+      asksConsent: settings.offlineScopes.isEmpty, hasCodeChallenge: settings.usesCodeChallenge,
+      parameters: authorizationParameters)
     func url(_ fields: [(String, String)]) -> String {
       AuthorizationRequest.url(page, with: [("client_id", tokens.client.id)] + fields)
     }

@@ -5,9 +5,9 @@ extension OAuthSignInEndpoint {
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     let endpoints = try await endpoints()
     guard let url = endpoints.deviceAuthorization else { throw missing("device_authorization_endpoint", for: "device") }
-    let offlineScope = offlineScope(at: endpoints)
-    var begun = try await askForCode(scopes + [offlineScope].compactMap(\.self), at: url, of: endpoints)
-    if offlineScope != nil, case .failure(let rejection) = begun, rejection.isAboutScope {
+    let offlineScopes = offlineScopes(at: endpoints)
+    var begun = try await askForCode(scopes + offlineScopes, at: url, of: endpoints)
+    if !offlineScopes.isEmpty, case .failure(let rejection) = begun, rejection.isAboutScope {
       begun = try await askForCode(scopes, at: url, of: endpoints)
     }
     return try begun.mapError { $0.signInFailure(of: url.origin, at: .deviceCode) }.get()

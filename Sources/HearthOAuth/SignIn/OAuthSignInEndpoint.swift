@@ -19,18 +19,17 @@ struct OAuthSignInEndpoint: SignInEndpoint {
       message: "An account of an OAuth provider takes no password from Hearth: sign in by browser or by device code.")
   }
 
-  /// What is asked for: the configured scopes, and those without which there is no refresh token. An account of an
-  /// OpenID provider that names none asks for what every request to one has (OpenID Connect Core, section 3.1.2.1).
-  var scopes: [String] {
-    let configured = tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes
-    return configured + settings.offlineScopes.filter { !configured.contains($0) }
-  }
+  /// The configured scopes. An account of an OpenID provider that names none asks for what every request to one has (OpenID
+  /// Connect Core, section 3.1.2.1).
+  var scopes: [String] { tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes }
 
-  /// Without this scope many OpenID providers give no refresh token (OpenID Connect Core, section 11). It is asked for if
-  /// the provider offers it, unless the account's scopes or its preset say how a session is kept.
-  func offlineScope(at endpoints: ProviderEndpoints) -> String? {
-    let isOpen = tokens.client.scopes.isEmpty && isDiscovered && settings.offlineScopes.isEmpty
-    return isOpen && endpoints.scopes?.contains("offline_access") == true ? "offline_access" : nil
+  /// Further scopes without which many providers give no refresh token: the preset's, else `offline_access` if the account
+  /// names no scopes and the provider offers it (OpenID Connect Core, section 11). If the provider refuses them, it is asked
+  /// once more without.
+  func offlineScopes(at endpoints: ProviderEndpoints) -> [String] {
+    guard settings.offlineScopes.isEmpty else { return settings.offlineScopes.filter { !scopes.contains($0) } }
+    let isOpen = tokens.client.scopes.isEmpty && isDiscovered
+    return isOpen && endpoints.scopes?.contains("offline_access") == true ? ["offline_access"] : []
   }
 
   /// Ends the session at the provider itself (OpenID Connect RP-Initiated Logout 1.0).
