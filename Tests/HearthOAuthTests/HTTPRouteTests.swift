@@ -14,12 +14,29 @@ struct HTTPRouteTests {
     if case .unreachable(let message)? = failure { message.contains(words) } else { false }
   }
 
+  @Test(
+    "a certificate out of its time is refused with the day, though its authority is trusted",
+    arguments: [
+      (-86_400.0 ... -3600.0, "a certificate of the server expired on "), (3600.0...86_400.0, "is valid only from "),
+    ])
+  func outOfTime(_ validity: ClosedRange<Double>, _ words: String) async throws {
+    let authority = try TestAuthority.root()
+    try await TransportBench.run(tls: try authority.identity(validity: validity).serverTLS()) { bench in
+      let failure = await bench.failure(of: bench.endpoint(route: try bench.route(authority)))
+      #expect(Self.isUnreachable(failure, "TLS failed: "), "\(String(describing: failure))")
+      #expect(Self.isUnreachable(failure, words) && Self.isUnreachable(failure, "check this machine's clock"))
+      #expect(bench.server.requests.isEmpty)
+    }
+  }
+
   @Test("a server of an authority that the system does not know is not trusted, and with ca_file it is")
   func caFile() async throws {
     let authority = try TestAuthority.root()
     try await TransportBench.run(tls: try authority.identity().serverTLS()) { bench in
       let untrusted = await bench.failure(of: bench.endpoint())
       #expect(Self.isUnreachable(untrusted, "CERTIFICATE_VERIFY_FAILED"))
+      #expect(Self.isUnreachable(untrusted, "from an authority that is not trusted here"))
+      #expect(Self.isUnreachable(untrusted, "set the account's \"ca_file\""), "and what helps")
       #expect(bench.server.requests.isEmpty)
       let trusting = bench.endpoint(route: try bench.route(authority))
       #expect(await bench.failure(of: trusting) == nil)

@@ -113,7 +113,7 @@ struct HTTPSenderTests {
       let request = HTTPSender.Request(method: "POST", url: server.url(scheme: "https"), body: Array("secret".utf8))
       let failure = try await withSender(clock: clock) { try await self.failure(of: $0, request) }
       #expect(!wasSent(failure))
-      #expect("\(failure)".contains("TLS failed: WRONG_VERSION_NUMBER"))
+      #expect("\(failure)".contains("TLS failed: this port does not speak TLS (WRONG_VERSION_NUMBER)"))
       #expect(server.requests.isEmpty)
     }
   }

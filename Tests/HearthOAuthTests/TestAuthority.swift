@@ -40,18 +40,22 @@ struct TestAuthority {
 
   private static func certificate(
     _ subject: DistinguishedName, _ publicKey: P256.Signing.PublicKey, by issuer: DistinguishedName,
-    _ issuerKey: P256.Signing.PrivateKey, _ extensions: Certificate.Extensions
+    _ issuerKey: P256.Signing.PrivateKey, _ extensions: Certificate.Extensions,
+    validity: ClosedRange<TimeInterval> = -3600...86_400
   ) throws -> Certificate {
     try Certificate(
       version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(publicKey),
-      notValidBefore: Date() - 3600, notValidAfter: Date() + 86_400, issuer: issuer, subject: subject,
+      notValidBefore: Date() + validity.lowerBound, notValidAfter: Date() + validity.upperBound, issuer: issuer,
+      subject: subject,
       signatureAlgorithm: .ecdsaWithSHA256, extensions: extensions,
       issuerPrivateKey: Certificate.PrivateKey(issuerKey))
   }
 
-  /// What it says of a server or a client: a certificate for this name, and for the addresses.
+  /// What it says of a server or a client: a certificate for this name, and for the addresses. `validity`: in seconds from
+  /// now.
   func identity(
-    _ name: String = "localhost", addresses: [[UInt8]] = [[127, 0, 0, 1]]
+    _ name: String = "localhost", addresses: [[UInt8]] = [[127, 0, 0, 1]],
+    validity: ClosedRange<TimeInterval> = -3600...86_400
   ) throws -> TestIdentity {
     let key = P256.Signing.PrivateKey()
     let certificate = try Self.certificate(
@@ -59,7 +63,7 @@ struct TestAuthority {
       Certificate.Extensions {
         SubjectAlternativeNames(
           [.dnsName(name)] + addresses.map { .ipAddress(ASN1OctetString(contentBytes: $0[...])) })
-      })
+      }, validity: validity)
     // A server does not send the root's.
     return TestIdentity(chain: [certificate] + path.dropLast(), key: key)
   }

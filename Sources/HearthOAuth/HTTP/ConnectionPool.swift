@@ -177,9 +177,11 @@ final class ConnectionPool: Sendable {
       } catch {
         finished.fail(error)
       }
-      return finished.futureResult.flatMapThrowing { [chain = NIOLoopBound(chain, eventLoop: channel.eventLoop)] in
-        try plan.check(chain.value.certificates)
-      }
+      let bound = NIOLoopBound(chain, eventLoop: channel.eventLoop)
+      return finished.futureResult.flatMapErrorThrowing { error in
+        guard let refused = bound.value.refused else { throw error }
+        throw UntrustedCertificate(refused)
+      }.flatMapThrowing { try plan.check(bound.value.certificates) }
     }.nonisolated()
   }
 }
@@ -215,11 +217,16 @@ private final class Milestone: ChannelInboundHandler {
 private final class CertificateChain {
   /// From the root to the server's own.
   private(set) var certificates: [NIOSSLCertificate] = []
+  /// The one that ended the verification.
+  private(set) var refused: NIOSSLCertificate?
 
   func watching(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
     func make<Handler: ChainObserving>(_ type: Handler.Type) throws -> Handler {
       try Handler(context: context, serverHostname: serverName) { result, certificate in
-        if case .certificateVerified = result { self.certificates.append(certificate) }
+        switch result {
+        case .certificateVerified: self.certificates.append(certificate)
+        case .failed: self.refused = certificate
+        }
         // The verdict of BoringSSL is kept.
         return result
       }

@@ -144,9 +144,10 @@ package final class HTTPSender: Sendable {
     case is ControlCharacter: "a header has a control character, and cannot be sent"
     case is ConnectionPool.ShutDown: "the daemon is stopping"
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-      "TLS failed: its certificate is for another server"
+      "TLS failed: its certificate is for another server, so check the address"
     case let error as ConnectionPlan.Mismatch: error.description
     case let error as WeakCertificate: "TLS failed: \(error)"
+    case let error as UntrustedCertificate: "TLS failed: \(error)"
     case let error as SystemAuthorities.Failure: error.description
     case let error as NIOConnectionError:
       if let failure = error.connectionErrors.first {
@@ -169,7 +170,9 @@ package final class HTTPSender: Sendable {
       if text.hasPrefix("handshakeFailed") { return "TLS failed: it ends the handshake" }
       return isTLS ? "TLS failed" : "the connection failed"
     }
-    return "TLS failed: " + text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    let word = text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+    return word == "WRONG_VERSION_NUMBER"
+      ? "TLS failed: this port does not speak TLS (\(word)), so check the address" : "TLS failed: \(word)"
   }
 }
 

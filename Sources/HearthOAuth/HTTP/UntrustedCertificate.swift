@@ -1,0 +1,45 @@
+import Glibc
+import NIOSSL
+
+/// A certificate that BoringSSL does not accept in a server's chain. Its own error says only that the chain was refused.
+struct UntrustedCertificate: Error, CustomStringConvertible {
+  enum Reason: Hashable, Sendable {
+    /// In seconds since 1970.
+    case expired(at: Int)
+    case notYetValid(before: Int)
+    /// Nobody whom this machine or the account trusts vouches for it.
+    case unknownAuthority
+  }
+
+  let reason: Reason
+
+  /// `now` is in seconds since 1970.
+  init(_ certificate: NIOSSLCertificate, at now: Int = time(nil)) {
+    self.init(notBefore: certificate.notValidBefore, notAfter: certificate.notValidAfter, at: now)
+  }
+
+  init(notBefore: Int, notAfter: Int, at now: Int) {
+    reason =
+      notAfter < now ? .expired(at: notAfter) : now < notBefore ? .notYetValid(before: notBefore) : .unknownAuthority
+  }
+
+  var description: String {
+    switch reason {
+    case .expired(let end):
+      "a certificate of the server expired on \(Self.day(end)): ask whoever runs it for a new one, and check this "
+        + "machine's clock"
+    case .notYetValid(let start):
+      "a certificate of the server is valid only from \(Self.day(start)): check this machine's clock"
+    case .unknownAuthority:
+      "the server's certificate is from an authority that is not trusted here (CERTIFICATE_VERIFY_FAILED): if it is your "
+        + "own, set the account's \"ca_file\" to the authority's certificate"
+    }
+  }
+
+  private static func day(_ seconds: Int) -> String {
+    var (seconds, parts) = (seconds, tm())
+    gmtime_r(&seconds, &parts)
+    func digits(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(parts.tm_year + 1900)-\(digits(parts.tm_mon + 1))-\(digits(parts.tm_mday))"
+  }
+}
