@@ -243,6 +243,7 @@ import Testing
         return .events(subscription.json(at: Samples.start), [change, change])
       case BeginSignIn.name:
         return .result(["signIn": "s1", "authorizationUrl": "https://id.example.com/a", "expiresAt": nil])
+      case GetSession.name: return .error(.invalidParams("It is not said."))
       case CompleteSignIn.name: return .hangUp
       default: return .silence
       }

@@ -54,6 +54,43 @@ extension VerbTests {
     #expect(asked.contains { $0.method == "session.awaitSignIn" && $0.params == ["signIn": "s1"] })
   }
 
+  @Test("login says as whom by the name in the tokens, and before that whose session and queue another user would end")
+  func loginNames() async throws {
+    let token: JSON = [
+      "account": "work", "accessToken": "a-1", "tokenType": "Bearer", "expiresAt": nil, "fingerprint": "9f86d081",
+      "subject": "2482", "issuer": "https://id.example.com", "names": ["ada@example.com", "ada"],
+    ]
+    let (outcome, asked) = try await run(["login", "work", "--device"]) { request in
+      switch request.method {
+      case "session.beginSignIn": .result(["signIn": "s1", "userCode": "WDJB-MJHT", "expiresAt": nil])
+      case "session.getToken": .result(token)
+      case "outbox.getStats": .result(Samples.stats(pending: 2, waiting: 1).json)
+      default: .result(Samples.session().json)
+      }
+    }
+    #expect(outcome.status == 0 && outcome.output == "Signed in to work as ada@example.com.\n")
+    #expect(
+      outcome.errors.hasPrefix(
+        "ada@example.com is signed in to work now. If another user signs in, that session ends.\n"
+          + "3 items of the outbox wait for ada@example.com. If another user signs in, Hearth holds them until "
+          + "ada@example.com signs in again.\n"), "\(outcome.errors)")
+    let names = asked.filter { $0.method == "session.getToken" }
+    #expect(names.allSatisfy { $0.params["names"] == true && $0.params["minValiditySeconds"] == 0 })
+  }
+
+  @Test("login warns of nobody where nobody is signed in and nothing waits")
+  func loginFirst() async throws {
+    let (outcome, _) = try await run(["login", "work", "--device"]) { request in
+      switch request.method {
+      case "session.beginSignIn": .result(["signIn": "s1", "userCode": "WDJB-MJHT", "expiresAt": nil])
+      case "session.get": .result(Samples.signedOut.json)
+      case "outbox.getStats": .result(Samples.stats().json)
+      default: .result(Samples.session().json)
+      }
+    }
+    #expect(outcome.status == 0 && !outcome.errors.contains("another user"))
+  }
+
   @Test("login shows the code for another device and where it is typed in, and waits")
   func loginByDevice() async throws {
     let begun: JSON = [

@@ -20,8 +20,9 @@ struct SignInWait {
     defer { typed?.end(dropsEarlier: false) }
     // The daemon says so if it does not use what a browser brings.
     if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
-    var told: String?
+    var (told, asksAddress): (String?, Bool) = (nil, false)
     var opening = instruct()
+    asksAddress = begun.authorizationURL != nil && opening == nil
     let deadline = limit.map { Timestamp.now + $0 }
     let call = try daemon.begin(AwaitSignIn(begun.id))
     defer { ProgressLine.clear() }
@@ -31,15 +32,19 @@ struct SignInWait {
       if let deadline, deadline <= .now {
         return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }
-      if let why = opening?.failure() { tellOfFailure(why) }
+      if let why = opening?.failure() {
+        tellOfFailure(why)
+        asksAddress = true
+      }
       for notification in daemon.earlierNotifications() {
         guard let message = notification.session?.signIn?.message, message != told else { continue }
         told = message
         tellOfRefusal(message)
+        asksAddress = true
       }
       if let address = try typed?.waiting() { try complete(address, &daemon) }
       // What is being typed stays on its line.
-      if typed?.isEmpty != false { showTimeLeft() }
+      if typed?.isEmpty != false { showTimeLeft(asksAddress: asksAddress && typed != nil) }
     }
   }
 
@@ -117,10 +122,16 @@ struct SignInWait {
     throw CommandFailure(status, why)
   }
 
-  private func showTimeLeft() {
-    guard let expiresAt = begun.expiresAt else { return }
-    let seconds = Int(Swift.max(expiresAt.since(.now), .zero) / .seconds(1))
-    let left = seconds >= 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
-    ProgressLine.show("Waiting for you to sign in: \(left) left. Ctrl-C gives up.")
+  /// `asksAddress`: the line is the prompt for the address that the browser ends at.
+  private func showTimeLeft(asksAddress: Bool) {
+    let left = begun.expiresAt.map { expiresAt in
+      let seconds = Int(Swift.max(expiresAt.since(.now), .zero) / .seconds(1))
+      return seconds >= 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
+    }
+    if asksAddress {
+      ProgressLine.show("Address\(left.map { " (\($0) left, Ctrl-C gives up)" } ?? ""): ")
+    } else if let left {
+      ProgressLine.show("Waiting for you to sign in: \(left) left. Ctrl-C gives up.")
+    }
   }
 }

@@ -46,7 +46,7 @@ struct LoginVerb: ParsableCommand {
   @Flag(exclusivity: .exclusive)
   var choice: Choice?
 
-  @Flag(help: "Open no browser: print the address, and take the one that it ends at from the terminal.")
+  @Flag(help: "Print the address instead of opening a browser, and read the final address from the terminal.")
   var noBrowser = false
 
   @Option(help: ArgumentHelp("The user's name, for --password.", valueName: "name"))
@@ -60,18 +60,43 @@ struct LoginVerb: ParsableCommand {
     let account = try AccountName(asked: account)
     let reply =
       choice == .refreshTokenStdin ? try importToken(account, &daemon) : try signIn(to: account, &daemon)
-    daemonOptions.output.show(reply.json) { Self.sentence(reply.value).shown() }
+    daemonOptions.output.show(reply.json) { Self.sentence(reply.value, user(of: reply.value, &daemon)).shown() }
     noteOtherUsers(account, &daemon)
     let status = ExitStatus(reply.value)
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
   /// Says where, and as whom.
-  private static func sentence(_ session: SessionStatus) -> String {
+  private static func sentence(_ session: SessionStatus, _ user: String?) -> String {
     let signedIn = "Signed in"
     guard session.state == .authenticated, session.message.hasPrefix(signedIn) else { return session.message }
-    let user = session.subject.map { " as \($0.id)" } ?? ""
+    let user = user.map { " as \($0)" } ?? ""
     return "\(signedIn) to \(session.account)\(user)\(session.message.dropFirst(signedIn.count))"
+  }
+
+  /// What the tokens call the session's user, or else the subject, which for many providers is a number.
+  private func user(of session: SessionStatus, _ daemon: inout ControlClient) -> String? {
+    guard session.state == .authenticated, session.token.map({ $0.health(at: .now) != .expired }) == true,
+      let given = try? daemon.call(GetToken(session.account, minValidity: .zero, wantsNames: true)).value,
+      let name = given.names?.first
+    else { return session.subject?.id }
+    return name
+  }
+
+  /// Says whose session and queue another user would take the place of.
+  private func warn(of account: AccountName, _ daemon: inout ControlClient) {
+    guard !daemonOptions.json, let session = try? daemon.call(GetSession(account)).value,
+      let user = user(of: session, &daemon)
+    else { return }
+    if session.state == .authenticated {
+      Output.note("\(user) is signed in to \(account) now. If another user signs in, that session ends.")
+    }
+    let stats = try? daemon.call(GetOutboxStats(account)).value
+    let count = stats.map { $0.pending + $0.inFlight + $0.waiting } ?? 0
+    guard count > 0 else { return }
+    Output.note(
+      "\(count) \(count == 1 ? "item of the outbox waits" : "items of the outbox wait") for \(user). If another user signs "
+        + "in, Hearth holds \(count == 1 ? "it" : "them") until \(user) signs in again.")
   }
 
   private func importToken(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
@@ -95,6 +120,7 @@ struct LoginVerb: ParsableCommand {
     let (flow, begun) = try begin(account, &daemon)
     // A script reads what the person has to do; people are told in words. What waits for nobody is over already.
     if daemonOptions.json, flow.waitsForPerson { daemonOptions.output.json(begun.json) }
+    if flow.waitsForPerson { warn(of: account, &daemon) }
     return try SignInWait(begun: begun.value, account: account, opensBrowser: !noBrowser)
       .run(&daemon, within: daemonOptions.timeLimit)
   }
@@ -131,6 +157,7 @@ struct LoginVerb: ParsableCommand {
     guard let name = try username ?? (Input.isTerminal ? Input.ask("User name: ") : nil) else {
       throw ValidationError("Give the user's name with --username, and the password on standard input.")
     }
+    warn(of: account, &daemon)
     let password = Secret(try Input.secret(prompt: "Password: ", name: "password"))
     return try daemon.call(
       BeginSignIn(account, flow: .password, username: name, password: password, replace: replace))
