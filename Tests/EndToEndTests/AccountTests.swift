@@ -177,6 +177,52 @@ import Testing
     }
   }
 
+  @Test("scopes that are added to none keep the one that is asked for anyway")
+  func addScope() async throws {
+    try await play { scene in
+      let run = try scene.hearthctl(["account", "add", "work", "--issuer", scene.sandbox.url, "--client-id", "hearth"])
+      #expect(run.status == 0)
+      #expect(try scene.hearthctl(["account", "set", "work", "--add", "scopes", "offline_access"]).status == 0)
+      #expect(scene.text.contains("scopes = [\"offline_access\", \"openid\"]\n"))
+    }
+  }
+
+  @Test("an editor gets a copy, and what it leaves takes the file's place once it can be used")
+  func edit() async throws {
+    try await play { scene in
+      #expect(try scene.add().status == 0)
+      let before = scene.text
+      func edit(_ script: String) throws -> TestEnvironment.Run {
+        try scene.environment.hearthctl(
+          ["account", "edit"],
+          environment: [
+            "HEARTH_SOCKET": scene.daemon.socket, "HEARTH_CONFIG": scene.daemon.configurationPath,
+            "VISUAL": "sed -i '\(script)'", "EDITOR": "false",
+          ])
+      }
+      let same = try edit("s/a/a/")
+      #expect(same.status == 0 && same.output == "Nothing was changed in \(scene.daemon.configurationPath).\n")
+      let run = try edit("s/hearth\"/other\"/")
+      #expect(run.status == 0 && run.output.hasSuffix("The daemon has read it in.\n"), "\(run.errors)")
+      #expect(scene.text == before.replacing("\"hearth\"", with: "\"other\""))
+      #expect(Files.text(scene.daemon.configurationPath + ".bak") == before)
+
+      let aborted = try edit("s/a/b/;$q3")
+      #expect(aborted.status == 1)
+      #expect(aborted.errors.contains("ended with 3. Nothing was changed. What you wrote is in "), "\(aborted.errors)")
+
+      let text = scene.text
+      let refused = try edit("s/issuer/isuer/")
+      let line =
+        (text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.hasPrefix("issuer") } ?? 0) + 1
+      #expect(
+        refused.status == 1 && refused.errors.contains("\(scene.daemon.configurationPath):\(line): "),
+        "\(refused.errors)")
+      let written = try #require(refused.errors.firstMatch(of: /What you wrote is in (\S+\.toml)\./)?.output.1)
+      #expect(Files.text(String(written)).contains("isuer = ") && scene.text == text)
+    }
+  }
+
   @Test("a secret that is typed in lies in a file of its own, and nowhere else")
   func secret() async throws {
     try await play { scene in

@@ -77,10 +77,20 @@ struct AccountFile {
     return edit.keptPath
   }
 
+  /// Replaces the whole file, if it still holds `before` (empty where there is none). Returns where the file before is kept.
+  func replace(_ before: [UInt8], with after: [UInt8]) throws -> String? {
+    let edit = try ConfigurationEdit(path)
+    guard edit.bytes ?? [] == before else {
+      throw CommandFailure(.failed, "\(path) was changed by another program meanwhile. Nothing was written.")
+    }
+    try edit.replace(with: after) { draft in _ = try accounts(ofDraft: draft, isWhole: true) }
+    return edit.keptPath
+  }
+
   private func usableAccounts() throws -> [DaemonProgram.Account] { try usable(program.accounts) }
 
-  private func accounts(ofDraft draft: String) throws -> [DaemonProgram.Account] {
-    try read(draft: draft, program.accounts)
+  private func accounts(ofDraft draft: String, isWhole: Bool = false) throws -> [DaemonProgram.Account] {
+    try read(draft: draft, isWhole: isWhole, program.accounts)
   }
 
   /// What `read` says of the file as it is.
@@ -92,14 +102,19 @@ struct AccountFile {
     }
   }
 
-  /// What is wrong is in the table that was added: its line means nothing to anybody yet.
-  func read<Report>(draft: String, _ read: (String) throws -> Report) throws -> Report {
+  /// What is wrong is in the table that was added: its line means nothing to anybody yet. `isWhole`: a person wrote the draft,
+  /// and is told the line in it.
+  func read<Report>(draft: String, isWhole: Bool = false, _ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(draft)
     } catch let refusal as DaemonProgram.Refusal {
       var sentence = refusal.sentence[...]
-      if sentence.hasPrefix(draft), let place = sentence.firstRange(of: ": ") {
-        sentence = sentence[place.upperBound...]
+      if sentence.hasPrefix(draft) {
+        if isWhole {
+          sentence = "\(path)\(sentence.dropFirst(draft.count))"
+        } else if let place = sentence.firstRange(of: ": ") {
+          sentence = sentence[place.upperBound...]
+        }
       }
       throw ValidationError("\(sentence). Nothing was written.")
     }
@@ -108,7 +123,7 @@ struct AccountFile {
   func notSeparable(_ account: AccountName) -> CommandFailure {
     CommandFailure(
       .failed,
-      "The accounts in \(path) are not written as tables of their own, [accounts.\(account)]: change it with an editor. "
-        + "Nothing was written.")
+      "The accounts in \(path) are not written as tables of their own, [accounts.\(account)]: change it with an editor, "
+        + "as \"hearthctl account edit\" does. Nothing was written.")
   }
 }

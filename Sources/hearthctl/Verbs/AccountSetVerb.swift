@@ -35,9 +35,9 @@ struct AccountSetVerb: ParsableCommand {
     let value = try value()
     let kept = try setting.file.change([key], of: account) { key, old in
       guard add else { return try TOMLTable.text(of: value, for: key) }
-      return try TOMLTable.text(of: old ?? "[]", adding: values, for: key)
+      return try TOMLTable.text(of: old ?? setting.usual(key, of: account), adding: values, for: key)
     }
-    try setting.report("Changed \(key) of \(account)", account, kept, daemonOptions)
+    try setting.report("Changed \(key) of \(account) in \(setting.file.path)", account.json, kept, daemonOptions)
   }
 
   func validate() throws {
@@ -86,26 +86,39 @@ struct AccountUnsetVerb: ParsableCommand {
       guard old != nil else { throw CommandFailure(.failed, "\(account) has no key \"\(key)\". Nothing was written.") }
       return nil
     }
-    try setting.report("Removed \(keys.joined(separator: ", ")) of \(account)", account, kept, daemonOptions)
+    try setting.report(
+      "Removed \(keys.joined(separator: ", ")) of \(account) in \(setting.file.path)", account.json, kept, daemonOptions
+    )
   }
 }
 
 extension AccountSetting {
-  /// Has the daemon read in what was changed, and says what has become of it. `kept`: where the file before is.
-  fileprivate func report(
-    _ what: String, _ account: AccountName, _ kept: String?, _ daemonOptions: DaemonOptions
-  ) throws {
+  /// The list that an account has where its table has none: an account of OpenID Connect asks for `openid`.
+  fileprivate func usual(_ key: String, of account: AccountName) throws -> String {
+    guard key == "scopes" else { return "[]" }
+    let isOpenID = try file.accounts().contains { $0.name == account.description && $0.type == "oidc" }
+    return isOpenID ? "[\"openid\"]" : "[]"
+  }
+
+  /// Has the daemon read in what was changed, and says what has become of it. `json` is what else is said as JSON. `kept`:
+  /// where the file before is.
+  func report(_ what: String, _ json: JSONObject, _ kept: String?, _ daemonOptions: DaemonOptions) throws {
     let isReloaded = try reload(daemonOptions)
-    daemonOptions.output.show([
-      "account": .string(account.description), "configuration": .string(file.path), "kept": JSON(kept),
-      "reloaded": .bool(isReloaded),
-    ]) {
+    var json = json
+    json["configuration"] = .string(file.path)
+    json["kept"] = JSON(kept)
+    json["reloaded"] = .bool(isReloaded)
+    daemonOptions.output.show(.object(json)) {
       let before = kept.map { "; the file before is \($0)." } ?? "."
       let next =
         isReloaded
         ? "The daemon has read it in."
         : isServed == nil ? "No daemon runs." : "The daemon that runs uses another configuration, and was told nothing."
-      return "\(what) in \(file.path)\(before)\n\(next)"
+      return "\(what)\(before)\n\(next)"
     }
   }
+}
+
+extension AccountName {
+  fileprivate var json: JSONObject { ["account": .string(description)] }
 }

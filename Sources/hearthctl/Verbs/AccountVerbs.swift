@@ -5,10 +5,10 @@ import HearthCore
 
 struct AccountVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "account", abstract: "Add accounts to the configuration, list, change and remove them.",
+    commandName: "account", abstract: "Add accounts to the configuration, list, change, edit and remove them.",
     subcommands: [
-      AccountAddVerb.self, AccountListVerb.self, AccountProvidersVerb.self, AccountRemoveVerb.self, AccountSetVerb.self,
-      AccountUnsetVerb.self,
+      AccountAddVerb.self, AccountEditVerb.self, AccountListVerb.self, AccountProvidersVerb.self,
+      AccountRemoveVerb.self, AccountSetVerb.self, AccountUnsetVerb.self,
     ])
 }
 

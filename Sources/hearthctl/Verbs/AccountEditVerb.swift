@@ -1,0 +1,107 @@
+import ArgumentParser
+import Glibc
+import HearthControl
+import HearthCore
+
+struct AccountEditVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Edit the configuration in an editor, and check it before it is used.",
+    discussion: """
+      The editor is $VISUAL, $EDITOR, or the first of editor, nano and vi that is installed. It gets a copy: what cannot be \
+      used never takes the file's place. The file before is kept beside it as config.toml.bak. For example:
+
+        hearthctl account edit
+        EDITOR='code --wait' hearthctl account edit
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var options: AccountOptions
+
+  func run() throws {
+    let setting = try AccountSetting(options, daemonOptions)
+    let file = setting.file
+    let before = try ConfigurationEdit(file.path).bytes ?? []
+    let draft = try Draft(of: file.path, holding: before)
+    while true {
+      let failure = Editor.failure(on: draft.path)
+      let after = try Input.file(draft.path)
+      let rest = after == before ? "" : " What you wrote is in \(draft.path)."
+      if after == before { draft.remove() }
+      if let failure {
+        throw CommandFailure(failure.status, "\(failure.message ?? "") Nothing was changed.\(rest)")
+      }
+      guard after != before else {
+        return daemonOptions.output.show(["configuration": .string(file.path), "changed": false]) {
+          "Nothing was changed in \(file.path)."
+        }
+      }
+      do {
+        let kept = try file.replace(before, with: after)
+        draft.remove()
+        return try setting.report("Changed \(file.path)", ["changed": true], kept, daemonOptions)
+      } catch let failure as ValidationError where Input.isTerminal {
+        Output.error(failure.message)
+        guard try AccountAddVerb.agrees("Edit it again? [Y/n] ", or: true) else {
+          throw CommandFailure(.failed, "The configuration stays as it was.\(rest)")
+        }
+      } catch let failure as ValidationError {
+        throw CommandFailure(.failed, failure.message + rest)
+      } catch let failure as CommandFailure {
+        throw CommandFailure(failure.status, (failure.message ?? "") + rest)
+      }
+    }
+  }
+}
+
+/// A copy of the configuration beside it, for its owner alone, under a name by which editors know what it is.
+private struct Draft {
+  let path: String
+
+  init(of configuration: String, holding bytes: [UInt8]) throws(CommandFailure) {
+    var template = Array((configuration + ".XXXXXX.toml").utf8CString)
+    let descriptor = mkstemps(&template, Int32(".toml".utf8.count))
+    guard descriptor >= 0 else {
+      throw CommandFailure(.failed, "No file can be made beside \(configuration): \(reason()).")
+    }
+    defer { close(descriptor) }
+    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    guard WholeFile.write(bytes, to: descriptor) else {
+      throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
+    }
+  }
+
+  func remove() { unlink(path) }
+}
+
+/// The person's editor.
+private enum Editor {
+  /// A shell reads the line, as for other programs that start it: it may have options.
+  private static var line: String? {
+    if let named = variable("VISUAL") ?? variable("EDITOR") { return named }
+    return ["editor", "nano", "vi"].first { Subprogram.find($0, in: Subprogram.searchPath) != nil }
+  }
+
+  /// Returns when the person has left it: nil, or why it did not end well.
+  static func failure(on path: String) -> CommandFailure? {
+    guard let line else {
+      return CommandFailure(.failed, "There is no editor: set $EDITOR to one, as in EDITOR=nano.")
+    }
+    let call: [String] = ["/bin/sh", "-c", "\(line) \"$1\"", "sh", path]
+    var words = call.map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var process = pid_t()
+    let code = posix_spawn(&process, "/bin/sh", nil, nil, &words, environ)
+    guard code == 0 else {
+      return CommandFailure(.failed, "The editor cannot be run: \(String(cString: strerror(code))).")
+    }
+    // Ctrl-C is the editor's, as git has it.
+    let former = Glibc.signal(SIGINT, SIG_IGN)
+    defer { Glibc.signal(SIGINT, former) }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    let signal = status & 0x7F
+    if status == 0 { return nil }
+    let end = signal == 0 ? "ended with \(status >> 8 & 0xFF)" : "was ended by signal \(signal)"
+    return CommandFailure(signal == SIGINT ? .interrupted : .failed, "The editor (\(line)) \(end).")
+  }
+}
