@@ -3,6 +3,7 @@ enum ControlPage {
   static let text = """
     PROVIDER
       GET /.well-known/openid-configuration, GET /jwks, GET /userinfo
+      GET /.well-known/webfinger   names the issuer of any "resource"
       GET /authorize      signs a person in: authorization code with PKCE (S256),
                           back to http://127.0.0.1, [::1] or localhost, any port;
                           POST /par takes the request beforehand

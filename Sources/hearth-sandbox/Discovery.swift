@@ -40,3 +40,19 @@ struct Discovery: Codable, Hashable, Sendable {
     requirePushedAuthorizationRequests = demandsPushedRequests
   }
 }
+
+/// What a mail domain says of its provider (OpenID Connect Discovery 1.0, section 2; RFC 7033, section 4.4).
+struct WebFinger: Codable, Hashable, Sendable {
+  struct Link: Codable, Hashable, Sendable {
+    let rel: String
+    let href: String
+  }
+
+  let subject: String
+  let links: [Link]
+
+  init(subject: String, issuer: String) {
+    self.subject = subject
+    links = [Link(rel: "http://openid.net/specs/connect/1.0/issuer", href: issuer)]
+  }
+}

@@ -3,6 +3,7 @@ import HTTPTypes
 /// The provider's paths.
 enum Endpoint: String, CaseIterable, Sendable {
   case discovery = "/.well-known/openid-configuration"
+  case webFinger = "/.well-known/webfinger"
   case keys = "/jwks"
   case authorize = "/authorize"
   case login = "/login"
@@ -20,7 +21,7 @@ enum Endpoint: String, CaseIterable, Sendable {
 
   var methods: Set<HTTPRequest.Method> {
     switch self {
-    case .discovery, .keys, .userInfo: [.get]
+    case .discovery, .webFinger, .keys, .userInfo: [.get]
     case .authorize, .consent, .device, .endSession: [.get, .post]
     case .login, .pushedRequest, .deviceAuthorization, .token, .jsonLogin, .jsonRefresh, .revoke, .introspect: [.post]
     }

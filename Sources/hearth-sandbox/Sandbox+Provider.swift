@@ -34,6 +34,7 @@ extension Sandbox {
     switch endpoint {
     case .discovery:
       .json(Discovery(issuer: issuer.url, demandsPushedRequests: settings.demandsPushedRequests))
+    case .webFinger: .json(WebFinger(subject: call.query["resource"] ?? "", issuer: issuer.url))
     case .keys: .json(KeySet(keys: state.withLock(\.keys.published)))
     case .authorize: authorize(call)
     case .login: logIn(call)

@@ -74,6 +74,10 @@ enum Main {
       print(ConfigurationReport.providers)
       exit(0)
     }
+    if let address = options.discoverProvider {
+      print(await ConfigurationReport.provider(of: address, paths))
+      exit(0)
+    }
     do throws(ConfigurationError) {
       let (configuration, path) = try Configuration.load(from: paths)
       if let account = options.discover {

@@ -34,6 +34,10 @@ struct Options: ParsableCommand {
     help: ArgumentHelp("Print where the provider of this account answers as JSON, and exit.", valueName: "account"))
   var discover: String?
 
+  @Option(
+    help: ArgumentHelp("Print which provider this mail address belongs to as JSON, and exit.", valueName: "address"))
+  var discoverProvider: String?
+
   @Flag(help: "Say whether the outbox is sound, and exit.")
   var checkOutbox = false
 
@@ -43,7 +47,7 @@ struct Options: ParsableCommand {
   init() {}
 
   /// Something is to be printed, and the daemon not to be run.
-  var isReport: Bool { describe || describeProviders || discover != nil }
+  var isReport: Bool { describe || describeProviders || discover != nil || discoverProvider != nil }
 
   func paths(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
     ConfiguredPaths(

@@ -167,13 +167,77 @@ import Testing
     }
   }
 
-  @Test("a provider that cannot be reached is told, and the account is there for later")
+  @Test("of a provider that cannot be reached nothing is written, unless that was asked for")
   func unreachable() async throws {
     try await play { scene in
       try scene.sandbox.stop()
       let run = try scene.add()
-      #expect(run.status == 0 && run.errors.contains("The provider could not be tried: Discovery failed: "))
-      #expect(try scene.daemon.status().state == "unauthenticated")
+      #expect(run.status == 5 && run.output == "" && run.errors.contains("--no-check"))
+      #expect(run.errors.contains("The provider could not be tried: Discovery failed: No connection to "))
+      let named = try scene.hearthctl(
+        ["account", "add", "other", "--type", "json", "--refresh-url", scene.sandbox.url + "/refresh"])
+      #expect(named.status == 5 && named.errors.contains("No connection to "), "without discovery likewise")
+      #expect(scene.text == Self.old)
+      #expect(try scene.add("work", "--no-check").status == 0)
+      try scene.daemon.waitFor("unauthenticated", "neverSignedIn")
+    }
+  }
+
+  @Test("an issuer is written as it calls itself: with its final slash, its scheme, and without its document's address")
+  func issuerAsItIs() async throws {
+    try await play { scene in
+      let url = scene.sandbox.url
+      for (name, issuer) in [("slash", url + "/"), ("document", url + "/.well-known/openid-configuration")] {
+        let run = try scene.hearthctl(["account", "add", name, "--issuer", issuer, "--client-id", "hearth"])
+        #expect(run.status == 0 && run.errors == "")
+        #expect(run.output.contains("The provider calls itself \(url), so that is") == (name == "slash"))
+        #expect(scene.text.contains("[accounts.\(name)]\ntype = \"oidc\"\nissuer = \"\(url)\"\n"))
+      }
+      let host = try scene.hearthctl(
+        ["account", "add", "host", "--issuer", "id.example.com", "--client-id", "hearth", "--no-check"])
+      #expect(host.status == 0 && scene.text.contains("issuer = \"https://id.example.com\"\n"))
+    }
+  }
+
+  @Test("an issuer that calls itself something else is refused, and nothing is written")
+  func otherIssuer() async throws {
+    try await play(runs: false) { scene in
+      let url = scene.sandbox.url.replacing("127.0.0.1", with: "localhost")
+      let run = try scene.hearthctl(["account", "add", "work", "--issuer", url, "--client-id", "hearth"])
+      #expect(run.status == 1 && run.errors.contains("calls itself \(scene.sandbox.url)"), "\(run.errors)")
+      #expect(scene.text == Self.old)
+    }
+  }
+
+  @Test("a mail address finds its provider, which is said and written; the name is the domain's or --name")
+  func address() async throws {
+    try await play { scene in
+      let host = scene.sandbox.url.dropFirst("http://".count)
+      let run = try scene.hearthctl(["account", "add", "ada@\(host)", "--client-id", "hearth", "--name", "mine"])
+      #expect(run.status == 0 && run.errors == "\(host) names the issuer \(scene.sandbox.url).\n", "\(run.errors)")
+      #expect(
+        scene.text.contains(
+          "[accounts.mine]\ntype = \"oidc\"\nissuer = \"\(scene.sandbox.url)\"\nclient_id = \"hearth\"\n"
+            + "authorization_parameters = { login_hint = \"ada@\(host)\" }\n"))
+      let again = try scene.hearthctl(["account", "add", "ada@\(host)", "--client-id", "hearth"])
+      #expect(again.status == 0 && scene.text.contains("[accounts.127]\n"))
+      let named = try scene.hearthctl(
+        ["account", "add", "ada@gmail.example", "--provider", "google", "--client-id", "c", "--no-check"])
+      #expect(
+        named.status == 0 && named.errors == "" && scene.text.contains("[accounts.gmail]\nprovider = \"google\"\n"))
+      try scene.sandbox.fault(["path": "/.well-known/webfinger", "status": 404])
+      let text = scene.text
+      let unknown = try scene.hearthctl(["account", "add", "ada@\(host)", "--client-id", "hearth", "--name", "third"])
+      #expect(unknown.status == 1 && unknown.errors.contains("does not say who its provider is"))
+      #expect(unknown.errors.contains("--issuer") && scene.text == text)
+    }
+  }
+
+  @Test("without a client it is said which option is missing")
+  func withoutClient() async throws {
+    try await play(runs: false) { scene in
+      let run = try scene.hearthctl(["account", "add", "work", "--issuer", scene.sandbox.url])
+      #expect(run.status == 64 && run.errors.contains("add --client-id ID") && scene.text == Self.old)
     }
   }
 
@@ -295,13 +359,13 @@ import Testing
   func firstFile() async throws {
     try await TestEnvironment.run { environment in
       let line = ["account", "add", "mail", "--provider", "github", "--client-id", "c", "--socket", "/nowhere"]
-      let run = try environment.hearthctl(line)
+      let run = try environment.hearthctl(line + ["--no-check"])
       let file = environment.folder + "/.config/hearth/config.toml"
       #expect(run.status == 0 && run.output.contains("Added mail to \(file).\nNo daemon runs: start it with "))
       let apis = #"["https://api.github.com", "https://github.com"]"#
       #expect(
         Files.text(file) == "[accounts.mail]\nprovider = \"github\"\nclient_id = \"c\"\napi_origins = \(apis)\n")
-      #expect(run.output.contains("sends its token to https://api.github.com, https://github.com alone."))
+      #expect(run.output.contains("sends the account's token only to https://api.github.com, https://github.com."))
       #expect(Files.mode(file) == 0o600)
       #expect(try environment.hearthd(["--check-config"]).output == "configuration \(file) is fine: 1 account (mail)\n")
     }

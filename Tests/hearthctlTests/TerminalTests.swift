@@ -121,12 +121,20 @@ import Testing
       }
     }
     let outcome = try await run(
-      ["account", "add", "work", "--provider", "github", "--client-id", "c"], daemon,
-      typing: [(prompt: "Sign in now? [Y/n] ", typed: answer)])
+      ["account", "add", "work", "--provider", "github", "--no-check"], daemon,
+      typing: [
+        (prompt: "Client ID, as your provider has registered it: ", typed: "c"),
+        (prompt: "Client secret (empty if it has none): ", typed: "s3cr3t"),
+        (prompt: "Sign in now? [Y/n] ", typed: answer),
+      ])
     #expect(outcome.status == (answer == "n" ? 0 : 1))
     #expect(daemon.asked.contains { $0.method == BeginSignIn.name } == (answer != "n"))
     #expect(daemon.asked.contains { $0.method == ReloadConfiguration.name })
-    #expect(Files.text(configuration).contains("[accounts.work]\nprovider = \"github\"\n"))
+    let secret = folder.file("work.secret")
+    #expect(
+      Files.text(configuration).hasPrefix(
+        "[accounts.work]\nprovider = \"github\"\nclient_id = \"c\"\nclient_secret_file = \"\(secret)\"\n"))
+    #expect(Files.text(secret) == "s3cr3t\n" && !outcome.echoed.contains("s3cr3t"))
   }
 
   /// A daemon whose sign-in by browser never ends, and that goes away when it is given the address that the browser ended

@@ -38,7 +38,8 @@ extension ProviderPreset {
       responseRules: [
         ResponseRule(
           codes: ["admin_policy_enforced", "org_internal", "deleted_client", "disabled_client"], means: .misconfigured)
-      ], apiOrigins: ["https://www.googleapis.com", "https://gmail.googleapis.com", "https://people.googleapis.com"]),
+      ], apiOrigins: ["https://www.googleapis.com", "https://gmail.googleapis.com", "https://people.googleapis.com"],
+      mailDomains: ["gmail.com", "googlemail.com"]),
     // https://indigo-iam.github.io/v/current/docs/
     // The token endpoint is MITREid Connect's, which says with 401 and invalid_token that a refresh token has run out or is
     // unknown, and repeats it.
@@ -66,7 +67,8 @@ extension ProviderPreset {
         // Conditional access rejects the device or the network, and not the token, which works again in the office.
         ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
         ResponseRule(phrase: "AADSTS53003", means: .unclear),
-      ], apiOrigins: ["https://graph.microsoft.com"]),
+      ], apiOrigins: ["https://graph.microsoft.com"],
+      mailDomains: ["outlook.com", "hotmail.com", "live.com", "msn.com"]),
     // https://developer.okta.com/docs/guides/refresh-tokens/main/ and …/revoke-tokens/main/: a refresh token ends with its
     // access token.
     Self(

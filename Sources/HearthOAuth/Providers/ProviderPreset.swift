@@ -60,6 +60,8 @@ package struct ProviderPreset: Sendable {
   package var userInfoSubjectField = "sub"
   /// Where its APIs answer, for a new account that names none itself. Others of the provider's APIs may answer elsewhere.
   package var apiOrigins: [String] = []
+  /// The domains of the mail addresses that it gives to everybody.
+  package var mailDomains: [String] = []
 
   package static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 

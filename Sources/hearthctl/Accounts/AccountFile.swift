@@ -13,25 +13,35 @@ struct AccountFile {
     try ConfigurationPlace.exists(path) ? usableAccounts() : []
   }
 
-  /// Adds a table; `accept` is called once it can be used, right before it is. Returns where the file before is kept; nil
-  /// where there was none.
-  func add(_ table: TOMLTable, of account: AccountName, accept: () throws -> Void) throws -> String? {
+  /// Tries the provider of an account that is not written yet; throws a `Refusal` where it does not answer.
+  func tryProvider(of account: AccountName, in table: TOMLTable) throws -> DaemonProgram.Endpoints {
+    var endpoints: DaemonProgram.Endpoints?
+    _ = try add(table, of: account, isTrial: true) { endpoints = try program.discover(account, in: $0) }
+    return endpoints!
+  }
+
+  /// Adds a table; `accept` is called once it can be used, right before it is, with the path of the new file. Returns where
+  /// the file before is kept; nil where there was none. `isTrial`: nothing is written.
+  @discardableResult
+  func add(
+    _ table: TOMLTable, of account: AccountName, isTrial: Bool = false, accept: (_ draft: String) throws -> Void
+  ) throws -> String? {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usableAccounts()
     guard !before.contains(where: { $0.name == account.description }) else {
       throw CommandFailure(
         .usage,
-        "There is an account \(account) in \(path) already: choose another name, or remove it first with \"hearthctl "
-          + "account remove \(account)\".")
+        "There is an account \(account) in \(path) already: choose another name, change it with \"hearthctl account set "
+          + "\(account) KEY VALUE\", or remove it first with \"hearthctl account remove \(account)\".")
     }
     var document = TOMLDocument(edit.bytes ?? [])
     document.add(try table.text(), to: "accounts")
-    try edit.replace(with: document.bytes) { draft in
+    try edit.replace(with: document.bytes, isTrial: isTrial) { draft in
       let after = try accounts(ofDraft: draft)
       guard after.filter({ $0.name != account.description }) == before, after.count == before.count + 1 else {
         throw notSeparable(account)
       }
-      try accept()
+      try accept(draft)
     }
     return edit.keptPath
   }

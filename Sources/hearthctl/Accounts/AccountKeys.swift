@@ -58,6 +58,15 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("For oauth2, to know who signed in.", valueName: "url"))
   var userinfoEndpoint: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Certificates of the authority that the servers have theirs from, instead of the system's.", valueName: "file"),
+    completion: .file())
+  var caFile: String?
+
+  @Option(help: ArgumentHelp("A proxy, or none (default: as the environment says).", valueName: "url"))
+  var proxy: String?
+
   @Option(help: ArgumentHelp("The port that the browser is sent back to, where it has to be one.", valueName: "port"))
   var redirectPort: Int?
 
@@ -101,7 +110,7 @@ struct AccountKeys: ParsableArguments {
     var table = TOMLTable(path: ["accounts", account.description])
     table.set("provider", provider)
     table.set("type", type ?? (provider == nil && issuer != nil ? "oidc" : nil))
-    table.set("issuer", issuer)
+    table.set("issuer", issuer.map(Self.issuer))
     table.set("client_id", clientId)
     table.set("client_secret_file", secretFile ?? Self.absolute(clientSecretFile))
     table.set("client_auth", clientAuth)
@@ -127,20 +136,44 @@ struct AccountKeys: ParsableArguments {
     table.set("credential_file", Self.absolute(credentialFile))
     table.set("protection", protection)
     table.set("key_file", Self.absolute(keyFile))
+    table.set("ca_file", Self.absolute(caFile))
+    table.set("proxy", proxy)
     table.set("subject", subject)
     table.set("on_reauth", onReauth)
     return table
   }
 
+  private static let clientAdvice =
+    "\"A client of your own\" in terminal.md of the documentation says where to get one."
+
+  var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
+
+  /// The issuer, of which people also copy the address of its document, or the host alone.
+  private static func issuer(_ text: String) -> String {
+    let document = "/.well-known/openid-configuration"
+    let name = text.hasSuffix(document) ? String(text.dropLast(document.count)) : text
+    return name.contains("://") || !name.contains(".") ? name : "https://" + name
+  }
+
   /// Refuses a provider that is not known, and one without what it needs: each key is named. Where the provider's own APIs
-  /// answer is named where nothing else is.
-  mutating func check(with program: DaemonProgram, hasSecret: Bool) throws {
+  /// answer is named where nothing else is. `mayAsk`: a person is asked for the client. Returns whether one was, so that the
+  /// client's secret is to be asked for, too.
+  mutating func check(with program: DaemonProgram, hasSecret: Bool, mayAsk: Bool) throws -> Bool {
     guard let provider else {
-      guard type != nil || issuer != nil else {
+      guard !namesNoProvider else {
         throw ValidationError(
-          "Say what the account is for: --provider with one of \"hearthctl account providers\", --issuer, or --type.")
+          "Say what the account is for: your mail address in place of the name, --provider with one of \"hearthctl account "
+            + "providers\", --issuer, or --type.")
       }
-      return
+      guard clientId == nil, type.map({ ["oidc", "oauth2", "client-credentials"].contains($0) }) ?? true else {
+        return false
+      }
+      guard mayAsk else {
+        throw ValidationError(
+          "An account needs the client that is registered for it at its provider: add --client-id ID. \(Self.clientAdvice)"
+        )
+      }
+      return try askForClient(hasSecret)
     }
     let all = try program.providers()
     guard let known = all.first(where: { $0.name == provider }) else {
@@ -150,24 +183,36 @@ struct AccountKeys: ParsableArguments {
     }
     // Another issuer than the provider's own has its own APIs.
     if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }
-    guard type == nil || type == known.type else { return }
+    guard type == nil || type == known.type else { return false }
+    let asks = mayAsk && clientId == nil && known.required.contains("client_id")
+    let asksSecret = try asks && askForClient(hasSecret || known.required.contains("client_key_file"))
     let table = try table(AccountName("a")!, secretFile: nil)
     // A secret that was made elsewhere stands in for Apple's key.
     let missing = known.required.filter { key in
       !table.entries.contains { $0.key == key }
         && !(hasSecret && !["issuer", "client_id", "api_key"].contains(key))
     }
-    guard !missing.isEmpty else { return }
+    guard !missing.isEmpty else { return asksSecret }
     let options = missing.map { key in
       let option = "--" + key.replacing("_", with: "-")
       return key == "issuer" ? option + (known.issuerExample.map { " (like \($0))" } ?? "") : option
     }
-    throw ValidationError("Provider \"\(provider)\" needs \(options.joined(separator: " and ")) too.")
+    throw ValidationError(
+      "Provider \"\(provider)\" needs \(options.joined(separator: " and ")) too."
+        + (missing.contains("client_id") ? " \(Self.clientAdvice)" : ""))
+  }
+
+  /// Returns whether the client's secret is to be asked for, too.
+  private mutating func askForClient(_ hasSecret: Bool) throws -> Bool {
+    clientId = try Input.ask("Client ID, as your provider has registered it: ")
+    return !hasSecret && clientKeyFile == nil && clientAuth.map { $0 == "basic" || $0 == "post" } ?? true
   }
 
   /// Refuses files that cannot be read, and secrets that others can read: the daemon would refuse them at the first use.
   func checkFiles() throws {
-    for (file, isSecret) in [(clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false)] {
+    for (file, isSecret) in [
+      (clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false), (caFile, false),
+    ] {
       // What a unit loads is not there yet.
       guard let file, let path = Self.absolute(file), !path.hasPrefix("%d") else { continue }
       let place = path.hasPrefix("~") ? (variable("HOME") ?? "") + path.dropFirst() : path

@@ -84,12 +84,22 @@ struct DaemonProgram {
     let token: String?
     let hasBrowser: Bool
     let hasDevice: Bool
+    /// What the issuer calls itself, if it differs from the configured one by its final slash.
+    let otherIssuer: String?
     let json: JSON
+  }
+
+  /// The provider of a mail address.
+  enum Finding {
+    case provider(String)
+    case issuer(String)
   }
 
   /// Why there is no report: what the reader says is wrong with the configuration, or that the provider has not answered.
   struct Refusal: Error {
     let sentence: String
+    /// The same may succeed later.
+    var mayPass = false
   }
 
   /// The accounts of a configuration file; throws a `Refusal` where it cannot be used.
@@ -129,11 +139,19 @@ struct DaemonProgram {
 
   /// Where the account's provider answers; throws a `Refusal` where it does not.
   func discover(_ account: AccountName, in path: String) throws -> Endpoints {
-    let report = try ask(["--discover", account.description, "--config", path], within: Self.discoveryTimeout)
+    let report = try ask(
+      ["--discover", account.description, "--config", path] + places, within: Self.discoveryTimeout)
     return Endpoints(
       discovery: report["discovery"]?.string, token: report["tokenEndpoint"]?.string,
       hasBrowser: report["authorizationEndpoint"]?.string != nil,
-      hasDevice: report["deviceAuthorizationEndpoint"]?.string != nil, json: report)
+      hasDevice: report["deviceAuthorizationEndpoint"]?.string != nil, otherIssuer: report["otherIssuer"]?.string,
+      json: report)
+  }
+
+  /// The provider of a mail address, or nil if none is known; throws a `Refusal` where that cannot be found out.
+  func provider(of address: String) throws -> Finding? {
+    let report = try ask(["--discover-provider", address], within: Self.discoveryTimeout)
+    return report["provider"]?.string.map { .provider($0) } ?? report["issuer"]?.string.map { .issuer($0) }
   }
 
   private var notUnderstood: CommandFailure {
@@ -146,7 +164,7 @@ struct DaemonProgram {
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
     let output = try program.output(arguments, within: limit)
     guard let report = try? JSON(parsing: output), report.object != nil else { throw notUnderstood }
-    if let sentence = report["error"]?.string { throw Refusal(sentence: sentence) }
+    if let sentence = report["error"]?.string { throw Refusal(sentence: sentence, mayPass: report["mayPass"] == true) }
     return report
   }
 }

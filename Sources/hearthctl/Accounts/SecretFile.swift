@@ -8,14 +8,32 @@ struct SecretFile {
   let path: String
   private let secret: Secret
 
-  /// Reads the secret from standard input, without echo on a terminal. `configuration` as it is named: a link to a file
-  /// elsewhere, which may be in a repository, takes no secret there.
-  init(for account: AccountName, beside configuration: String) throws {
-    path = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)] + "\(account).secret"
+  /// `configuration` as it is named: a link to a file elsewhere, which may be in a repository, takes no secret there.
+  private static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
+    let folder = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)]
+    let path = "\(folder)\(account).secret"
     guard !ConfigurationPlace.exists(path) else {
       throw CommandFailure(
         .failed, "There is a file \(path) already: name it with --client-secret-file, or remove it first.")
     }
+    return path
+  }
+
+  /// Asks a person, without echo. Returns nil for a client without a secret.
+  static func asked(for account: AccountName, beside configuration: String) throws -> SecretFile? {
+    guard let typed = try Input.answer("Client secret (empty if it has none): ", echo: false), !typed.isEmpty else {
+      return nil
+    }
+    return SecretFile(
+      path: try path(for: account, beside: configuration),
+      secret: try secret(in: Array(typed.utf8), of: "What was typed"))
+  }
+
+  private init(path: String, secret: Secret) { (self.path, self.secret) = (path, secret) }
+
+  /// Reads the secret from standard input, without echo on a terminal.
+  init(for account: AccountName, beside configuration: String) throws {
+    path = try Self.path(for: account, beside: configuration)
     guard !Input.isTerminal else {
       secret = try Self.secret(in: Array(try Input.ask("Client secret: ", echo: false).utf8), of: "What was typed")
       return

@@ -19,6 +19,11 @@ struct TOMLTable {
     if let value { entries.append((key, .string(value))) }
   }
 
+  /// Gives a key that is there another value.
+  mutating func replace(_ key: String, with value: String) {
+    if let place = entries.firstIndex(where: { $0.key == key }) { entries[place].value = .string(value) }
+  }
+
   mutating func set(_ key: String, _ values: [String]) {
     if !values.isEmpty { entries.append((key, .strings(values))) }
   }

@@ -61,7 +61,9 @@ enum Input {
   }
 
   /// What is typed in answer to a question, which may be nothing; nil where the terminal has ended.
-  static func answer(_ question: String) throws -> String? { try typed(question, echo: true)?.trimmingBlanks() }
+  static func answer(_ question: String, echo: Bool = true) throws -> String? {
+    try typed(question, echo: echo)?.trimmingBlanks()
+  }
 
   private static func typed(_ prompt: String, echo: Bool) throws -> String? {
     guard var line = TypedLine(echo: echo) else {

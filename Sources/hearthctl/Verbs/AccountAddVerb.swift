@@ -8,9 +8,11 @@ struct AccountAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add an account to the configuration, try its provider, and offer to sign in.",
     discussion: """
-      The configuration is checked before anything is written, its comments and its order stay, and the file before is \
-      kept beside it as config.toml.bak. For example:
+      Given a mail address, find its provider: ask the address's domain (WebFinger), then look among the known mail \
+      domains. Check the configuration and try the provider before anything is written. The file's comments and order \
+      stay, and the file before is kept beside it as config.toml.bak. For example:
 
+        hearthctl account add ada@example.com --client-id hearth
         hearthctl account add work --provider google \\
           --client-id ID --client-secret-file ~/google.secret
         hearthctl account add work --issuer https://id.example.com \\
@@ -26,13 +28,19 @@ struct AccountAddVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account's name: up to 64 letters, digits, _ and -.")
+  @Argument(help: "The account's name (up to 64 letters, digits, _ and -), or your mail address at the provider.")
   var account: String
+
+  @Option(help: "With a mail address: the account's name (default: the first part of the domain).")
+  var name: String?
 
   @OptionGroup var keys: AccountKeys
 
   @Flag(help: "Read the client's secret from standard input, and keep it in a file beside the configuration.")
   var clientSecretStdin = false
+
+  @Flag(help: "Write the account without trying its provider.")
+  var noCheck = false
 
   @Flag(help: "Do not offer to sign in.")
   var noLogin = false
@@ -44,51 +52,124 @@ struct AccountAddVerb: ParsableCommand {
   }
 
   mutating func run() throws {
-    guard let account = AccountName(account) else {
-      throw ValidationError(
-        "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter or digit."
-      )
-    }
     let setting = try AccountSetting(options, daemonOptions)
     let file = setting.file
-    try keys.check(with: file.program, hasSecret: clientSecretStdin || keys.clientSecretFile != nil)
+    let account = try named(file.program)
+    let mayAsk = Input.isTerminal && !daemonOptions.json && !clientSecretStdin
+    let hasAsked = try keys.check(
+      with: file.program, hasSecret: clientSecretStdin || keys.clientSecretFile != nil, mayAsk: mayAsk)
     try keys.checkFiles()
-    let secret = try clientSecretStdin ? SecretFile(for: account, beside: file.path) : nil
-    let table = try keys.table(account, secretFile: secret?.path)
-    let kept = try secret.writing { try file.add(table, of: account, accept: $0) }
-    try report(account, file, kept, secret, setting.isServed)
+    let secret: SecretFile? =
+      try clientSecretStdin
+      ? SecretFile(for: account, beside: file.path)
+      : hasAsked ? SecretFile.asked(for: account, beside: file.path) : nil
+    var table = try keys.table(account, secretFile: secret?.path)
+    let trial = try noCheck ? Trial() : tryProvider(of: account, &table, file)
+    let kept = try secret.writing { write in try file.add(table, of: account) { _ in try write() } }
+    try report(account, file, kept, secret, setting.isServed, trial)
+  }
+
+  /// The account's name. Finds the provider of a mail address, and keeps it among the keys.
+  private mutating func named(_ program: DaemonProgram) throws -> AccountName {
+    guard account.contains("@") else {
+      guard let account = AccountName(account), name == nil else {
+        throw ValidationError(
+          name != nil
+            ? "--name is for a mail address; \"\(account)\" is the account's name itself."
+            : "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter "
+              + "or digit.")
+      }
+      return account
+    }
+    let address = account
+    let domain = String(address[address.index(after: address.lastIndex(of: "@")!)...])
+    if keys.namesNoProvider {
+      let finding: DaemonProgram.Finding?
+      do {
+        finding = try program.provider(of: address)
+      } catch let refusal as DaemonProgram.Refusal {
+        throw CommandFailure(
+          refusal.mayPass ? .later : .failed, "\(refusal.sentence) Name it with --provider or --issuer.")
+      }
+      switch finding {
+      case .provider(let name):
+        keys.provider = name
+        Output.note("\(address) belongs to the provider \(name).")
+      case .issuer(let issuer):
+        keys.issuer = issuer
+        Output.note("\(domain) names the issuer \(issuer).")
+      case nil:
+        throw CommandFailure(
+          .failed,
+          "\(domain) does not say who its provider is (WebFinger), and is not a known mail domain. Name the provider with "
+            + "--issuer, or with --provider and one of \"hearthctl account providers\".")
+      }
+      // The provider's page has the address filled in (OpenID Connect Core, section 3.1.2.1).
+      if keys.authorizationParameter.isEmpty { keys.authorizationParameter = ["login_hint=\(address)"] }
+    }
+    let derived = String(domain.prefix { $0 != "." && $0 != ":" })
+    guard let account = AccountName(name ?? derived) else {
+      throw ValidationError("\"\(name ?? derived)\" cannot name an account: choose a name with --name.")
+    }
+    return account
+  }
+
+  /// What the provider has said before anything was written.
+  private struct Trial {
+    var endpoints: DaemonProgram.Endpoints?
+    /// Why it could not be tried, though the person wants the account.
+    var trouble: String?
+  }
+
+  /// Tries the provider, and gives the issuer the final slash that it has in its own document. Throws where the account
+  /// cannot work; where the provider does not answer, a person is asked.
+  private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
+    do {
+      let endpoints = try file.tryProvider(of: account, in: table)
+      if let issuer = endpoints.otherIssuer { table.replace("issuer", with: issuer) }
+      return Trial(endpoints: endpoints)
+    } catch let refusal as DaemonProgram.Refusal {
+      guard refusal.mayPass else { throw CommandFailure(.failed, "\(refusal.sentence) Nothing was written.") }
+      let sentence = "The provider could not be tried: \(refusal.sentence)"
+      guard Input.isTerminal, !daemonOptions.json else {
+        throw CommandFailure(
+          .later, "\(sentence) Nothing was written. To add the account all the same, use --no-check.")
+      }
+      Output.note(sentence)
+      guard try Self.agrees("Add the account all the same? [y/N] ", or: false) else {
+        throw CommandFailure(.later, "Nothing was written.")
+      }
+      return Trial(trouble: sentence)
+    }
   }
 
   /// What has become of it, and what comes next.
   private func report(
-    _ account: AccountName, _ file: AccountFile, _ kept: String?, _ secret: SecretFile?, _ isServed: Bool?
+    _ account: AccountName, _ file: AccountFile, _ kept: String?, _ secret: SecretFile?, _ isServed: Bool?,
+    _ trial: Trial
   ) throws {
     let output = daemonOptions.output
     var lines = ["Added \(account) to \(file.path)" + (kept.map { "; the file before is \($0)." } ?? ".")]
     if let secret { lines.append("The client's secret is in \(secret.path).") }
     let reload = try reload(account, isServed)
     lines.append(reload.sentence)
-    let endpoints: DaemonProgram.Endpoints?
-    let trouble: String?
-    do {
-      (endpoints, trouble) = (try file.program.discover(account, in: file.path), nil)
-    } catch let refusal as DaemonProgram.Refusal {
-      (endpoints, trouble) = (nil, refusal.sentence)
+    if let issuer = trial.endpoints?.otherIssuer {
+      lines.append("The provider calls itself \(issuer), so that is the account's issuer.")
     }
-    lines += endpoints?.sentence.map { [$0] } ?? []
+    lines += trial.endpoints?.sentence.map { [$0] } ?? []
     lines.append(
       keys.apiOrigin.isEmpty
-        ? "Hearth itself sends its token nowhere yet: \"hearthctl account set \(account) --add api_origins URL\" names an API."
-        : "Hearth itself sends its token to \(keys.apiOrigin.joined(separator: ", ")) alone.")
+        ? "Hearth sends the account's token to no API yet. Name one with \"hearthctl account set \(account) --add "
+          + "api_origins URL\"."
+        : "Hearth sends the account's token only to \(keys.apiOrigin.joined(separator: ", ")).")
     let next = keys.type == "client-credentials" ? "token" : "login"
     output.show([
       "account": .string(account.description), "configuration": .string(file.path), "kept": JSON(kept),
-      "reloaded": .bool(reload.isDone), "endpoints": endpoints?.json ?? .null, "error": JSON(trouble),
-      "next": "hearthctl \(next) \(account)",
+      "reloaded": .bool(reload.isDone), "endpoints": trial.endpoints?.json ?? .null, "error": JSON(trial.trouble),
+      "next": .string("hearthctl \(next) \(account)"),
     ]) { lines.joined(separator: "\n") }
-    if let trouble { Output.note("The provider could not be tried: \(trouble)") }
     guard !output.isJSON else { return }
-    guard reload.isDone, trouble == nil, next == "login", !noLogin, Input.isTerminal,
+    guard reload.isDone, trial.trouble == nil, next == "login", !noLogin, Input.isTerminal,
       try Self.agrees("Sign in now? [Y/n] ", or: true)
     else {
       return output.line("Next: hearthctl \(next) \(account)")

@@ -54,28 +54,52 @@ enum ConfigurationReport {
     guard let account = configuration.accounts.first(where: { $0.name.description == name }) else {
       return error("There is no account \"\(name)\" in the configuration.")
     }
+    return await withSender(paths) { (sender) throws(RefreshFailure) in
+      let trial = try await ProviderTrial(
+        account.provider, sender: sender, files: LinuxFileSystem(),
+        timeout: min(configuration.refresh.requestTimeout, .seconds(15)))
+      return report(account.provider, trial)
+    }
+  }
+
+  /// The provider of a mail address: the name of a preset, or an issuer; both are null if none was found.
+  static func provider(of address: String, _ paths: ConfiguredPaths) async -> JSON {
+    guard let lookup = IssuerLookup(address) else { return error("\"\(address)\" is not a mail address.") }
+    return await withSender(paths) { (sender) throws(RefreshFailure) in
+      let finding = try await lookup.find(
+        sender: sender, files: LinuxFileSystem(), timeout: .seconds(10), proxies: paths.proxies)
+      return switch finding {
+      case .issuer(let issuer): ["provider": nil, "issuer": .string(issuer)]
+      case .preset(let name): ["provider": .string(name), "issuer": nil]
+      case nil: ["provider": nil, "issuer": nil]
+      }
+    }
+  }
+
+  /// What `body` says, or why it failed and whether the same may succeed later.
+  private static func withSender(
+    _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws(RefreshFailure) -> JSON
+  ) async -> JSON {
     guard let clock = try? SystemClock() else { return error("There is no clock (\(systemError())).") }
     let sender = HTTPSender(
       connections: .fresh, userAgent: "hearth/\(HearthVersion.text)", clock: clock, authorities: paths.authorities)
     let report: JSON
     do throws(RefreshFailure) {
-      report = Self.report(
-        account.provider,
-        try await account.provider.oauthEndpoints(
-          sender: sender, files: LinuxFileSystem(), timeout: min(configuration.refresh.requestTimeout, .seconds(15))))
+      report = try await body(sender)
     } catch {
-      report = Self.error(error.message)
+      report = ["error": .string(error.message), "mayPass": .bool(error.mayPass)]
     }
     await sender.shutdown()
     clock.stop()
     return report
   }
 
-  private static func report(_ provider: ProviderConfiguration, _ endpoints: ProviderEndpoints?) -> JSON {
+  private static func report(_ provider: ProviderConfiguration, _ trial: ProviderTrial) -> JSON {
     [
-      "discovery": JSON(provider.discoveryURL?.description), "tokenEndpoint": JSON(endpoints?.token.description),
-      "authorizationEndpoint": JSON(endpoints?.authorization?.description),
-      "deviceAuthorizationEndpoint": JSON(endpoints?.deviceAuthorization?.description),
+      "discovery": JSON(provider.discoveryURL?.description), "otherIssuer": JSON(trial.otherIssuer),
+      "tokenEndpoint": JSON(trial.endpoints?.token.description),
+      "authorizationEndpoint": JSON(trial.endpoints?.authorization?.description),
+      "deviceAuthorizationEndpoint": JSON(trial.endpoints?.deviceAuthorization?.description),
     ]
   }
 }

@@ -94,13 +94,22 @@ import Testing
     }
   }
 
-  @Test("endpoints that are configured are reported without asking anybody")
+  @Test("the server of endpoints that are configured is tried, and it is said whether it may answer later")
   func endpoints() async throws {
-    let configuration = try ConfigurationTests.read("[accounts.a]\nprovider = \"github\"\nclient_id = \"c\"\n")
+    let configuration = try ConfigurationTests.read(
+      "[accounts.a]\nprovider = \"github\"\nclient_id = \"c\"\ntoken_endpoint = \"http://127.0.0.1:1/token\"\n")
     let paths = ConfiguredPaths(environment: [:], workingDirectory: "/")
     let report = await ConfigurationReport.endpoints(of: "a", in: configuration, paths)
-    #expect(report["discovery"] == .null && report["tokenEndpoint"] == "https://github.com/login/oauth/access_token")
+    #expect(report["error"]?.string?.hasPrefix("No connection to http://127.0.0.1:1: ") == true)
+    #expect(report["mayPass"] == true)
     let missing = await ConfigurationReport.endpoints(of: "b", in: configuration, paths)
-    #expect(missing["error"]?.string?.contains("no account \"b\"") == true)
+    #expect(missing["error"]?.string?.contains("no account \"b\"") == true && missing["mayPass"] == nil)
+  }
+
+  @Test("a text that is no mail address belongs to no provider, and it is said so", arguments: ["ada", "@x", "ada@"])
+  func noAddress(text: String) async throws {
+    let paths = ConfiguredPaths(environment: [:], workingDirectory: "/")
+    let report = await ConfigurationReport.provider(of: text, paths)
+    #expect(report["error"] == .string("\"\(text)\" is not a mail address."))
   }
 }

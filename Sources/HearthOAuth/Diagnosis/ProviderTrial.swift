@@ -1,0 +1,69 @@
+package import HearthCore
+
+/// A provider that was tried for a new account.
+package struct ProviderTrial: Sendable {
+  /// Nil for another kind of provider than OAuth's.
+  package let endpoints: ProviderEndpoints?
+  /// What the issuer calls itself if that differs from the configured name by its final slash; nil if it does not differ.
+  package let otherIssuer: String?
+
+  /// Asks the provider for its endpoints, or for any answer if they are configured. `timeout` is for each request.
+  package init(
+    _ provider: ProviderConfiguration, sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) async throws(RefreshFailure) {
+    do {
+      endpoints = try await provider.oauthEndpoints(sender: sender, files: files, timeout: timeout)
+      otherIssuer = nil
+    } catch {
+      guard case .misconfigured = error, let (other, name) = provider.withOtherSlash else { throw error }
+      do {
+        endpoints = try await other.oauthEndpoints(sender: sender, files: files, timeout: timeout)
+        otherIssuer = name
+      } catch _ { throw error }
+    }
+    if provider.discoveryURL == nil { try await provider.answers(sender: sender, files: files, timeout: timeout) }
+  }
+}
+
+extension ProviderConfiguration {
+  /// The same with the issuer's final slash added or removed, and its name. Nil without a discovered issuer.
+  fileprivate var withOtherSlash: (ProviderConfiguration, issuer: String)? {
+    guard let name = kind.oauth?.authority.issuer?.text,
+      let issuer = try? Issuer(name.hasSuffix("/") ? String(name.dropLast()) : name + "/")
+    else { return nil }
+    var other = self
+    switch kind {
+    case .oauth(_, let client): other.kind = .oauth(.discovered(issuer), client)
+    case .clientCredentials(_, let client): other.kind = .clientCredentials(.discovered(issuer), client)
+    case .json, .firebase: return nil
+    }
+    return (other, issuer.text)
+  }
+
+  /// Returns if the server of the token endpoint answers anything.
+  fileprivate func answers(
+    sender: HTTPSender, files: any FileSystem, timeout: Duration
+  ) async throws(RefreshFailure) {
+    guard let url = try? HTTPURL("\(binding.origin)/") else { return }
+    let plan = try await route.plan(for: url, files: files)
+    do {
+      _ = try await sender.send(
+        HTTPSender.Request(url: url, headers: [], reading: .statusSaysEnough, plan: plan), timeout: timeout)
+    } catch {
+      switch error {
+      case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
+      case .unanswered(let message): throw .unanswered(message: "No answer from \(message).")
+      }
+    }
+  }
+}
+
+extension RefreshFailure {
+  /// Whether the same may succeed later, without another configuration.
+  package var mayPass: Bool {
+    switch self {
+    case .unreachable, .unavailable, .unanswered, .unclear: true
+    case .rejected, .misconfigured: false
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package import HearthCore
+
+/// Finds the provider of somebody's mail address (OpenID Connect Discovery 1.0, section 2; RFC 7033).
+package struct IssuerLookup: Sendable {
+  package enum Finding: Hashable, Sendable {
+    /// The domain itself names the issuer.
+    case issuer(String)
+    /// The domain is one of a preset's mail domains.
+    case preset(String)
+  }
+
+  private static let relation = "http://openid.net/specs/connect/1.0/issuer"
+
+  private let address: String
+  private let domain: String
+
+  /// Returns nil if the text is no mail address.
+  package init?(_ address: String) {
+    guard let at = address.lastIndex(of: "@"), at > address.startIndex else { return nil }
+    (self.address, domain) = (address, address[address.index(after: at)...].lowercased())
+    guard !domain.isEmpty, url != nil else { return nil }
+  }
+
+  /// Asked over plain HTTP if the domain is this machine.
+  private var url: HTTPURL? {
+    let query = FormBody.encode([("resource", "acct:" + address), ("rel", Self.relation)])
+    let target = "/.well-known/webfinger?" + String(decoding: query, as: UTF8.self)
+    return (try? HTTPURL("http://\(domain)\(target)")) ?? (try? HTTPURL("https://\(domain)\(target)"))
+  }
+
+  /// Asks the domain, and then looks among the known mail domains. Returns nil if neither knows. Fails if the domain
+  /// cannot be asked and is not a known one.
+  package func find(
+    sender: HTTPSender, files: any FileSystem, timeout: Duration, proxies: ProxyEnvironment
+  ) async throws(RefreshFailure) -> Finding? {
+    let preset = ProviderPreset.all.first { $0.mailDomains.contains(domain) }
+    do {
+      if let issuer = try await named(sender, files, timeout, proxies) {
+        return ProviderPreset.all.first { $0.issuer == issuer }.map { .preset($0.name) } ?? .issuer(issuer)
+      }
+    } catch {
+      guard preset != nil else { throw error }
+    }
+    return preset.map { .preset($0.name) }
+  }
+
+  /// The issuer that the domain names, or nil if it names none.
+  private func named(
+    _ sender: HTTPSender, _ files: any FileSystem, _ timeout: Duration, _ proxies: ProxyEnvironment
+  ) async throws(RefreshFailure) -> String? {
+    guard let url else { return nil }
+    var route = HTTPRoute()
+    route.proxy = .environment(proxies)
+    let document = try await sender.document(
+      at: url, over: route, files: files, timeout: timeout, failure: "\(domain) could not be asked for its provider")
+    guard document.response.status == 200,
+      case .array(let links)? = JSONValue(parsing: document.response.body)?["links"]
+    else { return nil }
+    let issuers = links.filter { $0["rel"]?.text == Self.relation }.compactMap { $0["href"]?.text }
+    return issuers.first { (try? Issuer($0)) != nil }
+  }
+}
