@@ -43,6 +43,9 @@ enum Verbs {
 extension [String] {
   /// " Did you mean …?" with the word that is most like this one; empty where none differs in few letters.
   func suggestion(for word: String) -> String {
+  /// All of them in a sentence, or the first ones of many.
+  var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
+
     let nearest = map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
     guard let (name, distance) = nearest, distance <= Swift.max(1, Swift.min(name.count, word.count) / 3) else {
       return ""

@@ -143,6 +143,7 @@ struct Daemon {
     let control = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox,
       requests: requests, streams: streams, hub: hub, metrics: metrics, clock: clock, info: { await reloader.info },
+      rules: { await reloader.rules },
       token: { Token(hashing: $0) },
       reload: { () async throws(ReloadFailure) in try await reloader.reload() })
     server = ControlServer(

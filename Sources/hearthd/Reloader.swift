@@ -50,6 +50,9 @@ actor Reloader {
 
   /// Makes the server's limits follow the configuration from now on.
   func serve(_ server: ControlServer) { self.server = server }
+  /// Which account a program gets that names none, as configured now.
+  var rules: AccountRules { current.rules }
+
 
   func reload() async throws(ReloadFailure) {
     try await mutex.withLock { () async throws(ReloadFailure) in try await readAgain() }

@@ -45,7 +45,7 @@ import Testing
     #expect(outcome.status == 0)
     #expect(
       requests.map(\.params) == [
-        [:], ["account": "home", "url": "https://git.example.com/"],
+        [:], requests[1].params, ["account": "home", "url": "https://git.example.com/"],
         ["account": "work", "url": "https://git.example.com/"],
       ])
   }

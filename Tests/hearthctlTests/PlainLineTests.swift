@@ -26,8 +26,10 @@ import Testing
   @Test(
     "the calls that scripts make are plain, and read as ArgumentParser reads them",
     arguments: [
-      "token work", "token work --header", "token --min-valid 600 work --json", "token work --socket /s --timeout 2.5",
+      "token", "token --account work", "token work", "token work --header", "token --min-valid 600 work --json",
+      "token work --socket /s --timeout 2.5",
       "token help", "status", "status work", "status --json work", "status --watch --timeout 1e1", "status help",
+      "outbox add POST https://x", "outbox add POST https://x --account work", "outbox add help PUT https://x",
       "outbox add work POST https://x", "outbox add work POST https://x --data -", "outbox add help add token",
       "outbox add --data @file --header A:1 --header @- work PUT https://x --lane l --key k --replace-key r",
       "outbox add work GET https://x --unordered --not-before t --expires-at u --expect json --json --socket s",
@@ -45,7 +47,8 @@ import Testing
   @Test(
     "whatever is spelled otherwise is left to ArgumentParser",
     arguments: [
-      "", "token", "token --help", "token -h", "token work --min-valid=5", "token work --min-valid -1",
+      "", "token --help", "token -h", "token work --min-valid=5",
+      "token work --min-valid -1",
       "token work --min-valid x", "token work --min-valid", "token work home", "token -- work", "token work --bogus",
       "token work --json --json", "token work --timeout 1 --timeout 2", "token work --timeout nan",
       "token work --socket --json", "--json token work", "help token", "status a b", "outbox", "outbox help add",

@@ -32,7 +32,7 @@ import Testing
     "a method that HTTP has is read in any case, another one as it stands",
     arguments: [("post", "POST"), ("Get", "GET"), ("PATCH", "PATCH"), ("purge", "purge")])
   func method(_ text: String, _ method: String) {
-    #expect(RequestContent(account: "a", method: text, url: "u", data: nil, header: []).method == method)
+    #expect(RequestContent(["a", text, "u"], account: nil, data: nil, header: []).method == method)
   }
 
   @Test("of a file has its length, and can be read again from anywhere", arguments: [1, 65_536, 200_001])

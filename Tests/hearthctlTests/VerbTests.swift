@@ -49,7 +49,7 @@ import Testing
   @Test(
     "wrong usage exits 64",
     arguments: [
-      ["bogus"], ["status", "--bogus"], ["token"], ["token", "work", "--min-valid", "x"],
+      ["bogus"], ["status", "--bogus"], ["token", "work", "--min-valid", "x"],
       ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"],
       ["request", "work", "GET"], ["request", "work", "POST", "https://x", "--stale-if-error"], ["outbox", "retry"],
       ["outbox", "retry", "1", "--dead", "work"], ["outbox", "add", "work", "POST"],
@@ -94,7 +94,7 @@ import Testing
   @Test(
     "wrong usage names the command, also where it comes out only while it runs",
     arguments: [
-      (["token"], "hearthctl token"), (["outbox", "retry"], "hearthctl outbox retry"),
+      (["refresh"], "hearthctl refresh"), (["outbox", "retry"], "hearthctl outbox retry"),
       (["login", "work", "--refresh-token-stdin"], "hearthctl login"), (["rpc", "m", "{"], "hearthctl rpc"),
       (["outbox", "add", "work", "POST", "https://x", "-H", "nonsense"], "hearthctl outbox add"),
     ])

@@ -15,6 +15,50 @@ package struct GetSession: AccountMethod {
   package init(_ account: AccountName) { self.account = account }
 }
 
+/// For a program that was told no account.
+package struct ChooseAccount: ControlMethod {
+  package static let declaration = MethodDeclaration<ChosenAccount>(
+    "session.choose", "Tell which account the configuration chooses for a place, and why.", isReadOnly: true)
+  package static let parameters = Fields<ChooseAccount>(
+    .optional("url", \.url, .text), .optional("directories", \.directories, .texts, omitting: []), make: Self.init)
+
+  /// Where the token is to be sent, if that is known.
+  package let url: String?
+  /// The absolute paths by which the program knows its working directory.
+  package let directories: [String]
+
+  package init(url: String?, directories: [String]) { (self.url, self.directories) = (url, directories) }
+}
+
+/// The account that the configuration chooses. All but the accounts is nil if nothing names one of several.
+package struct ChosenAccount: TimelessWireValue {
+  package static let fields = Fields<ChosenAccount>(
+    .optional("account", \.account, .account), .optional("reason", \.reason, .choice),
+    .omittable("directory", \.directory, .text), .omittable("url", \.url, .text),
+    .optional("accounts", \.accounts, .texts, default: []), make: Self.init)
+
+  package let account: AccountName?
+  package let reason: AccountRules.Reason?
+  /// Those of the rule that names it.
+  package let directory: String?
+  package let url: String?
+  /// The names of all accounts.
+  package let accounts: [String]
+
+  private init(
+    account: AccountName?, reason: AccountRules.Reason?, directory: String?, url: String?, accounts: [String]
+  ) {
+    (self.account, self.reason, self.accounts) = (account, reason, accounts)
+    (self.directory, self.url) = (directory, url)
+  }
+
+  package init(_ choice: AccountRules.Choice?, among accounts: [AccountName]) {
+    self.init(
+      account: choice?.account, reason: choice?.reason, directory: choice?.rule?.directory,
+      url: choice?.rule?.url?.description, accounts: accounts.map(\.description))
+  }
+}
+
 /// Returns a token that is valid long enough at once. Otherwise the call waits for one refresh, which all callers
 /// share.
 package struct GetToken: ControlMethod {

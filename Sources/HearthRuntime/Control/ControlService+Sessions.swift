@@ -4,7 +4,7 @@ import HearthCore
 /// The handlers of `session.*`.
 extension ControlService {
   static let sessionMethods: [any ServedMethod.Type] = [
-    ListSessions.self, GetSession.self, GetToken.self, ReportUnauthorized.self, RefreshSession.self,
+    ListSessions.self, GetSession.self, ChooseAccount.self, GetToken.self, ReportUnauthorized.self, RefreshSession.self,
     RehydrateSessions.self, SignOut.self, LockSessions.self, UnlockSessions.self, DiagnoseSession.self,
   ]
 }
@@ -18,6 +18,19 @@ extension ListSessions: PlainMethod {
 extension GetSession: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SessionStatus {
     try await service.entry(account).service.snapshot()
+  }
+}
+
+extension ChooseAccount: PlainMethod {
+  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> ChosenAccount {
+    var place: AccountRules.Place?
+    if let url {
+      do { place = try AccountRules.Place(url) } catch {
+        throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
+      }
+    }
+    let (rules, accounts) = (await service.rules(), await service.sessions.accounts)
+    return ChosenAccount(rules.choice(for: place, in: directories, among: accounts), among: accounts)
   }
 }
 

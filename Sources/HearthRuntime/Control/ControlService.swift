@@ -14,17 +14,19 @@ package struct ControlService: ControlHandler {
   let metrics: Metrics
   let clock: any Clock
   let info: @Sendable () async -> DaemonInfo
+  let rules: @Sendable () async -> AccountRules
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
   /// It is held while a page of items is read and made an answer.
   let pages = AsyncMutex()
 
-  /// `info` is what the daemon says of itself now. `token` names a token by its fingerprint. `reload` reads the
+  /// `info` is what the daemon says of itself now, and `rules` are those of the configuration. `token` names a token by its fingerprint. `reload` reads the
   /// configuration again, whole or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
     clock: any Clock, info: @escaping @Sendable () async -> DaemonInfo,
+    rules: @escaping @Sendable () async -> AccountRules = { AccountRules() },
     token: @escaping @Sendable (Secret) -> Token, reload: @escaping @Sendable () async throws(ReloadFailure) -> Void
   ) {
     self.sessions = sessions
@@ -38,6 +40,7 @@ package struct ControlService: ControlHandler {
     self.metrics = metrics
     self.clock = clock
     self.info = info
+    self.rules = rules
     self.token = token
     self.reload = reload
   }

@@ -27,7 +27,8 @@ struct OutboxAddCall: PlainCall {
     let body = try content.body()
     var client = try daemon.connect()
     var draft = OutboxDraft(
-      account: try AccountName(asked: content.account), method: content.method, url: content.url, headers: headers,
+      account: try DefaultAccount.name(content.account, for: content.url, &client), method: content.method,
+      url: content.url, headers: headers,
       body: body, isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey.map { Name($0) },
       notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
       expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") },

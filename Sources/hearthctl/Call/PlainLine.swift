@@ -30,9 +30,11 @@ struct PlainLine {
   }
 
   private static func token(_ words: ArraySlice<String>) throws -> TokenCall {
-    let line = try PlainLine(words, flags: ["--header"], options: ["--min-valid", "--for"], arguments: 1...1)
+    let line = try PlainLine(
+      words, flags: ["--header"], options: ["--account", "--min-valid", "--for"], arguments: 0...1)
     return TokenCall(
-      account: line.arguments[0], minValid: try line.number("--min-valid"), header: line.flags.contains("--header"),
+      account: try line.arguments.first ?? line.value("--account"), minValid: try line.number("--min-valid"),
+      header: line.flags.contains("--header"),
       url: try line.value("--for"), daemon: try line.daemon)
   }
 
@@ -44,11 +46,14 @@ struct PlainLine {
   private static func outboxAdd(_ words: ArraySlice<String>) throws -> OutboxAddCall {
     let line = try PlainLine(
       words, flags: ["--unordered"],
-      options: ["--data", "--header", "--lane", "--key", "--replace-key", "--not-before", "--expires-at", "--expect"],
-      arguments: 3...3)
+      options: [
+        "--account", "--data", "--header", "--lane", "--key", "--replace-key", "--not-before", "--expires-at",
+        "--expect",
+      ],
+      arguments: 2...3)
     return OutboxAddCall(
       content: RequestContent(
-        account: line.arguments[0], method: line.arguments[1], url: line.arguments[2], data: try line.value("--data"),
+        line.arguments, account: try line.value("--account"), data: try line.value("--data"),
         header: line.values("--header")), lane: try line.value("--lane"), unordered: line.flags.contains("--unordered"),
       key: try line.value("--key"), replaceKey: try line.value("--replace-key"),
       notBefore: try line.value("--not-before"), expiresAt: try line.value("--expires-at"),

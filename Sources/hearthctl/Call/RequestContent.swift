@@ -3,14 +3,18 @@ import HearthCore
 
 /// The options of a verb that sends or queues a request.
 struct RequestOptions: ParsableArguments {
-  @Argument(help: "The account whose token goes with it.", completion: Completions.accounts)
+  @Argument(
+    help: "The account whose token goes with it; it may be left out, for the one that \"hearthctl which URL\" tells.",
+    completion: Completions.accounts)
   var account: String
 
   @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
   var method: String
 
   @Argument(help: "At one of the account's api_origins.")
-  var url: String
+  var url: String?
+
+  @OptionGroup var option: AccountOption
 
   @Option(
     name: .shortAndLong, help: ArgumentHelp("The body: a text, @FILE, or - for standard input.", valueName: "data"))
@@ -23,7 +27,8 @@ struct RequestOptions: ParsableArguments {
   var header: [String] = []
 
   var content: RequestContent {
-    RequestContent(account: account, method: method, url: url, data: data, header: header)
+    RequestContent(
+      [account, method] + (url.map { [$0] } ?? []), account: option.account, data: data, header: header)
   }
 }
 
@@ -32,19 +37,27 @@ struct RequestContent: Hashable {
   /// They are read in any case, though the protocol tells cases apart (RFC 9110, section 9.1).
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-  let account: String
+  /// It is nil for the default one.
+  let account: String?
   let method: String
   let url: String
   let data: String?
   let header: [String]
 
-  init(account: String, method: String, url: String, data: String?, header: [String]) {
+  /// `words`: the account, which may be left out, method and URL.
+  init(_ words: [String], account: String?, data: String?, header: [String]) {
+    let method = words[words.count - 2]
     let upper = method.uppercased()
     self.method = Self.methods.contains(upper) ? upper : method
-    (self.account, self.url, self.data, self.header) = (account, url, data, header)
+    (self.account, url) = (words.count > 2 ? words[0] : account, words[words.count - 1])
+    (self.data, self.header) = (data, header)
   }
 
   func validate() throws {
+    // An account and a method alone would be taken for a method and a URL.
+    guard account != nil || url.contains("://") else {
+      throw ValidationError("The URL is missing, or is not one that begins with https://: \(url.shown())")
+    }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
       throw ValidationError("Standard input can be read once: give the headers or the body in a file.")
     }

@@ -5,7 +5,8 @@ import HearthCore
 
 /// What `token` is asked for.
 struct TokenCall: PlainCall {
-  let account: String
+  /// It is nil for the default one.
+  let account: String?
   /// In seconds.
   let minValid: Int?
   let header: Bool
@@ -19,8 +20,8 @@ struct TokenCall: PlainCall {
 
   func run() throws {
     var client = try daemon.connect()
-    let reply = try client.call(
-      GetToken(try AccountName(asked: account), minValidity: minValid.map { .seconds($0) }, url: url))
+    let account = try DefaultAccount.name(account, for: url, &client)
+    let reply = try client.call(GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url))
     let bearer = reply.value.bearer
     let token = bearer.token.secret.reveal()
     daemon.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }

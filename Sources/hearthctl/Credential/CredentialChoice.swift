@@ -4,7 +4,8 @@ import HearthCore
 
 /// Where the helpers of other programs get their tokens: the daemon gives a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// If it is nil, the first account that has the server among its `api_origins` and has a token.
+  /// If it is nil, the account that is chosen for the server, else the first one that has it among its `api_origins` and
+  /// has a token.
   let account: String?
   let daemon: DaemonChoice
 
@@ -16,21 +17,39 @@ struct CredentialChoice: Hashable {
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
+    var chosen: AccountName?
     if let account = try AccountName.asked(account) {
       accounts = [account]
     } else {
-      accounts = try client.call(ListSessions()).value.sessions.map(\.account)
+      let all = try client.call(ListSessions()).value.sessions.map(\.account)
+      chosen = try Self.chosen(among: all, for: urls.first, &client)
+      accounts = [chosen].compactMap(\.self) + all.filter { $0 != chosen }
     }
     var refusal: RPCError?
     for account in accounts {
       switch try Self.ask(account, urls, &client) {
       case .success(let token): return token
+      case .failure(let error) where account == chosen: throw ControlClient.Failure.refused(error)
       case .failure(let error): refusal = refusal ?? error
       case nil: break
       }
     }
     if let refusal { throw ControlClient.Failure.refused(refusal) }
     return nil
+  }
+
+  /// The one of several accounts that the environment or the configuration chooses for this URL. If it has the server, no
+  /// other account answers, so that nobody works as the wrong user while it is locked.
+  static func chosen(
+    among accounts: [AccountName], for url: String?, _ client: inout ControlClient
+  ) throws -> AccountName? {
+    guard accounts.count > 1 else { return nil }
+    if let name = variable(DefaultAccount.variableName) { return try AccountName(asked: name) }
+    do {
+      return try DefaultAccount.choice(for: url, &client).value.account
+    } catch .refused {
+      return nil
+    }
   }
 
   /// `names`: the answer also says what names the token's user has.

@@ -22,7 +22,7 @@ struct CredentialGitCall: HelperCall {
     guard let url = asked.url else { return }
     let user = asked.username.flatMap { Self.anybody.contains($0) || $0 == username ? nil : $0 }
     do {
-      guard let found = try NamedCredential(source, for: url, user: user) else { return }
+      guard let found = try NamedCredential(source, for: url, page: url + asked.path, user: user) else { return }
       if bearer, !asked.takesBearer { throw CommandFailure(.failed, "This git knows no bearer tokens: 2.46 does.") }
       let name = username ?? found.username ?? Self.anybody[0]
       Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))

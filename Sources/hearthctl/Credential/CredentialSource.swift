@@ -6,7 +6,8 @@ struct CredentialSource: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The account; without it the first one that has the server among its api_origins.", valueName: "name"),
+      "The account (default: the one that \"hearthctl which URL\" tells, else the first one that has the server among "
+        + "its api_origins).", valueName: "name"),
     completion: Completions.accounts)
   var account: String?
 

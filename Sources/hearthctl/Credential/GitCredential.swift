@@ -26,6 +26,9 @@ struct GitCredential {
     return HTTPURL.root(scheme, host)?.description
   }
 
+  /// Without a slash at its beginning. Git tells it if `credential.useHttpPath` is set.
+  var path: String { attributes["path"] ?? "" }
+
   /// The user that the password is to be for. It is nil if any user will do.
   var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
 

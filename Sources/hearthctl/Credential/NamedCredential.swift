@@ -16,11 +16,15 @@ struct NamedCredential {
   }
 
   /// Returns nil if no account has the server and the user. If `user` is nil, any user will do.
-  init?(_ choice: CredentialChoice, for url: String, user: String?) throws {
+  /// `page`: the URL with the path that git asks for, if it tells one.
+  init?(_ choice: CredentialChoice, for url: String, page: String, user: String?) throws {
     var client = try choice.daemon.connect()
     let sessions = try client.call(ListSessions()).value.sessions
     let chosen = try AccountName.asked(choice.account)
-    let accounts = chosen.map { [$0] } ?? sessions.map(\.account)
+    var accounts = chosen.map { [$0] } ?? sessions.map(\.account)
+    // The user that git names says more than the place does.
+    let first = user == nil ? try CredentialChoice.chosen(among: accounts, for: page, &client) : nil
+    if let first { accounts = [first] + accounts.filter { $0 != first } }
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: Refusal?
     var others: [GivenToken?] = []
@@ -32,6 +36,7 @@ struct NamedCredential {
         self.init(token, of: account, sessions)
         return
       case .success(let token): others.append(token)
+      case .failure(let error) where account == first: throw Refusal(error: error, isFinal: true)
       case .failure(let error):
         let isFinal = hasName || chosen != nil
         if !hasName { others.append(nil) }

@@ -65,11 +65,11 @@ struct RequestVerb: ParsableCommand {
     // What cannot be written is better not asked for.
     let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
-    let draft = RequestDraft(
-      account: try AccountName(asked: content.account), method: content.method, url: content.url,
-      headers: try content.headers(), timeout: limit)
-    let body = try content.streamedBody()
+    let (headers, body) = (try content.headers(), try content.streamedBody())
     var daemon = try ControlClient(path: daemonOptions.socketPath, timeout: limit + grace)
+    let draft = RequestDraft(
+      account: try DefaultAccount.name(content.account, for: content.url, &daemon), method: content.method,
+      url: content.url, headers: headers, timeout: limit)
     let head: AnswerHead
     if staleIfError || daemonOptions.json {
       head = try sendWhole(draft, body, to: file, over: &daemon)

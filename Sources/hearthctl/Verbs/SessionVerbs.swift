@@ -23,9 +23,7 @@ struct TokenVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var choice: DefaultedAccount
 
   @Option(help: ArgumentHelp("How long it must be valid at least.", valueName: "seconds"))
   var minValid: Int?
@@ -44,7 +42,9 @@ struct TokenVerb: ParsableCommand {
   func run() throws { try call.run() }
 
   var call: TokenCall {
-    TokenCall(account: account, minValid: minValid, header: header, url: url, daemon: daemonOptions.choice)
+    TokenCall(
+      account: choice.account ?? choice.option.account, minValid: minValid, header: header, url: url,
+      daemon: daemonOptions.choice)
   }
 }
 

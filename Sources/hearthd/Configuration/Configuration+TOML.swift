@@ -29,7 +29,7 @@ extension Configuration {
     let root = try Self.parse(text, file: file)
     let table = ConfigurationTable(
       file: file, roots: roots, values: ConfigurationValue.values(of: root, at: [], lines: lines))
-    try table.requireKeys(among: Section.names + DaemonKey.names)
+    try table.requireKeys(among: Section.names + DaemonKey.names + AccountRules.Key.names)
     func section(_ section: Section) throws(ConfigurationError) -> ConfigurationTable {
       try table.table(section.rawValue)
     }
@@ -39,6 +39,7 @@ extension Configuration {
     accounts = try Self.accounts(section(.accounts), proxies: proxies, state)
     sinks = try Self.sinks(
       section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
+    rules = try AccountRules(reading: TableReader(sharing: table), accounts: accounts.map(\.name))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
     for index in accounts.indices { accounts[index].session.refresh = refresh }
     outbox = try OutboxSettings(reading: TableReader(section(.outbox)))

@@ -8,6 +8,8 @@ struct Configuration: Hashable, Sendable {
   var accounts: [AccountConfiguration] = []
   /// The sinks of all accounts, apart from them: a session does not begin anew when its sinks change.
   var sinks: [SinkSettings] = []
+  /// Which account a program gets that names none.
+  var rules = AccountRules()
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info

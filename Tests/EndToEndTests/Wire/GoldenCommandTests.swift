@@ -11,7 +11,7 @@ import Testing
         "account list",
         "account providers", "account remove", "outbox", "outbox add", "outbox list",
         "outbox show", "outbox retry", "outbox cancel", "outbox pause", "outbox resume", "outbox flush", "outbox stats",
-        "request", "events", "metrics", "doctor", "rpc",
+        "request", "exec", "which", "events", "metrics", "doctor", "rpc",
       ]
       for line in ["", "--help", "--version", "dance", "outbox dance", "status --flavour"] { try scene.run(line) }
       for verb in verbs { try scene.run(verb + " --help") }
@@ -31,7 +31,7 @@ import Testing
         try scene.run(line, input: #"{"account":"nobody"}"#)
       }
       try scene.wire.daemon.stop()
-      for line in ["status", "token work", "events", "doctor"] { try scene.run(line) }
+      for line in ["status", "token work", "exec -- true", "which", "events", "doctor"] { try scene.run(line) }
     }
   }
 
@@ -41,8 +41,11 @@ import Testing
       let status = ["status", "status work", "status --json", "status work --json"]
       func all(_ lines: [String]) throws { for line in lines { try scene.run(line, input: "") } }
       try scene.wire.wait(for: "neverSignedIn")
-      try all(status + ["token work", "refresh work", "refresh work --json", "logout work", "logout work --json"])
-      try all(["lock", "unlock", "status nobody"])
+      try all(
+        status + [
+          "token work", "refresh work", "refresh work --json", "retry work", "logout work", "logout work --json",
+        ])
+      try all(["lock", "unlock", "status nobody", "status wrok", "which", "which https://api.example.com"])
       try scene.run("login work --password --username ada", input: "secret\n")
       let grant = try scene.wire.sandbox.refreshToken()
       try scene.run("login work --refresh-token-stdin", input: grant + "\n")

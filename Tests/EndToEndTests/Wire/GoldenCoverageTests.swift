@@ -18,7 +18,7 @@ import Testing
       "session.unlock", "outbox.enqueue", "outbox.enqueueMany", "outbox.get", "outbox.list", "outbox.cancel",
       "outbox.retry", "outbox.pause", "outbox.resume", "outbox.flush", "outbox.getStats", "outbox.export",
       "outbox.import", "http.request", "http.open", "http.write", "http.read", "http.close",
-      "events.subscribe", "events.unsubscribe", "session.diagnose",
+      "events.subscribe", "events.unsubscribe", "session.diagnose", "session.choose",
     ])
   func methods(_ name: String) {
     let isCalled = Self.recorded.contains(#""call": {"jsonrpc":"2.0","id":1,"method":"\#(name)""#)

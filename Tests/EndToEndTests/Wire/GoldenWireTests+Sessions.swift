@@ -27,6 +27,8 @@ extension GoldenWireTests {
         """
         session.get \(work)
         session.list
+        session.choose
+        session.choose {"url":"\(scene.sandbox.url)/notes","directories":["/home/ada"]}
         session.getToken {"account":"work","minValiditySeconds":0}
         session.getToken {"account":"work","minValiditySeconds":60}
         session.getToken {"account":"work","minValiditySeconds":null}
@@ -153,6 +155,10 @@ extension GoldenWireTests {
         "the others",
         """
         session.list {"account":"work"}
+        session.choose {"account":"work"}
+        session.choose {"url":"elsewhere"}
+        session.choose {"url":7}
+        session.choose {"directories":"/home/ada"}
         session.getToken {"account":"work","minValiditySeconds":"60"}
         session.getToken {"account":"work","minValiditySeconds":1.5}
         session.getToken {"account":"work","minValiditySeconds":-1}

@@ -38,6 +38,20 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "\noidc_agent_socket = \"yes\"",
       "/c.toml:2: \"oidc_agent_socket\" in the file must be true or false, not a string"),
+    BadConfiguration(
+      "\ndefault_account = \"work\"",
+      "/c.toml:2: \"default_account\" in the file is \"work\", and there is no [accounts.work]"),
+    BadConfiguration("[use]\naccount = \"work\"", "/c.toml:1: [[use]] must be tables with this header, not a table"),
+    BadConfiguration("\n[[use]]\ndirectory = \"~/work\"", "/c.toml:2: [[use]] lacks \"account\""),
+    BadConfiguration("[[use]]\naccout = \"work\"", "/c.toml:2: unknown key \"accout\" in [[use]]"),
+    BadConfiguration(
+      "[[use]]\n\naccount = \"work\"", "/c.toml:3: \"account\" in [[use]] is \"work\", and there is no [accounts.work]"),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\n[[use]]\naccount = \"a\"\nurl = \"example.com\"",
+      "/c.toml:6: \"url\" in [[use]] cannot be \"example.com\": it is not an absolute URL"),
+    BadConfiguration(
+      "firebase", "api_key = \"k\"\n[[use]]\naccount = \"a\"\ndirectory = \"work\"",
+      "/c.toml:6: \"directory\" in [[use]] must be a path that begins with /, ~/, %d/ or %t/, not \"work\""),
     BadConfiguration("[log]\noidc_agent_socket = true", "/c.toml:2: unknown key \"oidc_agent_socket\" in [log]"),
     BadConfiguration("[logg]\nlevel = \"info\"", "/c.toml:1: unknown key \"logg\" in the file"),
     BadConfiguration("\nlevel = \"info\"", "/c.toml:2: unknown key \"level\" in the file"),

@@ -118,7 +118,12 @@ import Testing
       roots: PathRoots(home: "/home/me", runtime: "/run/user/7"), proxies: ConfigurationTests.environment)
     #expect(all.accounts.map(\.name.description) == ["app", "mail", "mobile", "other", "robot", "signed", "work"])
     var defaults = Configuration()
-    (defaults.accounts, defaults.sinks) = (all.accounts, all.sinks)
+    (defaults.accounts, defaults.sinks, defaults.rules) = (all.accounts, all.sinks, all.rules)
+    let names = all.accounts.map(\.name)
+    #expect(all.rules.choice(for: nil, in: ["/home/me/work"], among: names)?.reason == .preset)
+    #expect(
+      try all.rules.choice(
+        for: AccountRules.Place("https://git.example.com/acme"), in: ["/home/me/work"], among: names)?.reason == .rule)
     #expect(all.sinks.map(\.path) == ["/run/user/7/work.token"])
     #expect(all == defaults)
   }

@@ -1,0 +1,118 @@
+/// Which account a program gets that names none: the `[[use]]` rules and the `default_account` of the configuration.
+package struct AccountRules: Hashable, Sendable {
+  /// One `[[use]]`. Without a directory it is for any, and without a URL too.
+  package struct Rule: Hashable, Sendable {
+    package let account: AccountName
+    /// An absolute path without a slash at its end. The rule is for this directory and all below it.
+    package let directory: String?
+    /// The rule is for this place and all below it.
+    package let url: Place?
+  }
+
+  /// A server, and the beginning of a path there.
+  package struct Place: Hashable, Sendable, CustomStringConvertible {
+    private let origin: Origin
+    private let path: [Substring]
+
+    /// Reads a URL of a server that tokens are for, and leaves out its query.
+    package init(_ text: String) throws(HTTPURL.ParseError) {
+      origin = try Origin(ofServer: text)
+      let target = (try? HTTPURL(encoding: text))?.target ?? ""
+      path = target.prefix { $0 != "?" }.split(separator: "/")
+    }
+
+    package var description: String { origin.description + path.map { "/\($0)" }.joined() }
+
+    fileprivate func contains(_ other: Place) -> Bool { origin == other.origin && other.path.starts(with: path) }
+  }
+
+  /// Why an account is the one.
+  package enum Reason: String, CaseIterable, Sendable {
+    case rule
+    /// `default_account` names it.
+    case preset = "default"
+    /// There is no other one.
+    case only
+  }
+
+  package struct Choice: Hashable, Sendable {
+    package let account: AccountName
+    package let reason: Reason
+    /// The rule that names it, if one does.
+    package let rule: Rule?
+  }
+
+  private var rules: [Rule] = []
+  private var preset: AccountName?
+
+  package init() {}
+
+  /// Returns nil if nothing names one of several accounts. `directories`: the names that the program's working directory
+  /// has. Of the rules that fit the one with the longest URL counts, then the one with the longest directory.
+  package func choice(for url: Place?, in directories: [String], among accounts: [AccountName]) -> Choice? {
+    let fitting = rules.filter { rule in
+      let isBelow = rule.directory.map { directory in directories.contains { $0.isBelow(directory) } } ?? true
+      let isThere = rule.url.map { place in url.map(place.contains) ?? false } ?? true
+      return isBelow && isThere
+    }
+    if let rule = fitting.max(by: { $0.rank < $1.rank }) {
+      return Choice(account: rule.account, reason: .rule, rule: rule)
+    }
+    if let preset { return Choice(account: preset, reason: .preset, rule: nil) }
+    return accounts.count == 1 ? Choice(account: accounts[0], reason: .only, rule: nil) : nil
+  }
+}
+
+extension AccountRules.Rule {
+  fileprivate var rank: (Int, Int) { (url?.description.utf8.count ?? 0, directory?.utf8.count ?? 0) }
+}
+
+extension String {
+  fileprivate func isBelow(_ directory: String) -> Bool {
+    let rest = utf8.dropFirst(directory.utf8.count)
+    return utf8.starts(with: directory.utf8) && (rest.isEmpty || rest.first == UInt8(ascii: "/"))
+  }
+}
+
+extension AccountRules {
+  /// The keys at the top of the file.
+  package enum Key: String, ConfigurationKey {
+    case defaultAccount = "default_account"
+    case use
+  }
+
+  private enum RuleKey: String, ConfigurationKey { case account, directory, url }
+
+  /// `accounts`: all that the configuration has.
+  package init(reading table: TableReader<Key>, accounts: [AccountName]) throws(ConfigurationError) {
+    preset = try table.account(.defaultAccount, among: accounts)
+    let readers: [TableReader<RuleKey>] = try table.tables(.use)
+    for reader in readers {
+      guard let account = try reader.account(.account, among: accounts) else {
+        throw reader.error("lacks \"account\"")
+      }
+      var directory = try reader.path(.directory)
+      while directory?.hasSuffix("/") == true { directory?.removeLast() }
+      rules.append(Rule(account: account, directory: directory, url: try reader.place(.url)))
+    }
+  }
+}
+
+extension TableReader {
+  fileprivate func account(_ key: Key, among accounts: [AccountName]) throws(ConfigurationError) -> AccountName? {
+    guard let text = try string(key) else { return nil }
+    guard let account = accounts.first(where: { $0.description == text }) else {
+      throw error(key, "is \"\(text)\", and there is no [accounts.\(text)]")
+    }
+    return account
+  }
+
+  fileprivate func place(_ key: Key) throws(ConfigurationError) -> AccountRules.Place? {
+    guard let text = try string(key) else { return nil }
+    do {
+      return try AccountRules.Place(text)
+    } catch {
+      throw self.error(key, "cannot be \"\(text.withoutSecrets)\": \(error)")
+    }
+  }
+}

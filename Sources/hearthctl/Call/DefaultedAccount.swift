@@ -1,0 +1,65 @@
+import ArgumentParser
+import Glibc
+import HearthClient
+import HearthControl
+import HearthCore
+
+/// The account of a verb that needs one, which the command line may leave out.
+struct DefaultedAccount: ParsableArguments {
+  @Argument(
+    help: "The account (default: the one that \"hearthctl which\" tells).", completion: Completions.accounts)
+  var account: String?
+
+  @OptionGroup var option: AccountOption
+
+  func name(for url: String?, _ daemon: inout ControlClient) throws -> AccountName {
+    try DefaultAccount.name(account ?? option.account, for: url, &daemon)
+  }
+}
+
+/// The same as an option.
+struct AccountOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("The account, if it is not named before.", valueName: "name"), completion: Completions.accounts)
+  var account: String?
+}
+
+/// The account that a program gets that names none.
+enum DefaultAccount {
+  /// A variable of the environment that names it.
+  static let variableName = "HEARTH_ACCOUNT"
+
+  /// The account that is `named`, else the default for this place. `url`: where its token is to be sent, if that is known.
+  static func name(_ named: String?, for url: String?, _ daemon: inout ControlClient) throws -> AccountName {
+    if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
+    let choice = try choice(for: url, &daemon).value
+    if let account = choice.account { return account }
+    guard !choice.accounts.isEmpty else {
+      throw CommandFailure(
+        .usage, "There are no accounts: add one with \"hearthctl account add NAME --provider PROVIDER\".")
+    }
+    throw CommandFailure(
+      .usage,
+      "Name an account: there are \(choice.accounts.listed). Or set HEARTH_ACCOUNT, or default_account "
+        + "or [[use]] in the configuration.")
+  }
+
+  /// What the configuration says.
+  static func choice(
+    for url: String?, _ daemon: inout ControlClient
+  ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {
+    try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
+  }
+
+  /// The working directory as the kernel names it, and as the person does who came there by a link.
+  private static var workingDirectories: [String] {
+    guard let buffer = getcwd(nil, 0) else { return [] }
+    defer { free(buffer) }
+    let directory = String(cString: buffer)
+    var (one, other) = (stat(), stat())
+    guard let shown = variable("PWD"), shown.hasPrefix("/"), shown != directory, stat(directory, &one) == 0,
+      stat(shown, &other) == 0, one.st_dev == other.st_dev, one.st_ino == other.st_ino
+    else { return [directory] }
+    return [directory, shown]
+  }
+}

@@ -1,0 +1,49 @@
+import ArgumentParser
+import HearthClient
+import HearthControl
+import HearthCore
+
+struct WhichVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "which", abstract: "Tell which account a command gets that names none, and why.",
+    discussion: """
+      The first of these counts: HEARTH_ACCOUNT; the [[use]] rule of the configuration that fits this directory and the \
+      URL, the longest one if several do; default_account; the only account.
+
+      For example:
+
+        hearthctl which
+        hearthctl which https://github.com/acme/notes.git
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "Where the token is to be sent.")
+  var url: String?
+
+  func run() throws {
+    var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
+    let account = try DefaultAccount.name(nil, for: url, &daemon)
+    // One that the environment names may not exist.
+    _ = try daemon.call(GetSession(account))
+    if variable(DefaultAccount.variableName) != nil {
+      daemonOptions.output.show(["account": .string(account.description), "reason": "environment"]) {
+        "\(account): \(DefaultAccount.variableName) names it."
+      }
+    } else {
+      let choice = try DefaultAccount.choice(for: url, &daemon)
+      daemonOptions.output.show(choice.json) { "\(account): \(Self.sentence(choice.value))" }
+    }
+  }
+
+  private static func sentence(_ choice: ChosenAccount) -> String {
+    switch choice.reason {
+    case .rule:
+      let places = [choice.directory.map { "directory \($0)" }, choice.url.map { "url \($0)" }].compactMap(\.self)
+      return "a [[use]] rule names it\(places.isEmpty ? "" : ", with \(places.joined(separator: " and "))")."
+    case .preset: return "default_account names it."
+    case .only: return "it is the only account."
+    case nil: return "nothing is known of why."
+    }
+  }
+}
