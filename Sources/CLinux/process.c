@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // Ends the program with one sentence where /proc is not mounted. It has the first priority that a program may use, since
@@ -53,6 +54,14 @@ int hearth_count_free_threads(int most) {
   pthread_mutex_unlock(&gate);
   for (int index = 0; index < count; index++) pthread_join(threads[index], NULL);
   return count;
+}
+
+pid_t hearth_fork(void) {
+  return fork();
+}
+
+int hearth_watch_process(pid_t process) {
+  return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first) {

@@ -11,7 +11,8 @@ struct Hearthctl: ParsableCommand {
       """,
     version: "hearthctl \(HearthVersion.text)",
     subcommands: SessionVerbs.all + [
-      AccountVerb.self, SinkVerb.self, OutboxVerb.self, RequestVerb.self, WhichVerb.self, CredentialVerb.self,
+      AccountVerb.self, SinkVerb.self, OutboxVerb.self, RequestVerb.self, ExecVerb.self, WhichVerb.self,
+      CredentialVerb.self,
     ]
       + DaemonVerbs.all)
 }

@@ -70,6 +70,27 @@ import Testing
     }
   }
 
+  @Test("token --wait waits for an unlock, and no longer than it may; what the provider does not give is said")
+  func waits() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox) + Configuration.impatient)
+      try daemon.signIn(at: sandbox)
+      try daemon.call("session.lock")
+      let waiting = try environment.spawn("hearthctl", ["token", "--wait", "work", "--socket", daemon.socket])
+      let locked = "hearthctl: Locked. Run \"hearthctl unlock work\"."
+      try eventually("it says what it waits for") { waiting.errors == locked + " Waiting for that.\n" }
+      let late = try environment.hearthctl(["token", "work", "--wait=0", "--socket", daemon.socket])
+      #expect(late.status == 4 && late.output.isEmpty && late.errors == locked + "\n", "\(late)")
+      try daemon.call("session.unlock")
+      #expect(try waiting.waitForExit() == 0)
+      #expect(try waiting.output == daemon.token().secret + "\n")
+      let long = try environment.hearthctl(["token", "work", "--min-valid", "86400", "--socket", daemon.socket])
+      #expect(try long.status == 0 && long.output == daemon.token().secret + "\n")
+      #expect(long.errors.hasSuffix(", and not 86400 s: the provider gives no longer ones.\n"), "\(long)")
+    }
+  }
+
   @Test("works the outbox")
   func outbox() async throws {
     try await TestEnvironment.run { environment in

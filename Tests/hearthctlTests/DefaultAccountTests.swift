@@ -81,7 +81,7 @@ import Testing
 
   @Test("of several accounts none is taken by chance: 64, and which there are")
   func ambiguous() async throws {
-    for line in [["token"], ["which"], ["request", "GET", "https://x.example"]] {
+    for line in [["token"], ["which"], ["request", "GET", "https://x.example"], ["exec", "--", "true"]] {
       let outcome = try await run(line).0
       #expect(outcome.status == 64, "\(line)")
       #expect(outcome.errors.hasPrefix("hearthctl: Name an account: there are home, work. Or set HEARTH_ACCOUNT"))

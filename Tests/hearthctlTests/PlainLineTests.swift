@@ -47,7 +47,7 @@ import Testing
   @Test(
     "whatever is spelled otherwise is left to ArgumentParser",
     arguments: [
-      "", "token --help", "token -h", "token work --min-valid=5",
+      "", "token work --wait", "token --wait=5", "token --help", "token -h", "token work --min-valid=5",
       "token work --min-valid -1",
       "token work --min-valid x", "token work --min-valid", "token work home", "token -- work", "token work --bogus",
       "token work --json --json", "token work --timeout 1 --timeout 2", "token work --timeout nan",
@@ -59,6 +59,17 @@ import Testing
     ])
   func others(line: String) {
     #expect(Self.plain(line.split(separator: " ").map(String.init)) == nil)
+  }
+
+  @Test(
+    "--wait takes a time where one is given with it, or is a flag",
+    arguments: [
+      ("token --wait work", 300), ("token work --wait --json", 300), ("token work --wait=5 --json", 5),
+      ("token --wait 7 work", 7), ("token work", nil),
+    ])
+  func wait(line: String, seconds: Int?) throws {
+    let verb = try #require(try Verbs.parse(line.split(separator: " ").map(String.init)) as? TokenVerb)
+    #expect(verb.call.account == "work" && verb.call.wait == seconds)
   }
 
   @Test("of lines made by chance none is read otherwise than ArgumentParser reads it", arguments: 1...4)

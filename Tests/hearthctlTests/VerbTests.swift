@@ -49,7 +49,7 @@ import Testing
   @Test(
     "wrong usage exits 64",
     arguments: [
-      ["bogus"], ["status", "--bogus"], ["token", "work", "--min-valid", "x"],
+      ["bogus"], ["status", "--bogus"], ["token", "work", "--min-valid", "x"], ["token", "work", "--wait=-1"],
       ["token", "work", "--min-valid", "-1"], ["login", "work", "--device", "--browser"],
       ["request", "work", "GET"], ["request", "work", "POST", "https://x", "--stale-if-error"], ["outbox", "retry"],
       ["outbox", "retry", "1", "--dead", "work"], ["outbox", "add", "work", "POST"],

@@ -42,6 +42,12 @@ int hearth_close_file(int descriptor);
 /// system keeps none. `flags` as of statx(2). 0, or -1 with errno.
 int hearth_identify_file(int folder, const char *name, int flags, unsigned long long identity[3]);
 
+/// fork(2), for a process without further threads.
+pid_t hearth_fork(void);
+
+/// A descriptor that becomes readable when the process has ended (pidfd_open(2)); -1 with errno.
+int hearth_watch_process(pid_t process);
+
 /// Closes all descriptors from `first` on in a program that is started (posix_spawn(3)). 0, or an error number.
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first);
 

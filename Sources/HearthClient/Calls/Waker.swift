@@ -1,6 +1,7 @@
 import Glibc
 
-/// Wakes a thread that waits for a socket: what another has to say to it is in memory, and this tells it to look.
+/// Wakes a thread that waits for a socket: what another has to say to it is in memory, and this tells it to look. Or it
+/// watches what the kernel has to say, and then goes on waking.
 package final class Waker: Sendable {
   /// Becomes readable when the thread is to look.
   let descriptor: Int32
@@ -12,6 +13,15 @@ package final class Waker: Sendable {
     _ = socketpair(
       AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0, &ends)
     (descriptor, other) = (ends[0], ends[1])
+  }
+
+  /// Wakes as soon as this descriptor, which it closes in the end, is readable.
+  package init(watching descriptor: Int32) { (self.descriptor, other) = (descriptor, -1) }
+
+  /// Whether the thread is to look now.
+  package var isWoken: Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&entry, 1, 0) > 0
   }
 
   deinit {
@@ -31,7 +41,7 @@ package final class Waker: Sendable {
   }
 
   /// Waits until somebody wakes it or the time is up.
-  func sleep(until deadline: ContinuousClock.Instant) {
+  package func sleep(until deadline: ContinuousClock.Instant) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     if poll(&entry, 1, UnixSocket.milliseconds(until: deadline)) > 0 { rest() }
   }

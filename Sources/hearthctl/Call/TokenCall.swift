@@ -12,18 +12,48 @@ struct TokenCall: PlainCall {
   let header: Bool
   /// Where it is to be sent; nil: whoever asked sees to that.
   let url: String?
+  /// In seconds, how long to wait for a session that is locked or signed out; nil: not at all.
+  var wait: Int?
   let daemon: DaemonChoice
 
   func validate() throws {
     if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
+    if let wait, wait < 0 { throw ValidationError("--wait is a number of seconds, 0 or more.") }
   }
 
   func run() throws {
     var client = try daemon.connect()
     let account = try DefaultAccount.name(account, for: url, &client)
-    let reply = try client.call(GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url))
+    let call = GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url)
+    let reply = try wait.map { try waiting(for: call, .seconds($0), &client) } ?? client.call(call)
     let bearer = reply.value.bearer
     let token = bearer.token.secret.reveal()
     daemon.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }
+    if let minValid, let left = bearer.expiresAt?.since(.now), left < .seconds(minValid) {
+      Output.note("hearthctl: The token lasts \(left.span), and not \(minValid) s: the provider gives no longer ones.")
+    }
+  }
+
+  /// Waits until somebody has signed in or unlocked the account, for as long as `limit`.
+  private func waiting(
+    for call: GetToken, _ limit: Duration, _ client: inout ControlClient
+  ) throws -> Reply<GivenToken> {
+    let deadline = ContinuousClock.now + limit
+    var events = EventFollower(Subscribe(topics: [.session], account: call.account))
+    var told: String?
+    while true {
+      let step = try events.step(from: &client, within: max(deadline - .now, .zero))
+      do throws(ControlClient.Failure) {
+        return try client.call(call)
+      } catch {
+        guard case .refused(let refusal) = error, step != nil,
+          [.locked, .unauthenticated, .reauthRequired, .refreshUnavailable].contains(refusal.kind)
+        else { throw error }
+        if told != refusal.message, deadline > .now {
+          Output.note("hearthctl: \(refusal.message.shown()) Waiting for that.")
+        }
+        told = refusal.message
+      }
+    }
   }
 }

@@ -20,6 +20,7 @@ struct TokenVerb: ParsableCommand {
         hearthctl token work --min-valid 600
         hearthctl token work --header | curl -H @- https://api.example.com/me
         hearthctl token work --for imaps://imap.example.com
+        hearthctl token work --wait=600
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -37,13 +38,18 @@ struct TokenVerb: ParsableCommand {
       "Where it is to be sent: none is printed unless that is one of the api_origins.", valueName: "url"))
   var url: String?
 
+  @Option(
+    defaultAsFlag: 300, parsing: .next,
+    help: ArgumentHelp("Wait so long for a sign-in or an unlock, if one is needed.", valueName: "seconds"))
+  var wait: Int? = nil
+
   func validate() throws { try call.validate() }
 
   func run() throws { try call.run() }
 
   var call: TokenCall {
     TokenCall(
-      account: choice.account ?? choice.option.account, minValid: minValid, header: header, url: url,
+      account: choice.account ?? choice.option.account, minValid: minValid, header: header, url: url, wait: wait,
       daemon: daemonOptions.choice)
   }
 }

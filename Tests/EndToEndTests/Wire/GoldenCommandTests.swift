@@ -18,7 +18,8 @@ import Testing
       for line in [
         "login", "logout", "token", "token work --min-valid -1", "refresh", "outbox add", "outbox show", "outbox retry",
         "outbox cancel", "outbox cancel a --dead work", "outbox flush --timeout -1", "request work", "rpc",
-        "rpc session.get []", "rpc session.get nonsense", "rpc session.get --timeout 0", "events --topic weather",
+        "rpc session.get []", "rpc session.get nonsense", "rpc session.get --timeout 0", "exec work",
+        "exec --env A --file-env B -- true", "events --topic weather",
         "outbox add work POST http://127.0.0.1:1/ --unordered --lane a", "login work --password",
         "login work --refresh-token-stdin", "unlock work --passphrase-stdin",
       ] {

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Glibc
+import HearthClient
+import HearthControl
+import HearthCore
+
+struct ExecVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "exec", abstract: "Run a program that finds the account's token in a file or in a variable.",
+    discussion: """
+      The program finds the path of a file in HEARTH_TOKEN_FILE. The file holds the token alone, readable by you only. \
+      Hearth keeps it fresh while the program runs, takes it away while the account is locked or signed out, and removes \
+      it when the program has ended.
+
+      With --env the variable holds the token itself. It is a snapshot: it does not follow a refresh, so use it for \
+      programs that end before the token does.
+
+      The token is never in the program's arguments. Signals that are sent to hearthctl reach the program. Exits as the \
+      program does, with 128 + N if signal N ended it, 126 if it cannot be run, and 127 if there is no such program; \
+      without a token nothing is run.
+
+      For example:
+
+        hearthctl exec -- ./nightly-backup
+        hearthctl exec work --file-env CI_TOKEN_FILE -- make release
+        hearthctl exec work --env GITHUB_TOKEN -- gh pr list
+      """)
+
+  static let usualVariable = "HEARTH_TOKEN_FILE"
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: DefaultedAccount
+
+  @Option(
+    help: ArgumentHelp("Variable for the token itself, which then does not follow a refresh.", valueName: "name"))
+  var env: String?
+
+  @Option(
+    help: ArgumentHelp("Variable for the path of the token file (default \(usualVariable)).", valueName: "name"))
+  var fileEnv: String?
+
+  @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
+  var program: [String] = []
+
+  func validate() throws {
+    guard !program.isEmpty else {
+      throw ValidationError("Name the program after --, as in: hearthctl exec work -- make release")
+    }
+    guard env == nil || fileEnv == nil else {
+      throw ValidationError("--env and --file-env exclude each other: the token is in a variable or in a file.")
+    }
+    if let name = env ?? fileEnv, name.isEmpty || name.contains("=") {
+      throw ValidationError("\"\(name)\" cannot name a variable.")
+    }
+  }
+
+  func run() throws {
+    let token = try token()
+    do {
+      let secret = token.bearer.token.secret
+      if let env { Glibc.exit(try RunningProgram(program, variable: env, secret.reveal()).waitForEnd()) }
+      let file = try TokenFile()
+      guard file.write(secret) else { throw file.failure }
+      let running: RunningProgram
+      do throws(ProgramFailure) {
+        running = try RunningProgram(program, variable: fileEnv ?? Self.usualVariable, file.path)
+      } catch {
+        file.remove()
+        throw error
+      }
+      // A process of its own, which no signal meant for the program ends: the file goes even if this one is killed.
+      let keeper = try TokenKeeper(file, of: token.account, at: daemonOptions.socketPath, for: running)
+      let status = running.waitForEnd()
+      keeper.waitForEnd()
+      Glibc.exit(status)
+    } catch let failure as ProgramFailure {
+      Output.error(failure.message)
+      Glibc.exit(failure.status)
+    }
+  }
+
+  private func token() throws -> GivenToken {
+    var daemon = try daemonOptions.connect()
+    return try daemon.call(GetToken(try choice.name(for: nil, &daemon))).value
+  }
+}

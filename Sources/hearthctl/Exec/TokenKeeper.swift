@@ -1,0 +1,79 @@
+import CLinux
+import Glibc
+import HearthClient
+import HearthControl
+import HearthCore
+
+/// The process that keeps a program's token file fresh for as long as the program runs, and then removes it.
+struct TokenKeeper {
+  private let process: pid_t
+
+  /// Ends the program, and throws, if there can be no such process.
+  init(_ file: TokenFile, of account: AccountName, at socket: String, for program: RunningProgram) throws {
+    let end = hearth_watch_process(program.process)
+    process = end < 0 ? -1 : hearth_fork()
+    if process == 0 { Self.keep(file, account, socket, until: end) }
+    if end >= 0 { close(end) }
+    guard process > 0 else {
+      let why = reason()
+      kill(program.process, SIGKILL)
+      _ = program.waitForEnd()
+      file.remove()
+      throw CommandFailure(.failed, "Nothing can keep the token file fresh: \(why).")
+    }
+  }
+
+  func waitForEnd() {
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  }
+
+  private static func keep(_ file: TokenFile, _ account: AccountName, _ socket: String, until end: Int32) -> Never {
+    // Neither the terminal nor who waits for the end of a pipe has to do with it. Signals stay blocked, as they are.
+    setsid()
+    let end = Waker(watching: Descriptors.letGo(except: end))
+    var pauses = ReconnectPauses()
+    while !end.isWoken {
+      do throws(ControlClient.Failure) {
+        var daemon = try ControlClient(path: socket, waker: end)
+        var events = EventFollower(Subscribe(topics: [.session], account: account))
+        while true {
+          _ = try events.next(from: &daemon)
+          pauses.reset()
+          try refresh(file, account, &daemon)
+        }
+      } catch {
+        // While the daemon is away the file stays as it is. An account that is gone has no token.
+        if case .refused(let refusal) = error, refusal.kind == .unknownAccount { file.clear() }
+        end.sleep(until: .now + pauses.next())
+      }
+    }
+    file.remove()
+    _exit(0)
+  }
+
+  /// Writes the token of now, or takes the file away while the session gives none.
+  private static func refresh(
+    _ file: TokenFile, _ account: AccountName, _ daemon: inout ControlClient
+  ) throws(ControlClient.Failure) {
+    do {
+      _ = file.write(try daemon.call(GetToken(account)).value.bearer.token.secret)
+    } catch .refused(let error) {
+      if [.locked, .unauthenticated, .reauthRequired].contains(error.kind) { file.clear() }
+    }
+  }
+}
+
+/// The open files of this process.
+enum Descriptors {
+  /// Leaves nothing open but one, whose new number it returns: standard input, output and errors are /dev/null, so that a
+  /// pipe ends when the program lets go of it.
+  @discardableResult
+  static func letGo(except descriptor: Int32 = STDERR_FILENO) -> Int32 {
+    let kept = dup2(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 2), STDERR_FILENO + 1)
+    let null = open("/dev/null", O_RDWR | O_CLOEXEC)
+    for standard in STDIN_FILENO...STDERR_FILENO { dup2(null, standard) }
+    closefrom(kept + 1)
+    return kept
+  }
+}
