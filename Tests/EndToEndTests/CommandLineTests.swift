@@ -91,6 +91,25 @@ import Testing
     }
   }
 
+  @Test("retry asks the provider at once, though the next try is far away")
+  func retry() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(
+        Configuration.oidc(sandbox) + "[refresh]\nbackoff_initial = \"1h\"\nbackoff_max = \"1h\"\n")
+      try daemon.signIn(at: sandbox)
+      let retry = ["retry", "work", "--socket", daemon.socket]
+      try sandbox.stop()
+      #expect(try environment.hearthctl(retry).status == 5)
+      try daemon.waitUntil("the next try is far away") { $0.refresh.failures > 0 }
+      try sandbox.start()
+      #expect(try environment.hearthctl(retry).status == 0)
+      try daemon.waitUntil("all is well") { $0.refresh.failures == 0 }
+      try daemon.call("session.lock")
+      #expect(try environment.hearthctl(retry).status == 4)
+    }
+  }
+
   @Test("works the outbox")
   func outbox() async throws {
     try await TestEnvironment.run { environment in

@@ -60,7 +60,7 @@ import Testing
   func keys() {
     #expect(TopKey.read(Array("jkq".utf8)) == [.down, .up, .quit])
     #expect(TopKey.read(Array("\u{1B}[A\u{1B}OB\u{1B}[1;5Ax".utf8)) == [.up, .down, .up])
-    #expect(TopKey.read(Array("lurtp".utf8)) == [.lock, .unlock, .refresh, .retry, .pause].map { .act($0) })
+    #expect(TopKey.read(Array("luratp".utf8)) == [.lock, .unlock, .refresh, .again, .retry, .pause].map { .act($0) })
     #expect(TopKey.read(Array("\u{1B}[2~\u{1B}[C\u{1B}".utf8)) == [])
   }
 
@@ -110,6 +110,28 @@ import Testing
       return try eventually("an answer") { try action.result(&client) }
     }
     #expect(result == message)
+  }
+
+  @Test(
+    "a reads the credential again and then asks the provider, unless the session says that somebody is needed",
+    arguments: [(Samples.session(), "work has a new token.", 2), (Samples.locked, Samples.locked.message, 1)])
+  func again(_ session: SessionStatus, _ message: String, _ calls: Int) async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      switch request.method {
+      case RehydrateSessions.name: .result(["sessions": [session.json]])
+      case RefreshSession.name: .result(session.json)
+      default: .hangUp
+      }
+    }
+    let account = TopAccount(Samples.session("work"), Samples.stats(), at: start)
+    let result = try await onThread {
+      var client = try ControlClient(path: daemon.path)
+      let action = try BegunAction(.again, account, &client)
+      return try eventually("an answer") { try action.result(&client) }
+    }
+    #expect(result == message)
+    #expect(daemon.asked.map(\.method) == [RehydrateSessions.name, RefreshSession.name].prefix(calls).map { $0 })
   }
 
   @Test(

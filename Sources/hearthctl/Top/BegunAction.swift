@@ -17,6 +17,7 @@ struct BegunAction {
       self = try Self("Unlocking \(account)", UnlockSessions(account), &daemon) { _ in "\(account) is unlocked." }
     case .refresh:
       self = try Self("Refreshing \(account)", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }
+    case .again: self = try Self(again: account, &daemon)
     case .retry:
       self = try Self("Putting back \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
@@ -28,6 +29,22 @@ struct BegunAction {
       }
     case .pause:
       self = try Self("Pausing \(account)", PauseOutbox(account), &daemon) { _ in "\(account)'s outbox is paused." }
+    }
+  }
+
+  /// Has the credential read again, and then the provider asked.
+  private init(again account: AccountName, _ daemon: inout ControlClient) throws {
+    var refreshing: BegunAction?
+    let reading = try Self("Reading \(account) again", RehydrateSessions(account), &daemon) { read in
+      read.sessions.first.flatMap { $0.state == .authenticated ? nil : $0.message } ?? ""
+    }
+    name = "Trying \(account) again"
+    result = { daemon in
+      if let refreshing { return try refreshing.result(&daemon) }
+      guard let message = try reading.result(&daemon) else { return nil }
+      if !message.isEmpty { return message }
+      refreshing = try BegunAction("", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }
+      return nil
     }
   }
 

@@ -5,7 +5,7 @@ enum TopKey: Equatable {
 
   /// What the daemon is asked to do with the chosen account.
   enum Action {
-    case lock, unlock, refresh, retry, pause
+    case lock, unlock, refresh, again, retry, pause
   }
 
   /// What is read from a terminal: letters, and the sequences of the arrow keys in both of their modes (ECMA-48; xterm).
@@ -37,6 +37,7 @@ enum TopKey: Equatable {
     case "l": .act(.lock)
     case "u": .act(.unlock)
     case "r": .act(.refresh)
+    case "a": .act(.again)
     case "t": .act(.retry)
     case "p": .act(.pause)
     case "q", "\u{3}": .quit
@@ -45,5 +46,5 @@ enum TopKey: Equatable {
   }
 
   /// The way out comes first: a narrow terminal cuts the end.
-  static let help = "q quit  ↑↓ choose  l lock  u unlock  r refresh  p pause  t retry dead"
+  static let help = "q quit  ↑↓ choose  l lock  u unlock  r refresh  a again  p pause  t retry dead"
 }

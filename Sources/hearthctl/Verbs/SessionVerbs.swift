@@ -6,7 +6,7 @@ import HearthCore
 /// The verbs about a session; the longer ones have files of their own.
 enum SessionVerbs {
   static let all: [any ParsableCommand.Type] = [
-    StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, LockVerb.self,
+    StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, RetryVerb.self, LockVerb.self,
     UnlockVerb.self, ProtectVerb.self,
   ]
 }
@@ -70,14 +70,45 @@ struct RefreshVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect(timeout: .seconds(120))
-    let reply = try daemon.call(RefreshSession(try AccountName(asked: account)))
+    try Self.refresh(try AccountName(asked: account), &daemon, daemonOptions.output)
+  }
+
+  static func refresh(_ account: AccountName, _ daemon: inout ControlClient, _ output: Output) throws {
+    let reply = try daemon.call(RefreshSession(account))
     let session = reply.value
-    daemonOptions.output.show(reply.json) {
+    output.show(reply.json) {
       let left = session.token?.remaining(at: .now).map { " The new token lasts \($0.span)." } ?? ""
       return "Refreshed.\(left)"
     }
     let status = ExitStatus(session)
     guard status == .done else { throw CommandFailure(status, session.message) }
+  }
+}
+
+struct RetryVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "retry", abstract: "Read the credential again, and ask the provider for a new token at once.",
+    discussion: """
+      Use it when you have fixed what kept an account from working: Hearth then does not wait for its next own try.
+
+      For example:
+
+        hearthctl retry work
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  @Argument(help: "The account.", completion: Completions.accounts)
+  var account: String
+
+  func run() throws {
+    var daemon = try daemonOptions.connect(timeout: .seconds(120))
+    let account = try AccountName(asked: account)
+    let read = try daemon.call(RehydrateSessions(account))
+    if let session = read.value.sessions.first, session.state != .authenticated {
+      throw CommandFailure(ExitStatus(session), session.message)
+    }
+    try RefreshVerb.refresh(account, &daemon, daemonOptions.output)
   }
 }
 

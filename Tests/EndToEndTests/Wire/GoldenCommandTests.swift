@@ -7,7 +7,7 @@ import Testing
   func usage() async throws {
     try await CommandScene.play("hearthctl-usage", { _ in "" }) { scene in
       let verbs = [
-        "status", "login", "logout", "token", "refresh", "lock", "unlock", "protect", "account", "account add",
+        "status", "login", "logout", "token", "refresh", "retry", "lock", "unlock", "protect", "account", "account add",
         "account list",
         "account providers", "account remove", "outbox", "outbox add", "outbox list",
         "outbox show", "outbox retry", "outbox cancel", "outbox pause", "outbox resume", "outbox flush", "outbox stats",
@@ -50,8 +50,12 @@ import Testing
       try scene.run("login work --password --username ada", input: "secret\n")
       let grant = try scene.wire.sandbox.refreshToken()
       try scene.run("login work --refresh-token-stdin", input: grant + "\n")
-      try all(status + ["token work", "token work --header", "token work --json", "token work --min-valid 60"])
-      try all(["refresh work", "refresh work --json", "doctor", "doctor --json"])
+      try all(
+        status + [
+          "token work", "token work --header", "token work --json", "token work --min-valid 60",
+          "token work --min-valid 7200",
+        ])
+      try all(["refresh work", "refresh work --json", "retry work", "doctor", "doctor --json"])
       try all(["request work GET \(scene.wire.sandbox.url)/api/whoami", "rpc session.get '{\"account\":\"work\"}'"])
       try all(["lock work", "lock --json"] + status + ["token work", "doctor"])
       try scene.run("login work --refresh-token-stdin", input: grant + "\n")
