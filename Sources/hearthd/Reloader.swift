@@ -18,6 +18,8 @@ actor Reloader {
   /// The file that was read last. It is nil if there was none, and the defaults hold.
   private var configurationPath: String?
   private var current = Configuration()
+  /// Why the file that was read last is not in use. It is nil if it is.
+  private var refusal: String?
   /// Makes a reload wait for the one before it.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
@@ -36,7 +38,10 @@ actor Reloader {
   /// What the daemon says of itself, with the places that it uses now: a reload may change them.
   var info: DaemonInfo {
     let files = parts.setup.state
-    let warnings = warnings()
+    let refused = refusal.map {
+      "The configuration was refused, and the earlier one stays in use: \($0). Fix it and run \"hearthctl reload\"."
+    }
+    let warnings = [refused].compactMap(\.self) + warnings()
     return DaemonInfo(
       pid: Int(getpid()), startedAt: startedAt,
       paths: [
@@ -45,14 +50,14 @@ actor Reloader {
       ], warnings: warnings.isEmpty ? nil : warnings)
   }
 
+  /// Which account a program gets that names none, as configured now.
+  var rules: AccountRules { current.rules }
+
   /// How long the daemon waits for requests to providers when it stops, as configured now.
   var stopTimeout: Duration { current.refresh.stopTimeout }
 
   /// Makes the server's limits follow the configuration from now on.
   func serve(_ server: ControlServer) { self.server = server }
-  /// Which account a program gets that names none, as configured now.
-  var rules: AccountRules { current.rules }
-
 
   func reload() async throws(ReloadFailure) {
     try await mutex.withLock { () async throws(ReloadFailure) in try await readAgain() }
@@ -64,8 +69,10 @@ actor Reloader {
       (fresh, path) = try Configuration.load(from: parts.setup.paths)
     } catch {
       parts.log.record(.configurationRefused(error.description))
+      refusal = error.description
       throw ReloadFailure(message: error.description)
     }
+    refusal = nil
     ServiceNotifier().reloading()
     configurationPath = path
     await apply(fresh)

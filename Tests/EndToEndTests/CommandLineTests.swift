@@ -110,6 +110,33 @@ import Testing
     }
   }
 
+  @Test("a configuration that is refused is told by reload, status and doctor, until it is fixed")
+  func refusedConfiguration() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      func run(_ line: String...) throws -> TestEnvironment.Run {
+        try environment.hearthctl(line + ["--socket", daemon.socket])
+      }
+      try daemon.configure(Configuration.oidc(sandbox) + "silly = 1\n")
+      let sentence = "\(daemon.configurationPath):6: unknown key \"silly\" in [accounts.work]"
+      let reload = try run("reload")
+      #expect(reload.status == 1 && reload.errors.contains(sentence))
+      let warning = "the earlier one stays in use: \(sentence). Fix it and run \"hearthctl reload\".\n"
+      let status = try run("status")
+      #expect(status.status == 0 && status.output.hasSuffix(warning), "\(status)")
+      let json = try run("status", "work", "--json")
+      #expect(try JSON(parsing: Array(json.output.utf8))["state"] == "authenticated")
+      #expect(json.errors.hasSuffix(warning), "\(json)")
+      #expect(try run("doctor").output.contains(sentence))
+      try daemon.configure(Configuration.oidc(sandbox))
+      #expect(try run("status").output.contains(sentence), "the daemon has not read it yet")
+      #expect(try run("reload").status == 0)
+      for line in ["status", "doctor"] { #expect(try !run(line).output.contains("silly")) }
+    }
+  }
+
   @Test("works the outbox")
   func outbox() async throws {
     try await TestEnvironment.run { environment in

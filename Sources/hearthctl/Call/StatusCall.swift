@@ -23,6 +23,8 @@ struct StatusCall: PlainCall {
   private struct Look {
     let text: String
     let json: JSON
+    /// What is wrong around the daemon.
+    let warnings: [String]
     let status: ExitStatus
   }
 
@@ -44,12 +46,17 @@ struct StatusCall: PlainCall {
       }
     }
     if sessions.isEmpty { blocks = ["There are no accounts in the configuration."] }
+    let warnings = (try? client.call(GetInfo()).value.warnings) ?? []
+    blocks += warnings.map { Paint.standard(.bold, "Warning: ") + $0.shown() }
     return Look(
-      text: blocks.joined(separator: "\n\n"), json: json, status: ExitStatus.worst(sessions.map { ExitStatus($0) }))
+      text: blocks.joined(separator: "\n\n"), json: json, warnings: warnings,
+      status: ExitStatus.worst(sessions.map { ExitStatus($0) }))
   }
 
   private func show(_ look: Look) {
-    if daemon.json { daemon.output.json(look.json) } else { daemon.output.painted(look.text) }
+    guard daemon.json else { return daemon.output.painted(look.text) }
+    daemon.output.json(look.json)
+    for warning in look.warnings { Output.error(warning) }
   }
 
   /// Prints now and at every change, until the daemon stops. On a terminal that can be drawn on each print takes the
