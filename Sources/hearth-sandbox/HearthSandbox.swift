@@ -77,9 +77,29 @@ struct HearthSandbox: AsyncParsableCommand {
       if let portFile { try? Data("\(address.port)\n".utf8).write(to: URL(filePath: portFile), options: .atomic) }
       print("listening on \(address)")
       fflush(nil)
+      let guide = guide("\(address)")
+      _ = write(STDERR_FILENO, guide, guide.utf8.count)
     }
     try await application.runService()
     if let state { try sandbox.save(to: state) }
+  }
+}
+
+extension HearthSandbox {
+  /// How to sign in, and the commands for trying it.
+  private func guide(_ url: String) -> String {
+    let client = clientID ?? "hearth"
+    let secret = clientSecret == nil ? "" : " --client-secret-file FILE"
+    return """
+      Sign in with any user name and the password "\(password)". To try it:
+        hearthctl account add sandbox --issuer \(url) --client-id \(client)\(secret) --api-origin \(url)
+        hearthctl login sandbox
+        hearthctl token sandbox
+        hearthctl request sandbox GET \(url)/api/whoami
+        hearthctl outbox add sandbox POST \(url)/api/notes --data 'a note'
+        hearthctl account remove sandbox --yes
+
+      """
   }
 }
 

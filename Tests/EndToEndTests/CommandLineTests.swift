@@ -137,6 +137,34 @@ import Testing
     }
   }
 
+  @Test("the commands that the sandbox prints can be typed, and the password is right")
+  func sandboxGuide() async throws {
+    try await TestEnvironment.run { environment in
+      let process = try environment.spawn("hearth-sandbox", ["--password", "open sesame"])
+      try eventually("the sandbox says how to try it") { process.errors.hasSuffix("account remove sandbox --yes\n") }
+      #expect(process.errors.hasPrefix("Sign in with any user name and the password \"open sesame\"."))
+      let daemon = try environment.daemon("")
+      let address = try #require(
+        process.output.split(separator: " ").last.flatMap {
+          Int($0.trimmingPrefix("http://127.0.0.1:").filter(\.isNumber))
+        })
+      for line in process.errors.split(separator: "\n").dropFirst() {
+        let words = line.replacing("'a note'", with: "note").split(separator: " ").map(String.init)
+        #expect(words.first == "hearthctl")
+        guard words[1] != "login" else {
+          let grant = try HTTP.send("POST", port: address, "/__grant", ["subject": "2482"]).body
+          try daemon.call(
+            "session.import", ["account": "sandbox", "refreshToken": grant["refresh_token"] ?? .null])
+          continue
+        }
+        let run = try environment.hearthctl(
+          Array(words.dropFirst()),
+          environment: ["HEARTH_SOCKET": daemon.socket, "HEARTH_CONFIG": daemon.configurationPath])
+        #expect(run.status == 0, "\(line): \(run)")
+      }
+    }
+  }
+
   @Test("works the outbox")
   func outbox() async throws {
     try await TestEnvironment.run { environment in
