@@ -25,22 +25,34 @@ enum Main {
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }
       exit(failure.status.rawValue)
+    } catch let ControlClient.Failure.refused(error) {
+      end(error, line)
     } catch let failure as ControlClient.Failure {
       Output.error(failure.description)
       exit(ExitStatus(failure).rawValue)
     } catch let error as RPCError {
-      Output.error(error.message)
-      exit(ExitStatus(error).rawValue)
-    } catch let error as ValidationError {
-      Output.error(error.message)
-      Output.note("See '\(Verbs.command(in: line)) --help' for more information.")
-      exit(ExitStatus.usage.rawValue)
+      end(error, line)
     } catch {
       // Help, version, and wrong usage (64), which names its command.
       let code = Hearthctl.exitCode(for: error)
       guard code != .success else { Hearthctl.exit(withError: error) }
-      Output.note(Hearthctl.fullMessage(for: error))
+      let message = Hearthctl.message(for: error)
+      Output.error(message.last.map { ".?!".contains($0) } == true ? message : message + ".")
+      Output.note("See '\(Verbs.command(in: line)) --help' for more information.")
       exit(code.rawValue)
     }
+  }
+
+  private static func end(_ error: RPCError, _ line: ArraySlice<String>) -> Never {
+    let hint = error.kind == .unknownAccount ? accountHint(error.account ?? "", line) : ""
+    Output.error(error.message + hint)
+    exit(ExitStatus(error).rawValue)
+  }
+
+  /// Which accounts there are, for a name that is none.
+  private static func accountHint(_ name: String, _ line: ArraySlice<String>) -> String {
+    let accounts = Completions.accountNames(Array(line))
+    guard !accounts.isEmpty else { return "" }
+    return accounts.suggestion(for: name) + " There \(accounts.count == 1 ? "is only" : "are") \(accounts.listed)."
   }
 }

@@ -12,7 +12,9 @@ enum Verbs {
   }
 
   /// The command with its verbs, as far as they are known: `hearthctl outbox add`.
-  static func command(in line: some Sequence<String>) -> String { read(line).known.joined(separator: " ") }
+  static func command(in line: some Sequence<String>) -> String {
+    read(line.filter { $0 != "help" }).known.joined(separator: " ")
+  }
 
   /// The line with "help" in front, where ArgumentParser looks for it: `help outbox add` for `outbox help add`.
   private static func arranged(_ line: [String]) -> [String] {
@@ -41,11 +43,11 @@ enum Verbs {
 }
 
 extension [String] {
-  /// " Did you mean …?" with the word that is most like this one; empty where none differs in few letters.
-  func suggestion(for word: String) -> String {
   /// All of them in a sentence, or the first ones of many.
   var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
 
+  /// " Did you mean …?" with the word that is most like this one; empty where none differs in few letters.
+  func suggestion(for word: String) -> String {
     let nearest = map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
     guard let (name, distance) = nearest, distance <= Swift.max(1, Swift.min(name.count, word.count) / 3) else {
       return ""

@@ -124,4 +124,21 @@ import Testing
         .contains("token-of-work"))
     #expect(try await run(docker, input: "x.example.com", choice: Self.rule("work"), locked: "work").0.status == 4)
   }
+
+  @Test("an account that there is not is told with the one that is meant, and with those that there are")
+  func hint() async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      request.method == ListSessions.name
+        ? .result(["sessions": [Samples.session("home").json, Samples.session("work").json]])
+        : .error(.unknownAccount(request.params["account"]?.string ?? ""))
+    }
+    for (name, hint) in [("wrok", " Did you mean \"work\"?"), ("office", "")] {
+      let outcome = try await Program.run(["token", name], environment: ["HEARTH_SOCKET": daemon.path])
+      #expect(outcome.status == 1)
+      #expect(
+        outcome.errors
+          == "hearthctl: There is no account \"\(name)\" in the configuration.\(hint) There are home, work.\n")
+    }
+  }
 }

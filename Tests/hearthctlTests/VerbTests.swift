@@ -82,6 +82,7 @@ import Testing
       (["outbox", "help", "bogus"], "bogus\".", "hearthctl outbox"),
       (["stauts"], "stauts\". Did you mean \"status\"?", "hearthctl"),
       (["outbox", "ad"], "ad\". Did you mean \"add\"?", "hearthctl outbox"),
+      (["help", "outbox", "ad"], "ad\". Did you mean \"add\"?", "hearthctl outbox"),
     ])
   func unknownVerb(arguments: [String], what: String, command: String) async throws {
     let outcome = try await Program.run(arguments)

@@ -6,9 +6,12 @@ import HearthCore
 /// What a shell offers while a command line is typed, as far as the daemon knows it: nothing where none answers at once.
 enum Completions {
   static var accounts: CompletionKind {
-    .custom { words, _, _ in
-      ask(words) { try $0.call(ListSessions()).value.sessions.map { "\($0.account)" } }
-    }
+    .custom { words, _, _ in accountNames(words) }
+  }
+
+  /// The accounts that the daemon knows. `words`: the command line.
+  static func accountNames(_ words: [String]) -> [String] {
+    ask(words) { try $0.call(ListSessions()).value.sessions.map { "\($0.account)" } }
   }
 
   /// Items in these states, of each so many as a person may look through.
