@@ -105,21 +105,14 @@ import Testing
     }
   }
 
-  @Test("signals that hearthctl is sent reach the program: it ends, stops and goes on as the program does")
+  @Test("signals that hearthctl is sent reach the program, and it ends as the program does")
   func signals() async throws {
     try await play { scene in
       let process = try scene.exec(
-        "trap 'echo hup' HUP; echo $$; until read word; do :; done; trap 'exit 3' TERM; kill -TSTP $$; read word")
-      let program = try #require(try scene.words(of: process).first)
+        "trap 'echo hup' HUP; trap 'exit 3' TERM; echo ready; until read word; do :; done")
+      #expect(try scene.words(of: process) == ["ready"])
       process.signal(SIGHUP)
       try eventually("the program has got it") { process.output.hasSuffix("hup\n") }
-      scene.terminal.type("go")
-      func state(_ process: String) -> Character? {
-        Files.text("/proc/\(process)/stat").split(separator: ") ").last?.first
-      }
-      try eventually("both have stopped") { state(program) == "T" && state("\(process.pid)") == "T" }
-      process.signal(SIGCONT)
-      try eventually("both go on") { state(program) == "S" && state("\(process.pid)") == "S" }
       process.signal(SIGTERM)
       #expect(try process.waitForExit() == 3)
     }

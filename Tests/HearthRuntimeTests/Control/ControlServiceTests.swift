@@ -13,7 +13,8 @@ struct ControlServiceTests {
         "http.close", "http.open", "http.read", "http.request", "http.write", "outbox.cancel", "outbox.enqueue",
         "outbox.enqueueMany", "outbox.export", "outbox.flush", "outbox.get", "outbox.getStats", "outbox.import",
         "outbox.list", "outbox.pause", "outbox.resume", "outbox.retry", "rpc.discover", "session.awaitSignIn",
-        "session.beginSignIn", "session.cancelSignIn", "session.completeSignIn", "session.diagnose", "session.get",
+        "session.beginSignIn", "session.cancelSignIn", "session.choose", "session.completeSignIn", "session.diagnose",
+        "session.get",
         "session.getToken", "session.import", "session.list", "session.lock", "session.refresh", "session.rehydrate",
         "session.reportUnauthorized", "session.signOut", "session.unlock",
       ])
@@ -26,7 +27,8 @@ struct ControlServiceTests {
     #expect(
       names == [
         "daemon.getInfo", "daemon.getMetrics", "events.subscribe", "outbox.get", "outbox.getStats", "outbox.list",
-        "rpc.discover", "session.awaitSignIn", "session.diagnose", "session.get", "session.getToken", "session.list",
+        "rpc.discover", "session.awaitSignIn", "session.choose", "session.diagnose", "session.get", "session.getToken",
+        "session.list",
       ])
     let described = OpenRPCDocument(of: Array(ControlService.served.values)).methods
     #expect(described.filter { $0["x-readOnly"] == true }.compactMap { $0["name"]?.string } == names)
