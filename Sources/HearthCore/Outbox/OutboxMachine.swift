@@ -210,6 +210,7 @@ package struct OutboxMachine {
     return account.senders.isEmpty && account.queue.isEmpty && unwritten.isEmpty && !account.isClaiming
       && (account.stalledUntil != nil
         || !account.hasMore && account.isBound && !account.isFreeing
+          && !(account.nextDueAt.map { $0 <= now } ?? false)
           && !(account.breaker.nextProbeAt.map { $0 <= now } ?? false))
   }
 }

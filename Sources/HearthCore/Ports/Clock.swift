@@ -3,7 +3,8 @@ package protocol Clock: Sendable {
   /// The wall clock as of the last step, plus the time since (CLOCK_BOOTTIME).
   func now() -> Timestamp
 
-  /// The time, and the sum of all steps until then. A caller that knows another sum learns that the clock was set.
+  /// The time, and by how much the clock has been stepped since the machine was booted, from some beginning that this
+  /// boot's processes share. A caller that knows another sum learns that the clock was set.
   func moment() -> (now: Timestamp, stepped: Duration)
 
   /// Returns at the deadline, or earlier if the task is cancelled.

@@ -10,7 +10,6 @@ import Synchronization
 package final class SystemClock: Clock {
   private struct State {
     var wall: WallClock
-    var stepped: Duration = .zero
     var sleepers = SleeperQueue()
     /// What the alarm is set to. It is left alone when the earliest deadline is cancelled: the thread looks once in vain,
     /// which costs less than to set it each time.
@@ -63,7 +62,7 @@ package final class SystemClock: Clock {
   package func now() -> Timestamp { moment().now }
 
   package func moment() -> (now: Timestamp, stepped: Duration) {
-    state.withLock { ($0.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)), $0.stepped) }
+    state.withLock { ($0.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)), .nanoseconds($0.wall.offset)) }
   }
 
   package func sleep(until deadline: Timestamp) async {
@@ -165,7 +164,6 @@ package final class SystemClock: Clock {
     Self.watch(changes)
     let (step, watchers) = state.withLock { state in
       let step = state.wall.observe(reading())
-      state.stepped += step ?? .zero
       return (step, Array(state.watchers.values))
     }
     if let step { watchers.forEach { $0.yield(step) } }

@@ -56,20 +56,11 @@ final class GroupCommitter: Sendable {
   let claims: ClaimTable
   private let observer: CommitObserver
   private let clock: any Clock
-  /// The clock's steps that the schedule on disk has followed.
-  private let followedSteps: Mutex<Duration>
+  /// How the clock was set when this was opened.
+  private let opened: FollowedClock
   private let committed = Mutex(0)
   /// Free pages may hold content that there was no room to wipe. Of those from before nobody knows.
   private let holdsUnwiped = Mutex(true)
-
-  /// What one that opens the outbox later in this process goes on from.
-  struct Past {
-    /// The clock's steps that the schedule on disk has followed.
-    var steps: Duration
-    var lastEpoch: Int64 = 0
-  }
-
-  var past: Past { Past(steps: followedSteps.withLock(\.self), lastEpoch: claims.lastEpoch) }
 
   /// Requests that wait for the next transaction.
   var waiting: Int { state.withLock { $0.waiting.count } }
@@ -80,14 +71,15 @@ final class GroupCommitter: Sendable {
   /// Opens the outbox's database, and allocates its reserve as far as there is room. Claims get later epochs than before.
   /// `paused` are accounts whose pauses the database may not know.
   init(
-    _ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after past: Past,
+    _ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after lastEpoch: Int64,
     pausing paused: Set<AccountName>
   ) throws {
     self.file = file
     self.reserve = reserve
     self.observer = observer
     self.clock = clock
-    followedSteps = Mutex(past.steps)
+    let opened = FollowedClock(boot: file.bootID, stepped: clock.moment().stepped)
+    self.opened = opened
     database = try file.open()
     identity = file.identity
     counters = Mutex(
@@ -95,7 +87,8 @@ final class GroupCommitter: Sendable {
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(reserve.size / OutboxFile.pageSize)")
         for account in paused { try db.execute(sql: OutboxQueries.pause, arguments: [account.description]) }
         var counters = try OutboxCheck.soundCounters(db)
-        counters.skipPlaces(to: past.lastEpoch)
+        counters.skipPlaces(to: lastEpoch)
+        counters.opened(by: opened)
         return counters
       })
     logIdentity = file.logIdentity
@@ -233,21 +226,18 @@ final class GroupCommitter: Sendable {
   private func transaction(
     _ requests: [WriteRequest], in db: Database
   ) throws -> (completions: [@Sendable () -> Void], leavesContent: Bool) {
-    let moment = clock.moment()
-    let shift = moment.stepped - followedSteps.withLock(\.self)
-    let transaction = OutboxTransaction(db, try takeCounters(db), claims, at: moment)
+    let transaction = OutboxTransaction(db, try takeCounters(db), claims, at: clock.moment(), boot: file.bootID)
     claims.open()
     let completions: [@Sendable () -> Void]
     let commit: OutboxCommit
     do {
-      (completions, commit) = try run(requests, in: transaction, after: shift)
+      (completions, commit) = try run(requests, in: transaction)
     } catch {
       claims.undo()
       claims.countsAreLost(of: transaction.effects.touched)
       throw error
     }
     claims.keep()
-    if transaction.isInStep { followedSteps.withLock { $0 = moment.stepped } }
     counters.withLock { $0 = transaction.counters }
     committed.withLock { $0 += 1 }
     transaction.afterCommit.forEach { $0() }
@@ -264,12 +254,12 @@ final class GroupCommitter: Sendable {
     if let known { return known }
     var counters = try OutboxCounters(db)
     counters.configured = configured.withLock(\.self)
+    counters.opened(by: opened)
     return counters
   }
 
-  /// The clock was stepped by `shift` since the schedule was written.
   private func run(
-    _ requests: [WriteRequest], in transaction: OutboxTransaction, after shift: Duration
+    _ requests: [WriteRequest], in transaction: OutboxTransaction
   ) throws -> ([@Sendable () -> Void], OutboxCommit) {
     var completions: [@Sendable () -> Void] = []
     var commit = OutboxCommit()
@@ -281,7 +271,7 @@ final class GroupCommitter: Sendable {
           completions.append { request.fail(failure) }
         } else {
           isGrowing = isGrowing || request.purpose == .growth
-          if request.purpose != .reading { try transaction.bringInStep(with: shift) }
+          if request.purpose != .reading { try transaction.bringInStep() }
           completions.append(try request.attempt(transaction))
         }
       }

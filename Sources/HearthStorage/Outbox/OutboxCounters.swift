@@ -33,6 +33,8 @@ struct OutboxCounters: Sendable {
   private(set) var lastPlace: Int64 = 0
   /// What the clock showed when a time was last written that is to come, or was moved with it.
   private(set) var scheduledAt = Timestamp(milliseconds: 0)
+  /// The boot, and the clock's steps in it, that the times to come follow.
+  private(set) var followed: FollowedClock?
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
   /// Counts the items whose content is kept.
@@ -43,14 +45,17 @@ struct OutboxCounters: Sendable {
 
   /// Reads the owners and the last position that was given to an item.
   init(_ db: Database) throws {
-    let place = try db.firstRow("SELECT last, scheduled_at FROM places WHERE id = 1") {
-      (last: try $0.number(0), scheduledAt: try $0.number(1))
+    let place = try db.firstRow("SELECT last, scheduled_at, boot, stepped FROM places WHERE id = 1") {
+      (last: try $0.number(0), scheduledAt: try $0.number(1), boot: try $0.text(2), stepped: try $0.number(3))
     }
     guard let place else {
       throw OutboxStoreFailure.broken("The outbox is damaged: the table of places is empty.")
     }
     lastPlace = place.last
     scheduledAt = Timestamp(milliseconds: place.scheduledAt)
+    if let boot = place.boot, -Self.mostStepped...Self.mostStepped ~= place.stepped {
+      followed = FollowedClock(boot: boot, stepped: .milliseconds(place.stepped))
+    }
     guard 0..<Self.furthestPlace ~= lastPlace else {
       throw OutboxStoreFailure.broken("The outbox is damaged: its last position is out of range.")
     }
@@ -81,6 +86,8 @@ struct OutboxCounters: Sendable {
   static let mostItems = 1 << 40
   static let mostBytes = 1 << 48
   private static let furthestPlace: Int64 = 1 << 62
+  /// In milliseconds, some thousand years.
+  private static let mostStepped: Int64 = 1 << 47
 
   func isOtherUser(_ owner: Owner) -> Bool {
     owner.subject == .unnamedBefore || owner.subject != nil && !owner.isCurrent && current[owner.account] != nil
@@ -116,8 +123,13 @@ struct OutboxCounters: Sendable {
     isPlaceChanged = true
   }
 
-  mutating func scheduled(at now: Timestamp) {
-    (scheduledAt, isPlaceChanged) = (now, true)
+  /// Called when the outbox is opened. Steps of the clock in another boot are not known.
+  mutating func opened(by clock: FollowedClock) {
+    if followed?.boot != clock.boot { followed = clock }
+  }
+
+  mutating func scheduled(at now: Timestamp, by clock: FollowedClock) {
+    (scheduledAt, followed, isPlaceChanged) = (now, clock, true)
   }
 
   mutating func nextPlace() -> Int64 {
@@ -194,8 +206,9 @@ struct OutboxCounters: Sendable {
       try statement.execute(arguments: StatementArguments(arguments))
     }
     if isPlaceChanged {
-      try db.cachedStatement(sql: "UPDATE places SET last = ?, scheduled_at = ? WHERE id = 1").execute(
-        arguments: [lastPlace, scheduledAt.milliseconds])
+      let sql = "UPDATE places SET last = ?, scheduled_at = ?, boot = ?, stepped = ? WHERE id = 1"
+      try db.cachedStatement(sql: sql).execute(
+        arguments: [lastPlace, scheduledAt.milliseconds, followed?.boot, followed?.stepped.wholeMilliseconds ?? 0])
     }
     changed = []
     isPlaceChanged = false
@@ -204,4 +217,11 @@ struct OutboxCounters: Sendable {
   private static let update =
     "UPDATE owners SET is_current = ?, " + columns.map { "\($0) = ?" }.joined(separator: ", ")
     + ", bytes = ? WHERE id = ?"
+}
+
+/// How the clock is set in a boot: its steps, as `Clock.moment` tells them.
+struct FollowedClock: Sendable {
+  /// The id of the boot.
+  let boot: String
+  let stepped: Duration
 }

@@ -14,6 +14,7 @@ enum OutboxSchema {
     migrator.registerMigration("4", migrate: separateClaims)
     migrator.registerMigration("5", migrate: addChecksums)
     migrator.registerMigration("6", migrate: dateSchedule)
+    migrator.registerMigration("7", migrate: followClock)
     return migrator
   }
 
@@ -25,6 +26,10 @@ enum OutboxSchema {
 
   static func isScheduleDated(_ db: Database) throws -> Bool {
     try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "scheduled_at" }
+  }
+
+  static func isClockFollowed(_ db: Database) throws -> Bool {
+    try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "stepped" }
   }
 
   private static func hasUnreadableList(_ db: Database) throws -> Bool {
@@ -40,6 +45,7 @@ enum OutboxSchema {
       || applied.contains("2") != (indexes != nil) || applied.contains("4") != db.tableExists("claims")
       || applied.contains("5") != ContentChecksums.areKept(in: db)
       || applied.contains("6") != isScheduleDated(db)
+      || applied.contains("7") != isClockFollowed(db)
   }
 
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
@@ -98,6 +104,15 @@ enum OutboxSchema {
     """
 
   static func dateSchedule(_ db: Database) throws { try db.execute(sql: placesAndNewness) }
+
+  /// How the clock is set that the waits follow, so that they last as long as planned across a restart, too.
+  static func followClock(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        ALTER TABLE places ADD COLUMN boot TEXT;
+        ALTER TABLE places ADD COLUMN stepped INTEGER NOT NULL DEFAULT 0;
+        """)
+  }
 
   /// A claim holds the head of a lane and what follows it up to a position, or one unordered item (no lane).
   private static let claims = """

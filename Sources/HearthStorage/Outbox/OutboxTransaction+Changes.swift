@@ -186,7 +186,7 @@ extension OutboxTransaction {
       try execute(OutboxQueries.shiftClaims, [shift.wholeMilliseconds])
     }
     try execute(OutboxQueries.clampUnknown, [now.milliseconds])
-    counters.scheduled(at: now)
+    scheduled()
   }
 
   // MARK: - Housekeeping

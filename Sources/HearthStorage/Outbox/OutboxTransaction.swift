@@ -6,12 +6,11 @@ final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
   private let moment: (now: Timestamp, stepped: Duration)
+  private let boot: String
   /// The time that the transaction goes by.
   var now: Timestamp { moment.now }
   /// See `Clock.steadyNow`.
   var steadyNow: Timestamp { moment.now - moment.stepped }
-  /// The schedule has followed all steps of the clock.
-  private(set) var isInStep = false
   var counters: OutboxCounters
   var effects = Effects()
   /// They are called once the transaction is durable.
@@ -32,10 +31,11 @@ final class OutboxTransaction {
 
   init(
     _ db: Database, _ counters: consuming OutboxCounters, _ claims: ClaimTable,
-    at moment: (now: Timestamp, stepped: Duration)
+    at moment: (now: Timestamp, stepped: Duration), boot: String
   ) {
     self.db = db
     self.moment = moment
+    self.boot = boot
     self.counters = counters
     self.claims = claims
   }
@@ -94,12 +94,16 @@ final class OutboxTransaction {
     now - earlier.now - (moment.stepped - earlier.stepped)
   }
 
-  /// The clock was stepped by `shift` since the schedule was written: by a clock that was set ahead every waiting item would
-  /// seem to be due.
-  func bringInStep(with shift: Duration) throws {
-    if !isInStep, shift != .zero { try shiftSchedule(by: shift) }
-    isInStep = true
+  /// Moves the schedule by the steps that the clock made since it was written, in this process or an earlier one of this
+  /// boot. By a clock that was set ahead every waiting item would seem to be due.
+  func bringInStep() throws {
+    if let followed = counters.followed, followed.stepped != moment.stepped {
+      try shiftSchedule(by: moment.stepped - followed.stepped)
+    }
   }
+
+  /// Notes that a time was written that is to come.
+  func scheduled() { counters.scheduled(at: now, by: FollowedClock(boot: boot, stepped: moment.stepped)) }
 
   // MARK: - Rows
 
@@ -130,7 +134,7 @@ final class OutboxTransaction {
         progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds, progress.finishedAt?.milliseconds,
         progress.lastStatus, progress.lastError, item.number,
       ])
-    if progress.dueAt != nil { counters.scheduled(at: now) }
+    if progress.dueAt != nil { scheduled() }
     effects.touched.insert(item.owner)
     if old != item.state {
       counters.moved(old, item.state, bytes: item.bytes, of: item.owner)

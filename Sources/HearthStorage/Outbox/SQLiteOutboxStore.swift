@@ -17,7 +17,8 @@ package final class SQLiteOutboxStore: OutboxStore {
   private let file: OutboxFile
   private let clock: any Clock
   private let connection: Mutex<Connection>
-  private let past: Mutex<GroupCommitter.Past>
+  /// The last epoch of a claim that was made in this process.
+  private let lastEpoch = Mutex<Int64>(0)
   private let observer = CommitObserver()
   /// It tells of a database that was removed, until the next one is open.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
@@ -28,7 +29,6 @@ package final class SQLiteOutboxStore: OutboxStore {
     self.file = file
     self.clock = clock
     connection = Mutex(.closed(.unavailable("The outbox \(file.path) is not open yet."), before: nil))
-    past = Mutex(GroupCommitter.Past(steps: clock.moment().stepped))
     self.tell = tell
   }
 
@@ -84,9 +84,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     if let former {
       // Otherwise it would end with removing the log that is at its path by then.
       if let lost = former.close() { loss.withLock { $0 = lost } }
-      past.withLock { past in
-        past = GroupCommitter.Past(steps: former.past.steps, lastEpoch: max(past.lastEpoch, former.past.lastEpoch))
-      }
+      lastEpoch.withLock { $0 = max($0, former.claims.lastEpoch) }
     }
     // It may be there again. Once another is open, that may have its number.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
@@ -110,11 +108,11 @@ package final class SQLiteOutboxStore: OutboxStore {
       }
     }
     let reserve = DiskReserve(file.reserve)
-    let past = past.withLock(\.self)
+    let lastEpoch = lastEpoch.withLock(\.self)
     func openDatabase() throws(OutboxStoreFailure) -> GroupCommitter {
       do {
         return try GroupCommitter(
-          file, reserve: reserve, observer: observer, clock: clock, after: past, pausing: paused)
+          file, reserve: reserve, observer: observer, clock: clock, after: lastEpoch, pausing: paused)
       } catch {
         throw OutboxStoreFailure(opening: error, at: file.path)
       }

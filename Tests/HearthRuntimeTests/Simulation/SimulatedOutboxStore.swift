@@ -43,7 +43,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
   }
 
   private func pass<Value: Sendable>(
-    _ purpose: Purpose = .settling, askedAt: Duration? = nil,
+    _ purpose: Purpose = .settling, takes: Bool = false,
     _ call: @escaping @Sendable (SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Value
   ) async throws(OutboxStoreFailure) -> Value {
     // What is asked for first comes first.
@@ -56,7 +56,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     }
     let value = try look(call)
     world.isChanged = true
-    if let askedAt { world.takenAt = askedAt }
+    if takes { world.takenAt = world.elapsed }
     if world.chances(1, in: 4) {
       await world.wait(world.diskTime, daemon)
       guard world.lives(daemon) else { throw .unavailable("The daemon is gone.") }
@@ -82,7 +82,7 @@ final class SimulatedOutboxStore: OutboxStore, @unchecked Sendable {
     _ settled: [Settlement], releasing released: [Int64], claiming demands: [OutboxDemand]
   ) async throws(OutboxStoreFailure) -> OutboxExchange {
     let asked = world.elapsed
-    return try await pass(askedAt: asked) { [self] (store) throws(OutboxStoreFailure) in
+    return try await pass(takes: true) { [self] (store) throws(OutboxStoreFailure) in
       var settled = settled
       let waited = world.elapsed - asked
       // A slow disk, or a sleep: the real store counts that, for it was told before it waited for its disk.

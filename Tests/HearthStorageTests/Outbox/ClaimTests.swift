@@ -248,6 +248,35 @@ import Testing
     }
   }
 
+  @Test("A wait lasts as long as planned, though the clock was set while no process ran", arguments: [-7200, 7200])
+  func stepWhileStopped(seconds: Int64) async throws {
+    try await withStore { outbox in
+      try await outbox.store.recover()
+      try await outbox.add(Sample.draft("/1"))
+      try await outbox.finish(try await outbox.claim().deliveries[0], outbox.wait(3600))
+      await outbox.store.close()
+      outbox.now = outbox.now + .seconds(600)
+      outbox.clock.step(by: .seconds(seconds))
+      let next = try reopened(outbox)
+      try await next.store.recover()
+      #expect(try await next.claim().claimed.nextDueAt == next.now + .seconds(3000))
+    }
+  }
+
+  @Test("After another boot nobody knows how the clock was set: only that it did not go back counts")
+  func stepBeforeBoot() async throws {
+    try await withStore { outbox in
+      try await outbox.store.recover()
+      try await outbox.add(Sample.draft("/1"))
+      try await outbox.finish(try await outbox.claim().deliveries[0], outbox.wait(3600))
+      await outbox.store.close()
+      outbox.clock.step(by: .seconds(600))
+      let next = try reopened(outbox, bootID: "another")
+      try await next.store.recover()
+      #expect(try await next.claim().claimed.nextDueAt == next.now + .seconds(3000))
+    }
+  }
+
   @Test("A sign-out cancels what is in flight too, and what comes of it later counts for nothing")
   func purgedInFlight() async throws {
     try await withStore { outbox in

@@ -28,8 +28,8 @@ import Testing
     "An outbox whose owners cannot be read is a problem, and set aside at the start",
     arguments: [
       "UPDATE owners SET pending = 'abc'", "UPDATE owners SET bytes = 1.5", "UPDATE owners SET account = x'ff'",
-      "UPDATE places SET last = 'abc'", "UPDATE places SET last = 9223372036854775807",
-      "UPDATE items SET state = 'abc'",
+      "UPDATE places SET stepped = 'abc'", "UPDATE places SET last = 'abc'",
+      "UPDATE places SET last = 9223372036854775807", "UPDATE items SET state = 'abc'",
     ])
   func ledger(_ harm: String) async throws {
     try await withHarmed(harm) { path in
