@@ -109,7 +109,7 @@ import Testing
   func signals() async throws {
     try await play { scene in
       let process = try scene.exec(
-        "trap 'echo hup' HUP; trap 'exit 3' TERM; echo ready; until read word; do :; done")
+        "trap 'echo hup' HUP; trap 'exit 3' TERM; echo ready; until read word || ! kill -0 $PPID; do :; done")
       #expect(try scene.words(of: process) == ["ready"])
       process.signal(SIGHUP)
       try eventually("the program has got it") { process.output.hasSuffix("hup\n") }
