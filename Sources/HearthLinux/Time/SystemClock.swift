@@ -62,7 +62,9 @@ package final class SystemClock: Clock {
   package func now() -> Timestamp { moment().now }
 
   package func moment() -> (now: Timestamp, stepped: Duration) {
-    state.withLock { ($0.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)), .nanoseconds($0.wall.offset)) }
+    state.withLock { state in
+      (state.wall.timestamp(atBoot: ClockReading.nanoseconds(CLOCK_BOOTTIME)), .nanoseconds(state.wall.offset))
+    }
   }
 
   package func sleep(until deadline: Timestamp) async {
