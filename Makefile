@@ -57,9 +57,9 @@ debug: swift deps
 deps-demo:
 	@./etc/install-packages.sh $(DEMO_PACKAGES)
 
-# What is run, and neither the tests nor the benchmark, which take as long again.
+# Without the tests, which take as long again.
 programs: swift deps
-	@for program in $(PROGRAMS); do $(SWIFT) build --product $$program || exit 1; done
+	$(SWIFT) build
 
 demo: programs deps-demo ## show the main job, against a sandbox, in a throw-away folder
 	@./etc/demo/demo.sh $(DEBUG)

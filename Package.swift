@@ -23,13 +23,11 @@ extension Target.Dependency {
   }
 
   static let argumentParser = product(name: "ArgumentParser", package: "swift-argument-parser")
-  static let asyncHTTPClient = product(name: "AsyncHTTPClient", package: "async-http-client")
   static let crypto = product(name: "Crypto", package: "swift-crypto")
   static let cryptoExtras = product(name: "CryptoExtras", package: "swift-crypto")
   static let grdb = product(name: "GRDB", package: "GRDB.swift")
   static let grdbSQLite = product(name: "GRDBSQLite", package: "GRDB.swift")
   static let hummingbird = product(name: "Hummingbird", package: "hummingbird")
-  static let hummingbirdTesting = product(name: "HummingbirdTesting", package: "hummingbird")
   static let jwtKit = product(name: "JWTKit", package: "jwt-kit")
   static let logging = product(name: "Logging", package: "swift-log")
   static let nio = product(name: "NIOCore", package: "swift-nio")
@@ -120,7 +118,6 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
-    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
   ],
@@ -172,8 +169,8 @@ let package = Package(
     .executableTarget(
       name: "hearth-bench",
       dependencies: [
-        .argumentParser, .asyncHTTPClient, "CReferences", "HearthClient", "HearthControl", "HearthCore",
-        "HearthLinux", "HearthStorage", .nio, .nioHTTP1,
+        .argumentParser, "CReferences", "HearthClient", "HearthControl", "HearthCore", "HearthLinux", "HearthStorage",
+        .nio, .nioHTTP1, .nioPosix,
       ],
       path: "Benchmarks/HearthBench", swiftSettings: strict),
     // As a program outside this package would be built: it sees nothing but what is public.
@@ -206,7 +203,7 @@ let package = Package(
       ]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
     tests(
-      "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .hummingbirdTesting, .logging, .nio]),
+      "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .logging, .serviceLifecycle]),
     tests("hearthctlTests", ["HearthClient", "HearthControl", "HearthCore", "hearthctl", .argumentParser]),
     tests(
       "FuzzTargets",

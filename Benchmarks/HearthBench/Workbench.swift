@@ -47,7 +47,7 @@ final class Workbench {
 
   func stop() async throws {
     daemon.stop()
-    try await sandbox.stop()
+    sandbox.stop()
   }
 
   /// An item of "work" for the sandbox's API; `lane`: nil for one that is unordered.

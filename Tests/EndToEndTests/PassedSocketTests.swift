@@ -69,15 +69,12 @@ struct PassedSocketTests {
       let port = try ReservedPort()
       let process = try environment.spawn(
         "hearthd", daemon.arguments, launcher: SocketActivation.launcher(["127.0.0.1:\(port.number)"]))
-      let client = try eventually("systemd listens") { port.connect() }
-      defer { close(client) }
+      let client = try eventually("systemd listens") { try? RawClient(port: port.number) }
       #expect(try process.wait() == .exited(78))
       let sentence = "passed no socket that Hearth can serve, but a TCP socket (descriptor 3)"
       let told = process.errors.split(separator: "\n").filter { $0.contains(sentence) }
       #expect(told.count == 1, "\(process.errors)")
-      var bytes = [UInt8](repeating: 0, count: 4096)
-      let count = recv(client, &bytes, bytes.count, 0)
-      #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).contains(sentence))
+      #expect(try client.receiveToEnd().contains(sentence))
     }
   }
 
@@ -108,24 +105,5 @@ private enum SocketActivation {
     // It closes the descriptor that programs are started by here.
     let start = ["/bin/sh", "-c", "shift && exec '\(ChildProcess.binaries)/hearthd' \"$@\"", "sh"]
     return [program] + places.flatMap { ["--listen", $0] } + start
-  }
-}
-
-extension ReservedPort {
-  /// A connection to whoever listens there; nil if nobody does.
-  fileprivate func connect() -> Int32? {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = in_port_t(number).bigEndian
-    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    if isConnected { return descriptor }
-    close(descriptor)
-    return nil
   }
 }

@@ -1,10 +1,11 @@
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird
-import HummingbirdTesting
 import Logging
-import NIOCore
+import ServiceLifecycle
 import Synchronization
+import TestSupport
+import Testing
 
 @testable import hearth_sandbox
 
@@ -33,35 +34,56 @@ struct Harness: Sendable {
 
   let time: Time
   let sandbox: Sandbox
-  private let client: any TestClientProtocol
-
-  private init(_ sandbox: Sandbox, _ time: Time, _ client: any TestClientProtocol) {
-    self.sandbox = sandbox
-    self.client = client
-    self.time = time
-  }
+  let port: Int
 
   static func run(
-    _ settings: Settings = Settings(), setup: TestingSetup = .router, _ test: @Sendable (Harness) async throws -> Void
+    _ settings: Settings = Settings(), _ test: @Sendable (Harness) async throws -> Void
   ) async throws {
     let time = Time()
     let sandbox = Sandbox(settings: settings) { time.now }
     var logger = Logger(label: "test")
     logger.logLevel = .critical
-    let application = sandbox.application(host: "127.0.0.1", port: 0, logger: logger)
-    try await application.test(setup) { try await test(Harness(sandbox, time, $0)) }
+    let (addresses, continuation) = AsyncStream.makeStream(of: Sandbox.Address.self)
+    let application = sandbox.application(host: "127.0.0.1", port: 0, logger: logger) { continuation.yield($0) }
+    let services = ServiceGroup(services: [application], logger: logger)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { continuation.finish() }
+        try await services.run()
+      }
+      let address = try #require(await addresses.first { _ in true })
+      try await test(Harness(time: time, sandbox: sandbox, port: address.port))
+      await services.triggerGracefulShutdown()
+      try await group.waitForAll()
+    }
   }
 
   func call(
     _ method: HTTPRequest.Method, _ path: String, bearer: String? = nil, headers: HTTPFields = [:], body: String = ""
   ) async throws -> Answer {
-    var headers = headers
-    if let bearer { headers[.authorization] = "Bearer \(bearer)" }
-    let buffer = body.isEmpty ? nil : ByteBuffer(string: body)
-    return try await client.execute(uri: path, method: method, headers: headers, body: buffer) { response in
-      Answer(
-        status: response.status.code, headers: response.headers, body: String(buffer: response.body))
+    let fields = Self.fields(headers, bearer: bearer)
+    let answer = try await onThread {
+      try RawHTTP.send(method.rawValue, port: port, path, headers: fields, body: body)
     }
+    var received = HTTPFields()
+    for (name, value) in answer.headers {
+      if let name = HTTPField.Name(name) { received.append(HTTPField(name: name, value: value)) }
+    }
+    return Answer(status: answer.status, headers: received, body: answer.body)
+  }
+
+  /// Sends a request on a connection of its own, and awaits no answer.
+  func send(
+    _ method: HTTPRequest.Method, _ path: String, bearer: String? = nil, headers: HTTPFields = [:], body: String = ""
+  ) throws -> RawClient {
+    let client = try RawClient(port: port)
+    client.send(
+      raw: RawHTTP.request(method.rawValue, path, headers: Self.fields(headers, bearer: bearer), body: body))
+    return client
+  }
+
+  private static func fields(_ headers: HTTPFields, bearer: String?) -> [(name: String, value: String)] {
+    headers.map { ($0.name.rawName, $0.value) } + (bearer.map { [("Authorization", "Bearer \($0)")] } ?? [])
   }
 
   func grant(_ json: String = #"{"subject":"2482"}"#) async throws -> Grant {

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import HTTPTypes
-import HummingbirdTesting
 import Testing
 
 @testable import hearth_sandbox
@@ -209,7 +208,7 @@ import Testing
 
   @Test("discovery names the endpoints under the issuer")
   func discovery() async throws {
-    try await Harness.run(setup: .live) { sandbox in
+    try await Harness.run { sandbox in
       let document: Discovery = try await sandbox.call(.get, "/.well-known/openid-configuration").decoded()
       #expect(document.issuer == sandbox.sandbox.issuer.url && document.issuer.hasPrefix("http://127.0.0.1:"))
       #expect(document.tokenEndpoint == document.issuer + "/token")

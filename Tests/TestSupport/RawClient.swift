@@ -10,18 +10,31 @@ package final class RawClient: @unchecked Sendable {
   private var descriptor: Int32
   private var framer = LineFramer(limit: 1 << 26)
 
-  package init(path: String) throws {
-    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  package convenience init(path: String) throws {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    try self.init(AF_UNIX, address)
+  }
+
+  /// `port`: on 127.0.0.1.
+  package convenience init(port: Int) throws {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = in_port_t(port).bigEndian
+    address.sin_addr.s_addr = in_addr_t(0x7f00_0001).bigEndian
+    try self.init(AF_INET, address)
+  }
+
+  private init<Address>(_ family: Int32, _ address: Address) throws {
+    descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     // A test that would wait for ever fails instead.
     var timeout = timeval.generous
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let result = withUnsafePointer(to: &address) { pointer in
+    let result = withUnsafePointer(to: address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+        connect(descriptor, $0, socklen_t(MemoryLayout<Address>.size))
       }
     }
     guard result == 0 else { throw Failure(what: "connect: \(String(cString: strerror(errno)))") }
