@@ -21,12 +21,15 @@ package struct ItemProgress: Hashable, Sendable {
 
   /// Makes a new item. It is waiting if its `notBefore` is in the future.
   package init(notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil, at now: Timestamp) {
-    let waitsUntil = notBefore.flatMap { $0 > now ? $0 : nil }
-    state = waitsUntil == nil ? .pending : .waiting
-    dueAt = waitsUntil
-    nextAttemptAt = waitsUntil
-    self.notBefore = notBefore
-    self.expiresAt = expiresAt
+    state = .pending
+    (self.notBefore, self.expiresAt) = (notBefore, expiresAt)
+    waitForStart(at: now)
+  }
+
+  /// Makes an item that can be sent wait for its `notBefore`, if that is in the future.
+  private mutating func waitForStart(at now: Timestamp) {
+    let start = notBefore.flatMap { $0 > now ? $0 : nil }
+    (state, dueAt, nextAttemptAt) = (start == nil ? .pending : .waiting, start, start)
   }
 
   /// Makes a new item wait until `time`, unless it already waits longer.
@@ -95,9 +98,10 @@ package struct ItemProgress: Hashable, Sendable {
   package mutating func hold(_ reason: OutboxItem.Reason) { (state, self.reason, nextAttemptAt) = (.held, reason, nil) }
 
   /// Resumes an item that is held in its place. Returns false if it is not held in its place.
-  package mutating func goOn() -> Bool {
+  package mutating func goOn(at now: Timestamp) -> Bool {
     guard isHeldInPlace else { return false }
-    (state, reason, dueAt) = (.pending, nil, nil)
+    reason = nil
+    waitForStart(at: now)
     return true
   }
 
@@ -158,14 +162,14 @@ package struct ItemProgress: Hashable, Sendable {
   }
 
   /// Puts a dead or held item back as if it were new, at the end of its lane unless it has kept its place. Its
-  /// `expiresAt` still holds. Returns false for other items, and for an expired one: its caller wanted it sent by then
-  /// or not at all.
-  package mutating func retry() -> Bool {
-    if goOn() { return true }
+  /// `notBefore` and `expiresAt` still hold. Returns false for other items, and for an expired one: its caller wanted it
+  /// sent by then or not at all.
+  package mutating func retry(at now: Timestamp) -> Bool {
+    if goOn(at: now) { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }
     let before = self
-    self = ItemProgress(state: .pending)
-    (expiresAt, lastStatus, lastError) = (before.expiresAt, before.lastStatus, before.lastError)
+    self = ItemProgress(notBefore: before.notBefore, expiresAt: before.expiresAt, at: now)
+    (lastStatus, lastError) = (before.lastStatus, before.lastError)
     return true
   }
 

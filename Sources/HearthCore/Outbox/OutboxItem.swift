@@ -12,13 +12,13 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
   /// | `pending`, `waiting` | `held` | its content is damaged |
   /// | `pending`, `waiting` | `held` | in its place: its origin is no longer the account's, or the API wants a step-up |
-  /// | `held` | `pending` | what it was held for in its place is over |
+  /// | `held` | `pending`, `waiting` | what it was held for in its place is over |
   /// | `pending`, `waiting`, `held` | `dead` | it expired, held in its place or not held; its content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | a newer item with its `replaceKey` is enqueued |
   /// | `pending`, `waiting` | `superseded` | another is the same write (`KeyedItem`) |
   /// | `pending`, `waiting` | `held` | another has its idempotency key and other content (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
-  /// | `held`, `dead` | `pending` | the user retries it; not one that expired |
+  /// | `held`, `dead` | `pending`, `waiting` | the user retries it; not one that expired |
   ///
   /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the
   /// moment that its request may have left until it is settled. An item of another user than the current one is shown

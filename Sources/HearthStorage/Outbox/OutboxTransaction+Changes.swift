@@ -123,7 +123,7 @@ extension OutboxTransaction {
     case .retry:
       let owner = counters.owners[item.owner]
       let isLeft = owner?.subject == .unnamedBefore
-      guard item.progress.retry() || isLeft && old.isActive, try !isOutdated(before) else { return nil }
+      guard item.progress.retry(at: now) || isLeft && old.isActive, try !isOutdated(before) else { return nil }
       if old.isActive, isLeft, try !revoke(before) { return nil }
       if isLeft, let account = owner?.account {
         // Nobody can tell whose it is: it becomes the next user's.

@@ -63,7 +63,7 @@ import Testing
     (waiting.attempts, waiting.unknownSince, waiting.dueAt) = (3, Self.now, Self.now)
     waiting.hold(.originNotConfigured)
     #expect(waiting.isHeldInPlace && waiting.isActive && !waiting.state.isActive)
-    let isFreed = waiting.retry()
+    let isFreed = waiting.retry(at: Self.now)
     #expect(isFreed)
     #expect((waiting.state, waiting.reason, waiting.attempts, waiting.unknownSince) == (.pending, nil, 3, Self.now))
     #expect((waiting.dueAt, waiting.nextAttemptAt) == (nil, nil))
@@ -73,7 +73,7 @@ import Testing
     #expect(item.isHeldInPlace)
     item.leaveLane(.needsReview, at: Self.now)
     #expect(!item.isActive)
-    let goesOn = item.goOn()
+    let goesOn = item.goOn(at: Self.now)
     #expect(!goesOn)
   }
 
@@ -122,15 +122,27 @@ import Testing
     (item.reason, item.finishedAt, item.lastStatus, item.lastError) = (.rejected, Self.now, 503, "no")
     let before = item
     guard state == .dead || state == .held else {
-      let isRetried = item.retry()
+      let isRetried = item.retry(at: Self.now)
       #expect(!isRetried && item == before)
       return
     }
-    let isRetried = item.retry()
+    let isRetried = item.retry(at: Self.now)
     #expect(isRetried)
     var fresh = ItemProgress(state: .pending)
     (fresh.expiresAt, fresh.lastStatus, fresh.lastError) = (Self.now, 503, "no")
     #expect(item == fresh)
+  }
+
+  @Test(
+    "A retry changes neither when an item may be sent first nor when it expires",
+    arguments: [OutboxItem.Reason.needsReview, .originNotConfigured, .rejected])
+  func retryEarly(_ reason: OutboxItem.Reason) {
+    let (start, end) = (Self.now + .seconds(60), Self.now + .seconds(90))
+    var item = ItemProgress(notBefore: start, expiresAt: end, at: Self.now)
+    item.leaveLane(reason, at: Self.now)
+    let isRetried = item.retry(at: Self.now)
+    #expect(isRetried)
+    #expect((item.state, item.dueAt, item.nextAttemptAt, item.expiresAt) == (.waiting, start, start, end))
   }
 
   @Test("One that has expired is not retried")
@@ -138,7 +150,7 @@ import Testing
     var item = ItemProgress(expiresAt: Self.now, at: Self.now)
     item.leaveLane(.expired, at: Self.now)
     let before = item
-    let isRetried = item.retry()
+    let isRetried = item.retry(at: Self.now)
     #expect(!isRetried && item == before)
   }
 

@@ -189,7 +189,7 @@ extension OutboxModel {
     case .retry:
       let isLeft = owners[items[number]!.owner].subject == .unnamedBefore
       let keepsPlace = progress.isHeldInPlace && !isLeft
-      guard progress.retry() || isLeft && progress.isActive, !isOutdated(items[number]!), revoke(number) else {
+      guard progress.retry(at: now) || isLeft && progress.isActive, !isOutdated(items[number]!), revoke(number) else {
         return false
       }
       if keepsPlace { break }

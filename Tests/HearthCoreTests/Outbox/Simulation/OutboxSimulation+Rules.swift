@@ -92,7 +92,15 @@ extension OutboxSimulation {
 
   func checkClaims(_ exchange: OutboxExchange) {
     for claim in exchange.claimed.values.flatMap(\.claims) {
-      for delivery in claim.deliveries { items[delivery.number]?.claimedAt = elapsed }
+      for delivery in claim.deliveries {
+        guard let item = items[delivery.number] else { continue }
+        item.claimedAt = elapsed
+        let start = model.items[delivery.number]?.new.draft.notBefore
+        // The clock may have been set back since.
+        if item.sentAt == 0, let start, start > latestStoreTime {
+          violated("item \(item.number) is claimed before its notBefore")
+        }
+      }
     }
     let most = Self.memory + 2 * sessions.count * Self.apis.count * Self.large.count
     if movingBytes > most { violated("\(movingBytes) bytes are claimed") }
@@ -214,6 +222,8 @@ extension OutboxSimulation {
         // What was freed of one who had no name goes on as it was.
         if shown.attempts != item.charged || shown.subject != nil || item.isUnderReview { item.retried() }
       case .waiting where shown.subject == nil: (item.user, item.nobodysSince) = (nil, elapsed)
+      // Retried before its notBefore.
+      case .waiting where shown.attempts == 0 && (item.charged > 0 || item.isUnderReview): item.retried()
       // Retried while another user is signed in.
       case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
         item.retried()

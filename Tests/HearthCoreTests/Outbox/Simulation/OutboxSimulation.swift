@@ -68,6 +68,8 @@ final class OutboxSimulation: Simulation {
   var untoldSteps = 0
   /// Those that it has yet to follow.
   var untoldShift = 0
+  /// The latest time that the store has gone by.
+  private(set) var latestStoreTime = Timestamp(milliseconds: 0)
   /// The accounts that were surely paused by the user.
   var paused: Set<AccountName> = []
 
@@ -129,6 +131,7 @@ final class OutboxSimulation: Simulation {
       model.shiftSchedule(by: .milliseconds(untoldShift), at: storeNow)
       untoldShift = 0
     }
+    latestStoreTime = max(latestStoreTime, storeNow)
     return storeNow
   }
 
