@@ -117,14 +117,16 @@ extension OutboxTransaction {
         after = fresh.last?.number ?? after
         batch += fresh
       }
-      left -= batch.count
       for item in batch {
-        if try supersedeIfOutdated(item) {
+        let isOutdated = try supersedeIfOutdated(item)
+        // The end of the other's request makes this one ready. It does not count: there are as many of these as requests
+        // under way, and what stands behind them does not wait for those.
+        if try !isOutdated && isOvertaking(item) { continue }
+        left -= 1
+        if isOutdated {
           search.claimed.moved.formUnion(kind)
           continue
         }
-        // Its end makes this one ready.
-        if try isOvertaking(item) { continue }
         switch try eligibility(item, search) {
         case .sendable:
           if item.progress.isUnanswered {

@@ -63,6 +63,24 @@ extension OutboxStoreContract {
       try expect(try await reopened.settle().claims, is: [])
       try expect(try await reopened.item(old)?.state, is: .superseded)
     },
+    OutboxFact("however many newer ones wait for the end of older requests, what stands behind them does not wait") {
+      bench in
+      let store = bench.store
+      func fill(_ path: String) async throws {
+        for number in 0..<6 {
+          try await bench.add(
+            Sample.draft(path, lane: nil, replaceKey: "u\(number)"),
+            Sample.draft(path, lane: path + "\(number)", replaceKey: "l\(number)"))
+        }
+      }
+      try await fill("/old")
+      for claim in try await store.settle().claims {
+        try expect(store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
+      }
+      try await fill("/new")
+      try await bench.add(Sample.draft("/unordered", lane: nil), Sample.draft("/lane", lane: "further"))
+      try expect(Set(try await store.settle(limit: 1).claims.paths), is: ["/unordered", "/lane"])
+    },
     OutboxFact("the key of an item that has ended unsent is free; that of one whose request may have left is not") {
       bench in
       let store = bench.store

@@ -45,11 +45,11 @@ extension OutboxStore {
   /// Writes down what became of deliveries, and claims the next ones of the account.
   func settle(
     _ settled: [Settlement] = [], releasing released: [Int64] = [], subject: Subject? = Sample.alice,
-    takesFollowers: Bool = false,
+    takesFollowers: Bool = false, limit: Int = 100,
     by expiry: ExpiryTime = .agreed(Sample.start)
   ) async throws -> (claims: [LaneClaim], claimed: OutboxExchange.Claimed) {
     let demand = OutboxDemand(
-      account: Sample.work, subject: subject, lanes: 100, unordered: 100, takesFollowers: takesFollowers,
+      account: Sample.work, subject: subject, lanes: limit, unordered: limit, takesFollowers: takesFollowers,
       open: [Sample.origin], configured: [Sample.origin], expiry: expiry, policy: DeliveryPolicy(OutboxSettings()))
     let exchange = try await exchange(settled, releasing: released, claiming: [demand])
     let claimed = exchange.claimed[Sample.work] ?? OutboxExchange.Claimed()
