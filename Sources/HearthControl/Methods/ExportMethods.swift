@@ -62,17 +62,18 @@ extension ExportedItem: TimelessWireValue {
     .required("attempts", \.attempts, .int(in: 0...ExportedItem.mostAttempts)),
     .required("createdAt", \.createdAt, .time), .omittable("nextAttemptAt", \.nextAttemptAt, .time),
     .omittable("unknownSince", \.unknownSince, .time),
+    .omittable("sent", \.sent, .bool),
     .omittable("lastStatus", \.lastStatus, .int), .omittable("lastError", \.lastError, .text),
     .required("exportedAt", \.exportedAt, .time), make: Self.make)
 
+  private var sent: Bool? { mayHaveLeft ? true : nil }
   private var issuer: String? { subject?.named?.issuer }
   private var subjectID: String? { subject?.named?.id }
 
   private static func make(
     id: String, issuer: String?, subject: String?, draft: OutboxDraft, state: OutboxItem.State,
     reason: OutboxItem.Reason?, attempts: Int, createdAt: Timestamp, nextAttemptAt: Timestamp?,
-    unknownSince: Timestamp?, lastStatus: Int?,
-    lastError: String?, exportedAt: Timestamp
+    unknownSince: Timestamp?, sent: Bool?, lastStatus: Int?, lastError: String?, exportedAt: Timestamp
   ) throws(RPCError) -> ExportedItem? {
     guard (issuer == nil) == (subject == nil) else {
       throw .invalidParams("An item has both \"issuer\" and \"subject\", or neither of them.")
@@ -81,7 +82,8 @@ extension ExportedItem: TimelessWireValue {
     return ExportedItem(
       id: id, subject: user, draft: draft, state: state, reason: reason, attempts: attempts, createdAt: createdAt,
       nextAttemptAt: nextAttemptAt,
-      unknownSince: unknownSince, lastStatus: lastStatus, lastError: lastError, exportedAt: exportedAt)
+      unknownSince: unknownSince, mayHaveLeft: sent ?? false, lastStatus: lastStatus, lastError: lastError,
+      exportedAt: exportedAt)
   }
 }
 

@@ -13,6 +13,8 @@ package struct ExportedItem: Hashable, Sendable {
   package var nextAttemptAt: Timestamp?
   /// When the first request was sent whose result is unknown. Nil if the API had certainly not acted on the item.
   package var unknownSince: Timestamp?
+  /// Whether an API may know the idempotency key, so that it stays with this content.
+  package var mayHaveLeft: Bool
   package var lastStatus: Int?
   package var lastError: String?
   /// When the item was exported. What happened to it later is not known here.
@@ -21,8 +23,7 @@ package struct ExportedItem: Hashable, Sendable {
   package init(
     id: String, subject: Subject?, draft: OutboxDraft, state: OutboxItem.State, reason: OutboxItem.Reason? = nil,
     attempts: Int = 0, createdAt: Timestamp, nextAttemptAt: Timestamp? = nil, unknownSince: Timestamp? = nil,
-    lastStatus: Int? = nil,
-    lastError: String? = nil, exportedAt: Timestamp
+    mayHaveLeft: Bool = false, lastStatus: Int? = nil, lastError: String? = nil, exportedAt: Timestamp
   ) {
     self.id = id
     self.subject = subject
@@ -33,6 +34,7 @@ package struct ExportedItem: Hashable, Sendable {
     self.createdAt = createdAt
     self.nextAttemptAt = nextAttemptAt
     self.unknownSince = unknownSince
+    self.mayHaveLeft = mayHaveLeft
     self.lastStatus = lastStatus
     self.lastError = lastError
     self.exportedAt = exportedAt
@@ -52,7 +54,7 @@ extension ExportedItem {
       throw DraftError("reason: \(reason.rawValue) is no reason for an item to be \(state.rawValue)")
     }
     var progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
-    progress.attempts = attempts
+    (progress.attempts, progress.hasLeft) = (attempts, mayHaveLeft)
     (progress.lastStatus, progress.lastError) = (lastStatus, lastError)
     let hasLeft = state == .inFlight || now - exportedAt > horizon
     progress.unknownSince = (unknownSince ?? (hasLeft ? exportedAt : nil)).map { min($0, now) }

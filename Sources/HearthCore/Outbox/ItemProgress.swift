@@ -15,6 +15,9 @@ package struct ItemProgress: Hashable, Sendable {
   package var nextAttemptAt: Timestamp?
   /// When the first request was sent whose result is unknown. Nil if the API has certainly not acted on the item.
   package var unknownSince: Timestamp?
+  /// Whether a request has left that `attempts` and `unknownSince` do not tell of: it was not counted, or a retry came
+  /// after it.
+  package var hasLeft = false
   package var finishedAt: Timestamp?
   package var lastStatus: Int?
   package var lastError: String?
@@ -50,16 +53,21 @@ package struct ItemProgress: Hashable, Sendable {
   /// Whether the item still occupies a place in its lane.
   package var isActive: Bool { state.isActive || isHeldInPlace }
 
+  /// Whether any of the item's requests may have left, so that an API may know its idempotency key.
+  package var mayHaveLeft: Bool { hasLeft || attempts > 0 || unknownSince != nil }
+
   /// Whether the item has ended without any of its requests leaving, so that its idempotency key is free.
   package var hasEndedUnsent: Bool {
-    guard attempts == 0, unknownSince == nil else { return false }
+    if mayHaveLeft { return false }
     return state == .cancelled || state == .superseded || state == .dead && reason == .expired
   }
 
   // MARK: - Delivery
 
-  /// Applies the outcome of a delivery, which came at `now`. A released item stays as it is.
-  package mutating func settle(_ outcome: DeliveryOutcome, at now: Timestamp) {
+  /// Applies the outcome of a delivery, which came at `now`. A released item stays as it is, but for `hasLeft`: whether
+  /// a request has left for this outcome.
+  package mutating func settle(_ outcome: DeliveryOutcome, hasLeft: Bool = false, at now: Timestamp) {
+    self.hasLeft = self.hasLeft || hasLeft
     switch outcome {
     case .delivered(let status):
       attempts += 1
@@ -169,7 +177,7 @@ package struct ItemProgress: Hashable, Sendable {
     guard state == .held || state == .dead && reason != .expired else { return false }
     let before = self
     self = ItemProgress(notBefore: before.notBefore, expiresAt: before.expiresAt, at: now)
-    (lastStatus, lastError) = (before.lastStatus, before.lastError)
+    (hasLeft, lastStatus, lastError) = (before.mayHaveLeft, before.lastStatus, before.lastError)
     return true
   }
 

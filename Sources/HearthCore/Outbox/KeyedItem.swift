@@ -35,7 +35,7 @@ package struct KeyedItem: Hashable, Sendable {
 
   private var waits: Bool { progress.isActive && !hasBegun }
 
-  private var wasSent: Bool { hasBegun || mayBeDone || progress.attempts > 0 || progress.unknownSince != nil }
+  private var wasSent: Bool { hasBegun || mayBeDone || progress.mayHaveLeft }
 
   /// Whether the API has acted on the item, or may have.
   private var mayBeDone: Bool {

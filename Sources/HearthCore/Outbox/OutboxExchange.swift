@@ -44,10 +44,12 @@ package struct Settlement: Hashable, Sendable {
   package var number: Int64
   /// If the item stays in its lane (`DeliveryOutcome.leavesLane`), the claim ends with it.
   package var outcome: DeliveryOutcome
+  /// Whether a request has left since the item was claimed.
+  package var hasLeft: Bool
   /// How long before the call of `OutboxStore.exchange` the outcome came. The store adds the time that writing takes.
   package var age: Duration
 
-  package init(epoch: Int64, number: Int64, outcome: DeliveryOutcome, age: Duration = .zero) {
-    (self.epoch, self.number, self.outcome, self.age) = (epoch, number, outcome, age)
+  package init(epoch: Int64, number: Int64, outcome: DeliveryOutcome, hasLeft: Bool = false, age: Duration = .zero) {
+    (self.epoch, self.number, self.outcome, self.hasLeft, self.age) = (epoch, number, outcome, hasLeft, age)
   }
 }

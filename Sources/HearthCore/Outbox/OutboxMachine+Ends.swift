@@ -7,7 +7,9 @@ extension OutboxMachine {
     guard let name = senders[id], let sender = accounts[name]?.senders[id], let delivery = sender.current else {
       return
     }
-    unwritten.settle(Settlement(epoch: sender.epoch, number: delivery.number, outcome: outcome), at: now)
+    let settlement = Settlement(
+      epoch: sender.epoch, number: delivery.number, outcome: outcome, hasLeft: sender.hasLeft)
+    unwritten.settle(settlement, at: now)
     accounts[name]?.readAhead[delivery.request.url.origin, default: ReadAhead()]
       .finished(at: now, after: now - (sender.begunAt ?? now))
     freePlace(of: delivery)

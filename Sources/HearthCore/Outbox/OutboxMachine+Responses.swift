@@ -47,6 +47,7 @@ extension OutboxMachine {
       case .sending(let bearer, let sentAt) = sender.step
     else { return }
     let origin = delivery.request.url.origin
+    if case .failure(.notSent) = result {} else { accounts[name]?.senders[id]?.hasLeft = true }
     switch result {
     case .failure(.notSent(let message)):
       if stopsAt == nil { unreachable(id, delivery, nil, message, at: now) } else { settle(id, .released, at: now) }

@@ -172,7 +172,7 @@ extension OutboxMachine {
     }
     guard let delivery = sender.rest.popFirst() else { return false }
     sender.current = delivery
-    (sender.requests, sender.wasRejected, sender.begunAt) = (0, false, now)
+    (sender.requests, sender.wasRejected, sender.hasLeft, sender.begunAt) = (0, false, false, now)
     sender.step = .unauthorized
     accounts[name]?.senders[id] = sender
     if sender.hasUserLeft || !maySend(delivery, at: now) { settle(id, .released, at: now) }

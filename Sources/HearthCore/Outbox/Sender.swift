@@ -26,6 +26,8 @@ struct Sender {
   /// The number of requests that were sent for `current`, and whether one was answered with 401.
   var requests = 0
   var wasRejected = false
+  /// Whether one of these requests may have left. Without a connection none has.
+  var hasLeft = false
   /// Whether the clock was set during the last request, so that its skew may refer to the old time.
   var isTimeDoubtful = false
   /// Whether the user has signed out since. If users have no names, only this tells the next user's token apart.

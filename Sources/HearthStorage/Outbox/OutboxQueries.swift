@@ -3,7 +3,7 @@ enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
     not_before, expires_at, next_attempt_at, unknown_since, finished_at, last_status, last_error, \
-    idempotency_key, bytes, expect, replace_key
+    idempotency_key, bytes, expect, replace_key, has_left
     """
 
   /// For `OutboxCheck` alone.
@@ -146,8 +146,8 @@ enum OutboxQueries {
   static let insert = """
     INSERT INTO items (id, owner, lane, position, state, is_head, due_at, method, url, origin, attempts, conflicts,
       created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes, expect,
-      reason, unknown_since, finished_at, last_status, last_error)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      reason, unknown_since, has_left, finished_at, last_status, last_error)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   static let insertContent = "INSERT INTO contents (item, headers, body, checksum) VALUES (?, ?, ?, ?)"
   static let deliver = """
@@ -156,7 +156,7 @@ enum OutboxQueries {
     """
   static let update = """
     UPDATE items SET owner = ?, position = ?, state = ?, reason = ?, is_head = ?, due_at = ?, attempts = ?,
-      conflicts = ?, not_before = ?, expires_at = ?, next_attempt_at = ?, unknown_since = ?, finished_at = ?,
+      conflicts = ?, not_before = ?, expires_at = ?, next_attempt_at = ?, unknown_since = ?, has_left = ?, finished_at = ?,
       last_status = ?, last_error = ? WHERE n = ?
     """
   static let setHead = "UPDATE items SET is_head = ? WHERE n = ?"

@@ -15,6 +15,7 @@ enum OutboxSchema {
     migrator.registerMigration("5", migrate: addChecksums)
     migrator.registerMigration("6", migrate: dateSchedule)
     migrator.registerMigration("7", migrate: followClock)
+    migrator.registerMigration("8", migrate: rememberSending)
     return migrator
   }
 
@@ -32,6 +33,10 @@ enum OutboxSchema {
     try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "stepped" }
   }
 
+  static func isSendingRemembered(_ db: Database) throws -> Bool {
+    try db.tableExists("items") && db.columns(in: "items").contains { $0.name == "has_left" }
+  }
+
   private static func hasUnreadableList(_ db: Database) throws -> Bool {
     let sql = "SELECT 1 FROM grdb_migrations WHERE typeof(identifier) <> 'text' LIMIT 1"
     return try db.tableExists("grdb_migrations") && Row.fetchOne(db, sql: sql) != nil
@@ -46,6 +51,7 @@ enum OutboxSchema {
       || applied.contains("5") != ContentChecksums.areKept(in: db)
       || applied.contains("6") != isScheduleDated(db)
       || applied.contains("7") != isClockFollowed(db)
+      || applied.contains("8") != isSendingRemembered(db)
   }
 
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
@@ -111,6 +117,17 @@ enum OutboxSchema {
       sql: """
         ALTER TABLE places ADD COLUMN boot TEXT;
         ALTER TABLE places ADD COLUMN stepped INTEGER NOT NULL DEFAULT 0;
+        """)
+  }
+
+  /// Whether a request has left, so that no API is shown a key with two contents. Of an item that was retried before this
+  /// was kept, what it came to last tells.
+  static func rememberSending(_ db: Database) throws {
+    try db.execute(
+      sql: """
+        ALTER TABLE items ADD COLUMN has_left INTEGER NOT NULL DEFAULT 0;
+        UPDATE items SET has_left = 1
+          WHERE attempts = 0 AND unknown_since IS NULL AND (last_status IS NOT NULL OR last_error IS NOT NULL);
         """)
   }
 

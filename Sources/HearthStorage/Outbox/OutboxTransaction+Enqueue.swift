@@ -42,7 +42,8 @@ extension OutboxTransaction {
         progress.notBefore?.milliseconds,
         progress.expiresAt?.milliseconds, progress.nextAttemptAt?.milliseconds, idempotencyKey,
         draft.idempotencyKey == nil ? nil : content, draft.replaceKey, bytes, draft.expect?.rawValue,
-        progress.reason?.rawValue, progress.unknownSince?.milliseconds, progress.finishedAt?.milliseconds,
+        progress.reason?.rawValue, progress.unknownSince?.milliseconds, progress.hasLeft,
+        progress.finishedAt?.milliseconds,
         progress.lastStatus, progress.lastError,
       ])
     try execute(
@@ -100,7 +101,7 @@ extension OutboxTransaction {
   /// The item with this idempotency key, and the digest of its content. One that has ended unsent gives its key up.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let found = try db.firstRow(OutboxQueries.byKey, [owner, key]) {
-      (try StoredItem($0), digest: Data(try $0.blob(25) ?? []))
+      (try StoredItem($0), digest: Data(try $0.blob(26) ?? []))
     }
     guard let found, found.0.progress.hasEndedUnsent else { return found }
     try execute(OutboxQueries.dropKey, [found.0.number])

@@ -19,16 +19,17 @@ extension OutboxTransaction {
   private func settle(_ settlement: Settlement, at time: Timestamp) throws {
     guard let claim = claims.settle(settlement.number, of: settlement.epoch) else { return }
     if let item = try row(OutboxQueries.byNumber, [settlement.number]) {
-      try settle(item, settlement.outcome, at: time)
+      try settle(item, settlement, at: time)
     }
     effects.touched.insert(claim.owner)
     if claim.items.isEmpty || !settlement.outcome.leavesLane { try end(claim.epoch) }
   }
 
-  private func settle(_ item: StoredItem, _ outcome: DeliveryOutcome, at time: Timestamp) throws {
+  private func settle(_ item: StoredItem, _ settlement: Settlement, at time: Timestamp) throws {
+    let (before, outcome) = (item.progress, settlement.outcome)
     var item = item
     let old = item.state
-    item.progress.settle(outcome, at: time)
+    item.progress.settle(outcome, hasLeft: settlement.hasLeft, at: time)
     // One with its `replaceKey` may wait for that.
     if item.replaceKey != nil { becameReady(item.owner, .all) }
     if item.progress.state != .delivered, try isOutdated(item) {
@@ -40,7 +41,11 @@ extension OutboxTransaction {
     item.isHead = item.lane == nil && item.progress.state.isActive
     switch outcome {
     case .released:
-      if item.isHead { try execute(OutboxQueries.setHead, [true, item.number]) }
+      if item.progress != before {
+        try write(item, was: old)
+      } else if item.isHead {
+        try execute(OutboxQueries.setHead, [true, item.number])
+      }
     case .delivered(let status):
       try execute(
         OutboxQueries.deliver,

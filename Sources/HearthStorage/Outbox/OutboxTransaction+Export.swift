@@ -35,7 +35,7 @@ extension OutboxTransaction {
       id: item.id, subject: item.subject, draft: draft, state: item.state, reason: item.reason,
       attempts: item.attempts, createdAt: item.createdAt,
       nextAttemptAt: stored.progress.state == .waiting ? stored.progress.dueAt : nil,
-      unknownSince: stored.progress.unknownSince,
+      unknownSince: stored.progress.unknownSince, mayHaveLeft: stored.progress.mayHaveLeft,
       lastStatus: item.lastStatus, lastError: item.lastError, exportedAt: now)
   }
 }

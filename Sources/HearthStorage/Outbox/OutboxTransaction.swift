@@ -131,7 +131,8 @@ final class OutboxTransaction {
       [
         item.owner, item.position, item.state.number, progress.reason?.rawValue, item.isHead, item.dueAt,
         progress.attempts, progress.conflicts, progress.notBefore?.milliseconds, progress.expiresAt?.milliseconds,
-        progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds, progress.finishedAt?.milliseconds,
+        progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds, progress.hasLeft,
+        progress.finishedAt?.milliseconds,
         progress.lastStatus, progress.lastError, item.number,
       ])
     if progress.dueAt != nil { scheduled() }

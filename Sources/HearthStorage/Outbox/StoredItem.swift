@@ -53,6 +53,7 @@ struct StoredItem {
     progress.expiresAt = try time(15)
     progress.nextAttemptAt = try time(16)
     progress.unknownSince = try time(17)
+    progress.hasLeft = try row.number(25) != 0
     progress.finishedAt = try time(18)
     progress.lastStatus = try row.integer(19).map(Int.init)
     progress.lastError = try row.text(20)

@@ -129,7 +129,7 @@ import Testing
     let isRetried = item.retry(at: Self.now)
     #expect(isRetried)
     var fresh = ItemProgress(state: .pending)
-    (fresh.expiresAt, fresh.lastStatus, fresh.lastError) = (Self.now, 503, "no")
+    (fresh.expiresAt, fresh.hasLeft, fresh.lastStatus, fresh.lastError) = (Self.now, true, 503, "no")
     #expect(item == fresh)
   }
 

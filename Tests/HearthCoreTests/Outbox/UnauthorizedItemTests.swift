@@ -16,6 +16,25 @@ struct UnauthorizedItemTests {
     #expect(outbox.settled.isEmpty)
   }
 
+  @Test("tells the store whether a request has left, which none has without a connection", arguments: [true, false])
+  func hasLeft(_ isConnected: Bool) throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
+    let ids = outbox.start()
+    let failure = ExchangeFailure.notSent(message: "no")
+    if isConnected {
+      outbox.answer(ids[0], 511)
+    } else {
+      outbox.machine.responded(.failure(failure), for: ids[0], isCancelled: false, at: outbox.now)
+    }
+    // A second request of one delivery that does not leave, after the first has.
+    outbox.answer(ids[1], 401)
+    outbox.step(ids[1], bearer: 2)
+    outbox.machine.responded(.failure(failure), for: ids[1], isCancelled: false, at: outbox.now)
+    outbox.run()
+    #expect(outbox.settled.map(\.hasLeft) == [isConnected, true])
+  }
+
   @Test("has a token that two refused in turn replaced before an item is dead, whose first 401 was to another one")
   func becomesTheReplacementLater() throws {
     var outbox = OutboxScript()

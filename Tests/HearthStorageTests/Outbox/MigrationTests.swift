@@ -129,6 +129,20 @@ import Testing
     }
   }
 
+  @Test("An item without counted attempts has left if a server has answered it")
+  func sent() async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    try makeOlder(path)
+    try await DatabaseQueue(path: path).write { try $0.execute(sql: "UPDATE items SET last_status = 503 WHERE n = 4") }
+    let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock(Timestamp(milliseconds: 3000)))
+    let numbers = try await opened.store.withConnection { db in
+      try Int.fetchAll(db, sql: "SELECT n FROM items WHERE has_left = 1")
+    }
+    #expect(numbers == [4])
+  }
+
   @Test("The check finds what is wrong with an outbox of that version, and leaves it as it is")
   func checked() throws {
     let folder = TemporaryFolder()

@@ -111,6 +111,42 @@ extension OutboxStoreContract {
       try expect(try await add("d").isDuplicate, is: true)
       try await expect(throws: OutboxStoreFailure.keyConflict(at: 0)) { try await add("e") }
     },
+    OutboxFact("a key stays with its content once a request may have left, whatever became of the item since") {
+      bench in
+      var store = bench.store
+      let outcomes: [(DeliveryOutcome, isRetried: Bool)] = [
+        (.dead(.rejected, status: 422, error: "no"), true), (.needsStepUp(status: 403, error: "no"), false),
+        (.needsStepUp(status: 403, error: "no"), true), (.unreachable(probeIn: .zero, status: 511, error: "no"), false),
+        (.released, false), (.dead(.attemptsExhausted, status: nil, error: "no"), true),
+      ]
+      for (number, (outcome, isRetried)) in outcomes.enumerated() {
+        let draft = Sample.draft("/\(number)", body: "a", lane: nil, key: "k\(number)")
+        let id = try await bench.add(draft)[0].item.id
+        let claims = try await store.settle().claims
+        _ = try await store.exchange(claims.settled(hasLeft: true) { _ in outcome }, releasing: [], claiming: [])
+        if isRetried { _ = try await store.change(id, .retry) }
+        // It goes with the item, in an export too.
+        try expect(try await store.export(OutboxQuery(), bytes: 1 << 20).items.map(\.mayHaveLeft), is: [true])
+        if number.isMultiple(of: 2) {
+          _ = try await store.change(id, .cancel)
+        } else {
+          try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9), is: 1)
+        }
+      }
+      store = try bench.reopen()
+      try await store.recover()
+      for number in outcomes.indices {
+        func add(_ body: String) throws -> NewOutboxItem {
+          let draft = Sample.draft("/\(number)", body: body, lane: nil, key: "k\(number)")
+          return NewOutboxItem(
+            id: "new", draft: draft, url: try draft.checked(maxBody: 9), subject: Sample.alice)
+        }
+        try await expect(throws: OutboxStoreFailure.keyConflict(at: 0)) {
+          try await store.enqueue([add("b")], within: OutboxSettings())
+        }
+        try expect(try await store.enqueue([add("a")], within: OutboxSettings())[0].isDuplicate, is: true)
+      }
+    },
     OutboxFact(
       "items of a user without a name are the sign-in's: after its sign-out they wait for a person, in their order"
     ) {

@@ -53,9 +53,11 @@ extension [LaneClaim] {
   package var deliveries: [Delivery] { flatMap(\.deliveries) }
 
   /// What became of all deliveries of these claims.
-  package func settled(_ outcome: (Delivery) -> DeliveryOutcome) -> [Settlement] {
+  package func settled(hasLeft: Bool = false, _ outcome: (Delivery) -> DeliveryOutcome) -> [Settlement] {
     flatMap { claim in
-      claim.deliveries.map { Settlement(epoch: claim.epoch, number: $0.number, outcome: outcome($0)) }
+      claim.deliveries.map {
+        Settlement(epoch: claim.epoch, number: $0.number, outcome: outcome($0), hasLeft: hasLeft)
+      }
     }
   }
 }

@@ -139,7 +139,7 @@ extension OutboxModel {
       id: shown.id, subject: shown.subject, draft: item.new.draft, state: shown.state, reason: shown.reason,
       attempts: shown.attempts, createdAt: shown.createdAt,
       nextAttemptAt: item.progress.state == .waiting ? item.progress.dueAt : nil,
-      unknownSince: item.progress.unknownSince,
+      unknownSince: item.progress.unknownSince, mayHaveLeft: item.progress.mayHaveLeft,
       lastStatus: shown.lastStatus, lastError: shown.lastError, exportedAt: moment)
   }
 

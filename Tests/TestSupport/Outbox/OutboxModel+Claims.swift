@@ -34,7 +34,7 @@ extension OutboxModel {
     take(number, outOf: settlement.epoch)
     let isOutdated = items[number].map(isOutdated) ?? false
     update(number, isPublished: settlement.outcome != .released || isOutdated) {
-      $0.settle(settlement.outcome, at: time)
+      $0.settle(settlement.outcome, hasLeft: settlement.hasLeft, at: time)
       if isOutdated, $0.state != .delivered { $0.supersede(at: time) }
     }
     if !settlement.outcome.leavesLane { end(settlement.epoch) }

@@ -61,7 +61,7 @@ extension OutboxSimulation {
       url: "\(one(of: Self.apis + [Self.apis[0]]))/items", body: isLarge ? Self.large : [0x61],
       lane: lane ?? "default", isUnordered: lane == nil)
     (draft.notBefore, draft.expiresAt) = (notBefore, expiresAt)
-    if chances(1, in: 8) { draft.idempotencyKey = "key-\(number(0...9))" }
+    if chances(1, in: 6) { draft.idempotencyKey = "key-\(number(0...3))" }
     if chances(1, in: 6) { draft.replaceKey = one(of: ["\u{C5}", "A\u{30A}"]) }
     return draft
   }

@@ -41,6 +41,7 @@ extension OutboxSimulation {
     if let since = item.unknownSince, !mayBeRepeated, elapsed - since > horizon + untoldSteps + 2 {
       violated("\(text) is sent again unasked, and its fate is unknown for \(elapsed - since) ms")
     }
+    checkKey(delivery, stored)
     checkLimits(name, stored, text)
     checkLane(stored, epoch, text)
   }
@@ -53,6 +54,19 @@ extension OutboxSimulation {
 
   func isDiscarding(_ name: AccountName) -> Bool {
     daemon?.calls.values.contains { if case .purge(name, _, _, _) = $0.kind { true } else { false } } ?? false
+  }
+
+  /// No API is shown one key of a user with two contents, as long as the outbox remembers the first.
+  private func checkKey(_ delivery: Delivery, _ stored: OutboxModel.Item) {
+    guard let subject = model.subject(of: stored)?.named, let text = delivery.request.idempotencyKey else { return }
+    let key = SentKey(account: stored.account, subject: subject, key: text)
+    if let first = sentKeys[key], model.items[first.number] != nil {
+      if !OutboxModel.isSame(first.new, stored.new) {
+        violated("item \(stored.number) has the key of item \(first.number)")
+      }
+    } else {
+      sentKeys[key] = stored
+    }
   }
 
   private func checkLimits(_ name: AccountName, _ stored: OutboxModel.Item, _ text: String) {

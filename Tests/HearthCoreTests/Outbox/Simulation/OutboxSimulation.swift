@@ -11,6 +11,12 @@ final class OutboxSimulation: Simulation {
     case callDone(Int), callAnswered(Int), flushTimedOut(Int), sessionReported(AccountName)
   }
 
+  struct SentKey: Hashable {
+    let account: AccountName
+    let subject: Subject
+    let key: String
+  }
+
   struct Appointment {
     let at: Int
     let order: Int
@@ -52,6 +58,8 @@ final class OutboxSimulation: Simulation {
       })
   }
   var items: [Int64: TrackedItem] = [:]
+  /// The item that each key was first sent for.
+  var sentKeys: [SentKey: OutboxModel.Item] = [:]
   /// Whether sending goes on: for a disk that fails, and how slow it is.
   var isDiskFailing = false
   var slowestDisk = 4
