@@ -35,9 +35,10 @@ package protocol OutboxStore: Sendable {
   /// the existing item, unless that has ended unsent (`ItemProgress.hasEndedUnsent`). An item supersedes every older
   /// one of its owner with its `replaceKey` that could still be sent, in any lane and state. If the request of an older
   /// one may have left, it is superseded only when it ends other than delivered, and the newer one is not claimed
-  /// before. For an exported item (`NewOutboxItem.kept`) the receipt may also name the existing item with its id, which
-  /// is a conflict of keys if it is another request, or a later item with its `replaceKey`. Only the limits in
-  /// `settings` for the whole outbox apply.
+  /// before. Of a user's items with one `replaceKey` the one made last is the newest (`createdAt` of an exported one),
+  /// whoever was known when it was made. For an exported item (`NewOutboxItem.kept`) the receipt may also name the
+  /// existing item with its id, which is a conflict of keys if it is another request, or a later item with its
+  /// `replaceKey`. Only the limits in `settings` for the whole outbox apply.
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]

@@ -35,7 +35,7 @@ package enum OutboxCheck {
           if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
           if try !OutboxSchema.isScheduleDated(db) { try OutboxSchema.dateSchedule(db) }
           if try !OutboxSchema.isClockFollowed(db) { try OutboxSchema.followClock(db) }
-          if try !OutboxSchema.isSendingRemembered(db) { try OutboxSchema.rememberSending(db) }
+          if try !OutboxSchema.isMakingRemembered(db) { try OutboxSchema.rememberMaking(db) }
           try readAll(db)
           problems = try unreadable(db) + damagedContents(db) + orphans(db) + miscounts(db) + lanes(db)
           return .rollback

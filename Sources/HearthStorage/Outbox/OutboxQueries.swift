@@ -3,7 +3,7 @@ enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
     not_before, expires_at, next_attempt_at, unknown_since, finished_at, last_status, last_error, \
-    idempotency_key, bytes, expect, replace_key, has_left
+    idempotency_key, bytes, expect, replace_key, has_left, made_at
     """
 
   /// For `OutboxCheck` alone.
@@ -30,12 +30,14 @@ enum OutboxQueries {
     SELECT \(columns) FROM items WHERE owner = ? AND replace_key = ? AND state IN (0, 1, 2, 3, 5)
     """
   static let newerToReplace = """
-    SELECT 1 FROM items INDEXED BY items_by_newness WHERE owner = ? AND replace_key = ? AND n > ? LIMIT 1
+    SELECT 1 FROM items INDEXED BY items_by_newness
+    WHERE owner = ? AND replace_key = ? AND (made_at, n) > (?, ?) LIMIT 1
     """
   static let laterToReplace = """
     SELECT \(columns) FROM items INDEXED BY items_by_newness
-    WHERE owner = ? AND replace_key = ? AND created_at > ? LIMIT 1
+    WHERE owner = ? AND replace_key = ? AND made_at > ? LIMIT 1
     """
+  static let lastMade = "SELECT max(made_at) FROM items INDEXED BY items_by_newness WHERE owner = ? AND replace_key = ?"
   static let byState = """
     SELECT \(columns) FROM items WHERE owner = ? AND state = ? AND position > ? ORDER BY position LIMIT ?
     """
@@ -146,8 +148,8 @@ enum OutboxQueries {
   static let insert = """
     INSERT INTO items (id, owner, lane, position, state, is_head, due_at, method, url, origin, attempts, conflicts,
       created_at, not_before, expires_at, next_attempt_at, idempotency_key, digest, replace_key, bytes, expect,
-      reason, unknown_since, has_left, finished_at, last_status, last_error)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      reason, unknown_since, has_left, finished_at, last_status, last_error, made_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     """
   static let insertContent = "INSERT INTO contents (item, headers, body, checksum) VALUES (?, ?, ?, ?)"
   static let deliver = """

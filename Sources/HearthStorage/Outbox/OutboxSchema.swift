@@ -15,7 +15,7 @@ enum OutboxSchema {
     migrator.registerMigration("5", migrate: addChecksums)
     migrator.registerMigration("6", migrate: dateSchedule)
     migrator.registerMigration("7", migrate: followClock)
-    migrator.registerMigration("8", migrate: rememberSending)
+    migrator.registerMigration("8", migrate: rememberMaking)
     return migrator
   }
 
@@ -33,8 +33,8 @@ enum OutboxSchema {
     try db.tableExists("places") && db.columns(in: "places").contains { $0.name == "stepped" }
   }
 
-  static func isSendingRemembered(_ db: Database) throws -> Bool {
-    try db.tableExists("items") && db.columns(in: "items").contains { $0.name == "has_left" }
+  static func isMakingRemembered(_ db: Database) throws -> Bool {
+    try db.tableExists("items") && db.columns(in: "items").contains { $0.name == "made_at" }
   }
 
   private static func hasUnreadableList(_ db: Database) throws -> Bool {
@@ -51,7 +51,7 @@ enum OutboxSchema {
       || applied.contains("5") != ContentChecksums.areKept(in: db)
       || applied.contains("6") != isScheduleDated(db)
       || applied.contains("7") != isClockFollowed(db)
-      || applied.contains("8") != isSendingRemembered(db)
+      || applied.contains("8") != isMakingRemembered(db)
   }
 
   /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
@@ -121,13 +121,19 @@ enum OutboxSchema {
   }
 
   /// Whether a request has left, so that no API is shown a key with two contents. Of an item that was retried before this
-  /// was kept, what it came to last tells.
-  static func rememberSending(_ db: Database) throws {
+  /// was kept, what it came to last tells. And what orders items with one `replaceKey`, which was their number.
+  static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """
         ALTER TABLE items ADD COLUMN has_left INTEGER NOT NULL DEFAULT 0;
         UPDATE items SET has_left = 1
           WHERE attempts = 0 AND unknown_since IS NULL AND (last_status IS NOT NULL OR last_error IS NOT NULL);
+        ALTER TABLE items ADD COLUMN made_at INTEGER NOT NULL DEFAULT 0;
+        UPDATE items SET made_at = latest FROM (
+          SELECT n AS number, max(created_at) OVER (PARTITION BY owner, replace_key ORDER BY n) AS latest
+          FROM items WHERE replace_key IS NOT NULL) WHERE n = number;
+        DROP INDEX items_by_newness;
+        CREATE INDEX items_by_newness ON items (owner, replace_key, made_at) WHERE replace_key IS NOT NULL;
         """)
   }
 

@@ -44,7 +44,7 @@ extension OutboxTransaction {
         draft.idempotencyKey == nil ? nil : content, draft.replaceKey, bytes, draft.expect?.rawValue,
         progress.reason?.rawValue, progress.unknownSince?.milliseconds, progress.hasLeft,
         progress.finishedAt?.milliseconds,
-        progress.lastStatus, progress.lastError,
+        progress.lastStatus, progress.lastError, try madeAt(new, at: createdAt).milliseconds,
       ])
     try execute(
       OutboxQueries.insertContent,
@@ -101,7 +101,7 @@ extension OutboxTransaction {
   /// The item with this idempotency key, and the digest of its content. One that has ended unsent gives its key up.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let found = try db.firstRow(OutboxQueries.byKey, [owner, key]) {
-      (try StoredItem($0), digest: Data(try $0.blob(26) ?? []))
+      (try StoredItem($0), digest: Data(try $0.blob(27) ?? []))
     }
     guard let found, found.0.progress.hasEndedUnsent else { return found }
     try execute(OutboxQueries.dropKey, [found.0.number])
@@ -109,6 +109,15 @@ extension OutboxTransaction {
   }
 
   // MARK: - Replacing
+
+  /// The time that orders the items of an account with one `replaceKey`, whoever of its users they belong to: one that
+  /// was exported is as old as it is, and any other is the newest, however the clock was set.
+  private func madeAt(_ new: NewOutboxItem, at createdAt: Timestamp) throws -> Timestamp {
+    guard let key = new.draft.replaceKey, new.kept == nil else { return createdAt }
+    let owners = counters.owners.values.filter { $0.account == new.draft.account }
+    let last = try owners.compactMap { try number(OutboxQueries.lastMade, [$0.id, key]) }.max()
+    return last.map { max(createdAt, Timestamp(milliseconds: $0 + 1)) } ?? createdAt
+  }
 
   /// The items that a newer one with their `replaceKey` replaces, in their order: all that could be sent some day, but for
   /// those whose requests may have left.
@@ -120,14 +129,14 @@ extension OutboxTransaction {
   /// Tells whether a newer item with its `replaceKey` was accepted, so that it is not sent again.
   func isOutdated(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
-    return try number(OutboxQueries.newerToReplace, [item.owner, key, item.number]) != nil
+    return try number(OutboxQueries.newerToReplace, [item.owner, key, item.madeAt.milliseconds, item.number]) != nil
   }
 
   /// Tells whether the request of an older item with its `replaceKey` may be under way. It waits for its end.
   func isOvertaking(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try rows(OutboxQueries.byReplaceKey, [item.owner, key]).contains {
-      $0.number < item.number && claims.isBegun($0.number)
+      ($0.madeAt, $0.number) < (item.madeAt, item.number) && claims.isBegun($0.number)
     }
   }
 

@@ -16,6 +16,8 @@ struct StoredItem {
   let bytes: Int
   let expect: ExpectedContent?
   let replaceKey: Name?
+  /// It orders the items with one `replaceKey`, as does `number` between equal ones. See `OutboxTransaction.madeAt`.
+  let madeAt: Timestamp
   var progress: ItemProgress
 
   /// The state of its row. Nothing is kept as in flight: there that stands for what is held in its place.
@@ -43,6 +45,7 @@ struct StoredItem {
     bytes = try row.count(22, atMost: OutboxCounters.mostBytes)
     expect = try row.text(23).flatMap(ExpectedContent.init(rawValue:))
     replaceKey = try row.text(24).map { Name($0) }
+    madeAt = Timestamp(milliseconds: try row.number(26))
     progress = ItemProgress(state: state.flatMap { $0 == .inFlight ? .held : $0 } ?? .dead)
     progress.reason = try row.text(6).flatMap(OutboxItem.Reason.init(rawValue:))
     let dueAt = try row.number(8)

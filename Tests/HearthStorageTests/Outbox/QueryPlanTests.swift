@@ -9,8 +9,9 @@ import Testing
   /// All statements on items but `every`, which is for `OutboxCheck` alone.
   private static let statements = [
     OutboxQueries.byNumber, OutboxQueries.byID, OutboxQueries.content, OutboxQueries.byKey,
-    OutboxQueries.byReplaceKey, OutboxQueries.newerToReplace, OutboxQueries.laterToReplace, OutboxQueries.byState,
-    OutboxQueries.placesByState, OutboxQueries.placesByLane, OutboxQueries.firstOfLane, OutboxQueries.activeInLane,
+    OutboxQueries.byReplaceKey, OutboxQueries.newerToReplace, OutboxQueries.laterToReplace, OutboxQueries.lastMade,
+    OutboxQueries.byState, OutboxQueries.placesByState, OutboxQueries.placesByLane, OutboxQueries.firstOfLane,
+    OutboxQueries.activeInLane,
     OutboxQueries.placeInLane, OutboxQueries.followers, OutboxQueries.window, OutboxQueries.oldest,
     OutboxQueries.nextOrigin, OutboxQueries.fresh, OutboxQueries.due, OutboxQueries.nextDue,
     OutboxQueries.unanswered, OutboxQueries.retrying, OutboxQueries.shift, OutboxQueries.shiftClaimed,

@@ -186,6 +186,35 @@ extension OutboxStoreContract {
       try await bench.restore([.made(2, "/dead", state: .dead, reason: .rejected, replaceKey: "r")])
       try expect(try await bench.store.item(there.id)?.state, is: .pending)
     },
+    OutboxFact("of two values with one replaceKey the one made later is the newer, whoever was known when it was made")
+    {
+      bench in
+      let store = bench.store
+      func bind() async throws {
+        _ = try await store.bind(Sample.work, to: Sample.alice, formerly: nil, adopts: true, limit: 9)
+      }
+      func nobodys(_ number: Int, _ path: String, createdAt: Timestamp) async throws -> String {
+        var item = ExportedItem.made(number, path, subject: nil, replaceKey: "r")
+        item.createdAt = createdAt
+        let receipt = try await bench.restore([item], at: bench.clock.now())[0]
+        try await bind()
+        return receipt.item.id
+      }
+      try await bind()
+      try await bench.add(Sample.draft("/delivered", replaceKey: "r"))
+      try await store.finish { _ in .delivered(status: 200) }
+      let older = try await nobodys(1, "/older", createdAt: start - .seconds(60))
+      try expect(try await store.item(older)?.state, is: .superseded)
+      bench.clock.advance(by: .seconds(90))
+      let newer = try await nobodys(2, "/newer", createdAt: start + .seconds(80))
+      let between = try await nobodys(3, "/between", createdAt: start + .seconds(70))
+      try expect(try await store.item(between)?.state, is: .superseded)
+      // What is enqueued is the newest, though the clock was ahead.
+      bench.clock.step(by: .seconds(-3600))
+      try await bench.add(Sample.draft("/newest", replaceKey: "r"))
+      try expect(try await store.item(newer)?.state, is: .superseded)
+      try expect(try await store.settle().claims.paths, is: ["/newest"])
+    },
     OutboxFact("what was exported longer ago than the horizon needs review before it is sent again") { bench in
       let late = OutboxSettings().idempotencyHorizon + .seconds(1)
       let receipts = try await bench.restore([.made(1, "/late", lane: "late", age: late), .made(2, "/1")])

@@ -59,8 +59,7 @@ extension OutboxModel {
     let number = nextCount()
     let item = Item(
       number: number, new: new, origin: new.url.origin, bytes: bytes, createdAt: new.kept?.createdAt ?? now,
-      owner: owner, lane: lane,
-      position: older?.position ?? number, placedAt: number,
+      madeAt: madeAt(new, at: now), owner: owner, lane: lane, position: older?.position ?? number, placedAt: number,
       progress: new.kept?.progress ?? ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now),
       holdsKey: draft.idempotencyKey != nil)
     items[number] = item
@@ -82,7 +81,7 @@ extension OutboxModel {
     }
     guard let key = draft.replaceKey else { return nil }
     return items.values.first {
-      $0.owner == owner && $0.new.draft.replaceKey == key && $0.createdAt > kept.createdAt
+      $0.owner == owner && $0.new.draft.replaceKey == key && $0.madeAt > kept.createdAt
     }
   }
 

@@ -63,19 +63,12 @@ extension OutboxModel {
 
   /// Whether a newer item with its `replaceKey` was accepted.
   package func isOutdated(_ item: Item) -> Bool {
-    item.new.draft.replaceKey.map { key in
-      items.values.contains { $0.owner == item.owner && $0.new.draft.replaceKey == key && $0.number > item.number }
-    } ?? false
+    items.values.contains { item.isOlder(than: $0) }
   }
 
   /// Whether the request of an older one may be under way.
   package func isOvertaking(_ item: Item) -> Bool {
-    item.new.draft.replaceKey.map { key in
-      claimOf.keys.contains { number in
-        number < item.number && isBegun(number) && items[number]!.owner == item.owner
-          && items[number]!.new.draft.replaceKey == key
-      }
-    } ?? false
+    claimOf.keys.contains { isBegun($0) && items[$0]!.isOlder(than: item) }
   }
 
   private var nextExpiry: Timestamp? {

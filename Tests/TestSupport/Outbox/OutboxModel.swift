@@ -9,6 +9,8 @@ package struct OutboxModel: Sendable {
     package let origin: Origin
     package let bytes: Int
     package let createdAt: Timestamp
+    /// It orders those with one `replaceKey`, as does the number between equal ones.
+    let madeAt: Timestamp
     package internal(set) var owner: Int
     /// Nil for an unordered item.
     package internal(set) var lane: Int?
@@ -18,6 +20,12 @@ package struct OutboxModel: Sendable {
     package internal(set) var progress: ItemProgress
     /// Whether its idempotency key, which the caller gave, stands for it.
     package internal(set) var holdsKey: Bool
+
+    /// Whether another one has the `replaceKey` of this one and was made later.
+    func isOlder(than other: Item) -> Bool {
+      new.draft.replaceKey != nil && owner == other.owner && new.draft.replaceKey == other.new.draft.replaceKey
+        && (madeAt, number) < (other.madeAt, other.number)
+    }
 
     package var account: AccountName { new.draft.account }
     package var kind: OutboxKinds { lane == nil ? .unordered : .lanes }
@@ -206,6 +214,15 @@ package struct OutboxModel: Sendable {
       }
     }
     return stats
+  }
+
+  /// One that was exported is as old as it is; any other is the newest of the account with its `replaceKey`.
+  func madeAt(_ new: NewOutboxItem, at now: Timestamp) -> Timestamp {
+    if let kept = new.kept { return kept.createdAt }
+    let others = items.values.filter {
+      new.draft.replaceKey != nil && $0.account == new.draft.account && $0.new.draft.replaceKey == new.draft.replaceKey
+    }
+    return others.map { $0.madeAt + .milliseconds(1) }.reduce(now, max)
   }
 
   // MARK: - Owners and lanes
