@@ -6,6 +6,8 @@ package struct Delivery: Hashable, Sendable {
   package let item: OutboxItem
   /// The number of 409 responses of the API so far.
   package let conflicts: Int
+  /// See `ItemProgress.offlineAnswers`.
+  package let offlineAnswers: Int
   /// When the request was sent whose result is unknown. Nil if the API has certainly not acted on the item.
   package var unknownSince: Timestamp?
   /// The item is not sent after this time.
@@ -14,10 +16,11 @@ package struct Delivery: Hashable, Sendable {
   package let expect: ExpectedContent?
 
   package init(
-    number: Int64, item: OutboxItem, conflicts: Int, unknownSince: Timestamp? = nil, expiresAt: Timestamp? = nil,
-    request: APIRequest, expect: ExpectedContent? = nil
+    number: Int64, item: OutboxItem, conflicts: Int, offlineAnswers: Int = 0, unknownSince: Timestamp? = nil,
+    expiresAt: Timestamp? = nil, request: APIRequest, expect: ExpectedContent? = nil
   ) {
     (self.number, self.item, self.conflicts, self.unknownSince) = (number, item, conflicts, unknownSince)
+    self.offlineAnswers = offlineAnswers
     (self.expiresAt, self.request, self.expect) = (expiresAt, request, expect)
   }
 

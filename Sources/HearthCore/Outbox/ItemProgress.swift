@@ -8,6 +8,8 @@ package struct ItemProgress: Hashable, Sendable {
   package var attempts = 0
   /// The number of 409 responses of the API.
   package var conflicts = 0
+  /// The number of 407 and 511 responses since the API itself has answered. They are not counted in `attempts`.
+  package var offlineAnswers = 0
   /// When the item may be claimed. Nil means at once.
   package var dueAt: Timestamp?
   package var notBefore: Timestamp?
@@ -80,6 +82,7 @@ package struct ItemProgress: Hashable, Sendable {
       state = .waiting
       attempts += 1
       if wait.isConflict { conflicts += 1 }
+      if wait.status != nil { offlineAnswers = 0 }
       (dueAt, nextAttemptAt) = (now + wait.duration, now + wait.duration)
       unknownSince = unknownSince ?? wait.unknownFor.map { now - $0 }
       (lastStatus, lastError) = (wait.status, wait.error)
@@ -90,6 +93,7 @@ package struct ItemProgress: Hashable, Sendable {
       // alone.
       nextAttemptAt = now + probeIn
       dueAt = status == nil ? now : nextAttemptAt
+      if status != nil { offlineAnswers += 1 }
       (lastStatus, lastError) = (status, error)
     case .dead(let reason, let status, let error):
       if status != nil || reason == .attemptsExhausted { attempts += 1 }

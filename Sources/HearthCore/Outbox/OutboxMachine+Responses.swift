@@ -112,6 +112,11 @@ extension OutboxMachine {
     _ id: SenderID, _ delivery: Delivery, _ status: Int?, _ message: String, at now: Timestamp
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
+    if status != nil, delivery.offlineAnswers > 0, accounts[name]?.breaker.unreachable.contains(origin) != true {
+      // Others have got through since the last such response: it is about this item alone.
+      let wait = settings.retry.wait(failures: delivery.offlineAnswers + 1, random: random())
+      return settle(id, .unreachable(probeIn: wait, status: status, error: message), at: now)
+    }
     // After a reload has removed the origin, no request would ever end its outage.
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now

@@ -3,7 +3,7 @@ enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
     not_before, expires_at, next_attempt_at, unknown_since, finished_at, last_status, last_error, \
-    idempotency_key, bytes, expect, replace_key, has_left, made_at
+    idempotency_key, bytes, expect, replace_key, has_left, made_at, offline_answers
     """
 
   /// For `OutboxCheck` alone.
@@ -158,8 +158,8 @@ enum OutboxQueries {
     """
   static let update = """
     UPDATE items SET owner = ?, position = ?, state = ?, reason = ?, is_head = ?, due_at = ?, attempts = ?,
-      conflicts = ?, not_before = ?, expires_at = ?, next_attempt_at = ?, unknown_since = ?, has_left = ?, finished_at = ?,
-      last_status = ?, last_error = ? WHERE n = ?
+      conflicts = ?, offline_answers = ?, not_before = ?, expires_at = ?, next_attempt_at = ?, unknown_since = ?,
+      has_left = ?, finished_at = ?, last_status = ?, last_error = ? WHERE n = ?
     """
   static let setHead = "UPDATE items SET is_head = ? WHERE n = ?"
   static let delete = "DELETE FROM items WHERE n = ?"

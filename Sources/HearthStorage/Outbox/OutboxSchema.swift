@@ -121,7 +121,8 @@ enum OutboxSchema {
   }
 
   /// Whether a request has left, so that no API is shown a key with two contents. Of an item that was retried before this
-  /// was kept, what it came to last tells. And what orders items with one `replaceKey`, which was their number.
+  /// was kept, what it came to last tells. And what orders items with one `replaceKey`, which was their number. And the
+  /// responses that are not charged.
   static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -132,6 +133,7 @@ enum OutboxSchema {
         UPDATE items SET made_at = latest FROM (
           SELECT n AS number, max(created_at) OVER (PARTITION BY owner, replace_key ORDER BY n) AS latest
           FROM items WHERE replace_key IS NOT NULL) WHERE n = number;
+        ALTER TABLE items ADD COLUMN offline_answers INTEGER NOT NULL DEFAULT 0;
         DROP INDEX items_by_newness;
         CREATE INDEX items_by_newness ON items (owner, replace_key, made_at) WHERE replace_key IS NOT NULL;
         """)

@@ -273,7 +273,8 @@ extension OutboxTransaction {
     return .sound(
       Delivery(
         number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,
-        unknownSince: item.progress.unknownSince, expiresAt: item.progress.expiresAt,
+        offlineAnswers: item.progress.offlineAnswers, unknownSince: item.progress.unknownSince,
+        expiresAt: item.progress.expiresAt,
         request: APIRequest(
           method: item.method, url: url, headers: stored.headers, body: stored.body, idempotencyKey: item.idempotencyKey
         ),

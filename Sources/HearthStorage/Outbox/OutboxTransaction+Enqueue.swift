@@ -101,7 +101,7 @@ extension OutboxTransaction {
   /// The item with this idempotency key, and the digest of its content. One that has ended unsent gives its key up.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let found = try db.firstRow(OutboxQueries.byKey, [owner, key]) {
-      (try StoredItem($0), digest: Data(try $0.blob(27) ?? []))
+      (try StoredItem($0), digest: Data(try $0.blob(28) ?? []))
     }
     guard let found, found.0.progress.hasEndedUnsent else { return found }
     try execute(OutboxQueries.dropKey, [found.0.number])

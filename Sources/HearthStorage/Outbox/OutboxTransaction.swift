@@ -130,10 +130,9 @@ final class OutboxTransaction {
       OutboxQueries.update,
       [
         item.owner, item.position, item.state.number, progress.reason?.rawValue, item.isHead, item.dueAt,
-        progress.attempts, progress.conflicts, progress.notBefore?.milliseconds, progress.expiresAt?.milliseconds,
-        progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds, progress.hasLeft,
-        progress.finishedAt?.milliseconds,
-        progress.lastStatus, progress.lastError, item.number,
+        progress.attempts, progress.conflicts, progress.offlineAnswers, progress.notBefore?.milliseconds,
+        progress.expiresAt?.milliseconds, progress.nextAttemptAt?.milliseconds, progress.unknownSince?.milliseconds,
+        progress.hasLeft, progress.finishedAt?.milliseconds, progress.lastStatus, progress.lastError, item.number,
       ])
     if progress.dueAt != nil { scheduled() }
     effects.touched.insert(item.owner)

@@ -52,6 +52,7 @@ struct StoredItem {
     progress.dueAt = dueAt == 0 ? nil : Timestamp(milliseconds: dueAt)
     progress.attempts = try row.count(11, atMost: Self.mostAttempts)
     progress.conflicts = try row.count(12, atMost: Self.mostAttempts)
+    progress.offlineAnswers = try row.count(27, atMost: Self.mostAttempts)
     progress.notBefore = try time(14)
     progress.expiresAt = try time(15)
     progress.nextAttemptAt = try time(16)

@@ -36,6 +36,21 @@ import Testing
     }
   }
 
+  @Test("Responses of a proxy or a portal are counted until the API itself answers")
+  func offlineAnswers() {
+    var item = ItemProgress(at: Self.now)
+    func settle(_ outcome: DeliveryOutcome) -> Int {
+      item.settle(outcome, at: Self.now)
+      return item.offlineAnswers
+    }
+    let portal = DeliveryOutcome.unreachable(probeIn: .zero, status: 511, error: "no")
+    #expect(settle(portal) == 1)
+    #expect(settle(.unreachable(probeIn: .zero, status: nil, error: "no")) == 1)
+    #expect(settle(Self.wait(status: nil, unknownFor: .zero)) == 1)
+    #expect(settle(portal) == 2)
+    #expect(settle(Self.wait(status: 503)) == 0)
+  }
+
   @Test("An item that is released stays as it was", arguments: [OutboxItem.State.pending, .waiting])
   func released(_ state: OutboxItem.State) {
     var item = ItemProgress(state: state)

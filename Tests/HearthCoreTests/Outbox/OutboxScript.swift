@@ -109,7 +109,7 @@ struct OutboxScript {
 
   mutating func claim(
     _ lane: Name? = "default", count: Int = 1, account: AccountName = Sample.work, origin: Origin = Sample.origin,
-    bytes: Int = 10, expiresAt: Timestamp? = nil, unknownSince: Timestamp? = nil
+    bytes: Int = 10, expiresAt: Timestamp? = nil, unknownSince: Timestamp? = nil, offlineAnswers: Int = 0
   ) -> LaneClaim {
     epoch += 1
     let deliveries = (0..<count).map { place in
@@ -119,7 +119,8 @@ struct OutboxScript {
         id: "\(number)", account: account, subject: Sample.alice, lane: lane, method: "POST", url: url.description,
         state: .pending, createdAt: now, idempotencyKey: "\(number)", bytes: bytes)
       return Delivery(
-        number: number, item: item, conflicts: 0, unknownSince: unknownSince, expiresAt: expiresAt,
+        number: number, item: item, conflicts: 0, offlineAnswers: offlineAnswers, unknownSince: unknownSince,
+        expiresAt: expiresAt,
         request: APIRequest(method: "POST", url: url, headers: [], body: [], idempotencyKey: "\(number)"))
     }
     return LaneClaim(epoch: epoch, deliveries: deliveries)

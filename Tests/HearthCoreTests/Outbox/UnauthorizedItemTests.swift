@@ -16,6 +16,32 @@ struct UnauthorizedItemTests {
     #expect(outbox.settled.isEmpty)
   }
 
+  @Test(
+    "has only the item wait, longer each time, that is answered 511 again though others get through",
+    arguments: [(1, 1), (2, 2), (5, 16), (40, 6 * 3600 / 2)])
+  func portalForOne(_ before: Int, _ seconds: Int64) throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a", offlineAnswers: before), outbox.claim("b")])
+    let ids = outbox.start()
+    outbox.answer(ids[0], 511)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome.probeIn) == [.seconds(seconds)])
+    #expect(outbox.machine.probeTime(of: Sample.work, Sample.origin, at: outbox.now) == nil)
+    #expect(outbox.machine.pausedReason(of: Sample.work) == nil)
+  }
+
+  @Test("takes the first 511, and each during an outage, for the word of a portal before the origin")
+  func portal() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a"), outbox.claim("b", offlineAnswers: 1), outbox.claim("c")])
+    let ids = outbox.start()
+    outbox.answer(ids[0], 511)
+    let until = try #require(outbox.machine.probeTime(of: Sample.work, Sample.origin, at: outbox.now))
+    outbox.answer(ids[1], 511)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome.probeIn) == [until - outbox.now, until - outbox.now])
+  }
+
   @Test("tells the store whether a request has left, which none has without a connection", arguments: [true, false])
   func hasLeft(_ isConnected: Bool) throws {
     var outbox = OutboxScript()
@@ -98,4 +124,8 @@ struct UnauthorizedItemTests {
         ScriptedBearerTokenProvider.token(number).fingerprint, origin: Sample.origin,
         isAcceptedElsewhere: isAcceptedElsewhere), Sample.work)
   }
+}
+
+extension DeliveryOutcome {
+  fileprivate var probeIn: Duration? { if case .unreachable(let wait, _, _) = self { wait } else { nil } }
 }

@@ -25,6 +25,19 @@ extension OutboxStoreContract {
       bench.clock.jump(to: later)
       try expect(try await bench.store.settle().claims.deliveries.map(\.item.attempts), is: [1])
     },
+    OutboxFact("how often a proxy or a portal has answered is kept with the item, until the API answers") { bench in
+      try await bench.add(Sample.draft("/1"))
+      for (count, status) in [(0, 511), (1, 503), (0, 511), (1, 407)] {
+        let claims = try await bench.store.settle().claims
+        try expect(claims.deliveries.map(\.offlineAnswers), is: [count])
+        let outcome: DeliveryOutcome =
+          status == 503 ? wait(.zero) : .unreachable(probeIn: .zero, status: status, error: "no")
+        _ = try await bench.store.exchange(claims.settled { _ in outcome }, releasing: [], claiming: [])
+      }
+      let store = try bench.reopen()
+      try await store.recover()
+      try expect(try await store.settle().claims.deliveries.map(\.offlineAnswers), is: [2])
+    },
     OutboxFact("what is claimed is pending until it begins, and in flight until it is settled") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
       let claim = try await bench.store.settle(takesFollowers: true).claims[0]

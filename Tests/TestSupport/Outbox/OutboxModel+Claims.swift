@@ -206,7 +206,8 @@ extension OutboxModel {
     let draft = item.new.draft
     return Delivery(
       number: item.number, item: shown(item), conflicts: item.progress.conflicts,
-      unknownSince: item.progress.unknownSince, expiresAt: item.progress.expiresAt,
+      offlineAnswers: item.progress.offlineAnswers, unknownSince: item.progress.unknownSince,
+      expiresAt: item.progress.expiresAt,
       request: APIRequest(
         method: draft.method, url: item.new.url, headers: draft.headers, body: draft.body,
         idempotencyKey: draft.idempotencyKey ?? item.new.id))

@@ -144,6 +144,7 @@ extension OutboxSimulation {
       for item in model.items.values where items[item.number] == nil {
         items[item.number] = TrackedItem(item.number, user: user(of: item.new.subject, item.account))
         items[item.number]!.isUnwelcome = !isHealed && item.number.isMultiple(of: 29)
+        items[item.number]!.isBarred = item.number % 23 == 1
       }
       let ids = Set(call.receipts.map(\.item.id))
       note("items \(model.items.values.filter { ids.contains($0.new.id) }.map(\.number).sorted())")

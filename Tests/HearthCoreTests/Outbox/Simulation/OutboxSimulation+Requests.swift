@@ -62,6 +62,7 @@ extension OutboxSimulation {
     case .mixed where chances(1, in: 2): return (.page, quick)
     case .fine, .flaky, .lossy, .refusing, .limited, .mixed: break
     }
+    if item.isBarred, !isHealed { return (.status(511), quick) }
     let isRefused = mood == .refusing || item.isUnwelcome || sessions[name]?.isRevoked == true
     // A token that is no longer the current one may still be good.
     if isRefused || bearer.token.fingerprint != sessions[name]?.fingerprint && chances(1, in: 3) {
@@ -102,7 +103,14 @@ extension OutboxSimulation {
     case .status(let status):
       if status == 502 || status == 504 { item.unknownSince = item.unknownSince ?? item.sentAt }
       if status == 407 || status == 511 {
-        isOut(name, flight.origin)
+        let before = model.items[item.number]?.progress.offlineAnswers ?? 0
+        if before == 0 || daemon!.out[name]?[flight.origin] != nil {
+          isOut(name, flight.origin)
+        } else {
+          // It is the item's alone, which waits longer each time.
+          let step = settings.retryInitial * (1 << min(before, 20))
+          item.floor = max(item.floor, elapsed + Int((min(step, settings.retryMax) * 0.5).wholeMilliseconds))
+        }
       } else {
         daemon!.out[name]?[flight.origin] = nil
       }

@@ -17,6 +17,8 @@ final class TrackedItem {
   var user: Name?
   /// The API answers 401 to this item, whatever the token.
   var isUnwelcome = false
+  /// A gateway answers 511 to this item.
+  var isBarred = false
 
   /// The request that is under way.
   var flight: SenderID?
