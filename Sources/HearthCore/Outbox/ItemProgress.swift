@@ -216,5 +216,7 @@ package struct ItemProgress: Hashable, Sendable {
     reason = nil
     nextAttemptAt = nil
     finishedAt = now
+    // An answer may repeat the content, of which nothing is kept now.
+    if end == .cancelled || end == .superseded { lastError = nil }
   }
 }

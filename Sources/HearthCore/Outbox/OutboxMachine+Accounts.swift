@@ -153,7 +153,8 @@ extension OutboxMachine {
   }
 
   /// Called when a discarding call has ended, successfully or not.
-  package mutating func discarded(_ name: AccountName) {
+  package mutating func discarded(_ name: AccountName, at now: Timestamp) {
+    wipeSoon(at: now)
     accounts[name]?.discards -= 1
     accounts[name]?.mayHaveMore = .all
     wake(name)

@@ -90,8 +90,9 @@ extension OutboxMachine {
     }
   }
 
-  /// Delayed, because emptying its log costs the store about as much as a commit.
-  mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
+  /// Called when content may have been removed. Delayed, because emptying its log costs the store about as much as a
+  /// commit.
+  package mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
 
   private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
     guard let time, let agreed else { return false }
@@ -197,7 +198,8 @@ extension OutboxMachine {
     tooOldSince = skew == nil ? tooOld : nil
     // A server may have told the time meanwhile.
     let isMore = pruning.isMore || skew != nil && tooOld != nil
-    nextPruneAt = isMore ? now : now + max(interval, Self.shortestPruneInterval)
+    let pause = pruning.leavesContent ? Self.shortestPruneInterval : max(interval, Self.shortestPruneInterval)
+    nextPruneAt = isMore ? now : now + pause
   }
 
   package mutating func heldPublished(_ name: AccountName, cursor: String?) {

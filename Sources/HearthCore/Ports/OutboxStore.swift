@@ -173,6 +173,8 @@ package struct OutboxPruning: Hashable, Sendable {
   package var isMore: Bool
   /// When the next finished item will have been kept long enough, which may have passed already. Nil if there is none.
   package var nextAt: Timestamp?
+  /// Whether the files still hold content of items that have none any more: on a full disk there is no room to wipe it.
+  package var leavesContent = false
 
   package init(isMore: Bool, nextAt: Timestamp?) { (self.isMore, self.nextAt) = (isMore, nextAt) }
 }

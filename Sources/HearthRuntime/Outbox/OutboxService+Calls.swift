@@ -80,6 +80,7 @@ extension OutboxService {
   func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
     let item = try await answered(await store.change(id, change))
     if item.subject == nil { madeNobodys(item.account) }
+    noteChange(change)
     return 1
   }
 
@@ -87,7 +88,10 @@ extension OutboxService {
     _ account: AccountName, in state: OutboxItem.State, _ change: OutboxChange
   ) async throws(OutboxError) -> Int {
     try known(account)
-    defer { madeNobodys(account) }
+    defer {
+      madeNobodys(account)
+      noteChange(change)
+    }
     var (count, place) = (0, Int64?.none)
     while true {
       let changed = try await answered(
@@ -95,6 +99,12 @@ extension OutboxService {
       (count, place) = (count + changed.count, changed.place)
       if changed.count < OutboxMachine.batch { return count }
     }
+  }
+
+  private func noteChange(_ change: OutboxChange) {
+    guard change == .cancel else { return }
+    machine.wipeSoon(at: now())
+    follow()
   }
 
   private func madeNobodys(_ account: AccountName) {
@@ -167,7 +177,7 @@ extension OutboxService {
     try known(name)
     machine.discarding(name, at: now())
     defer {
-      machine.discarded(name)
+      machine.discarded(name, at: now())
       follow()
     }
     follow()

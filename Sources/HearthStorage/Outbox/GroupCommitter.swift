@@ -203,6 +203,9 @@ final class GroupCommitter: Sendable {
     return isMore
   }
 
+  /// Whether content that was removed may still be in the files.
+  var leavesContent: Bool { holdsUnwiped.withLock(\.self) || file.logSize > 0 }
+
   /// What was lost with a database that was removed or replaced while it was open.
   struct Loss {
     let identity: OutboxFile.Identity?

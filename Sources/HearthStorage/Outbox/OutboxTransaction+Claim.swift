@@ -149,6 +149,7 @@ extension OutboxTransaction {
   private func supersedeIfOutdated(_ item: StoredItem) throws -> Bool {
     guard try isOutdated(item) else { return false }
     try supersede(item)
+    effects.leavesContentInLog = true
     if let lane = item.lane { try promote(item.owner, lane, isDemanded: true) }
     return true
   }

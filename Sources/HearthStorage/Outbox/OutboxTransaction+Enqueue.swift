@@ -151,6 +151,7 @@ extension OutboxTransaction {
     try outdate(owner, key)
     for item in try replaceable(owner, key) where try isOutdated(item) && revoke(item) {
       try supersede(item)
+      effects.leavesContentInLog = true
       if let lane = item.lane { try promote(owner, lane) }
     }
   }

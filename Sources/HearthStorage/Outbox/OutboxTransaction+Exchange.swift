@@ -35,6 +35,7 @@ extension OutboxTransaction {
     if item.progress.state != .delivered, try isOutdated(item) {
       item.progress.supersede(at: time)
       item.isHead = false
+      effects.leavesContentInLog = true
       return try publish(item, was: old)
     }
     // The head of a lane is found when its claim ends.

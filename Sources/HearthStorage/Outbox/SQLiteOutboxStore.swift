@@ -281,6 +281,8 @@ package final class SQLiteOutboxStore: OutboxStore {
   ) async throws(OutboxStoreFailure) -> OutboxPruning {
     var pruning = try await run { try $0.prune(keeping: settings, limit: limit, by: agreedTime) }
     if try await vacuum() { pruning.isMore = true }
+    let leavesContent = try committer.leavesContent
+    pruning.leavesContent = !pruning.isMore && leavesContent
     return pruning
   }
 

@@ -55,7 +55,7 @@ import Testing
     #expect(outbox.step(id) == .end)
     #expect(outbox.run().isEmpty)
     #expect(Set(outbox.released) == [lane.epoch, waiting.epoch])
-    outbox.machine.discarded(Sample.work)
+    outbox.machine.discarded(Sample.work, at: outbox.now)
     #expect(outbox.run().count == 1)
   }
 

@@ -15,6 +15,8 @@ struct OutboxScript {
   /// When the next item of the store expires, and when the next finished one has been kept for long enough.
   var nextExpiryAt: Timestamp?
   var nextPruneAt: Timestamp?
+  /// Whether its disk has no room to wipe what was removed.
+  var leavesContent = false
 
   /// Recovered, with the pauses read, and signed in as Alice.
   init(_ settings: OutboxSettings = OutboxSettings(), accounts: [AccountName] = [Sample.work]) {
@@ -77,7 +79,9 @@ struct OutboxScript {
         machine.expired(next: nextExpiryAt)
       case .prune(let time):
         if let time, let next = nextPruneAt, next < time { nextPruneAt = nil }
-        machine.pruned(OutboxPruning(isMore: false, nextAt: nextPruneAt), at: now)
+        var pruning = OutboxPruning(isMore: false, nextAt: nextPruneAt)
+        pruning.leavesContent = leavesContent
+        machine.pruned(pruning, at: now)
       case .publishHeld(let name, _): machine.heldPublished(name, cursor: nil)
       case .exchange(let request):
         demands += request.demands

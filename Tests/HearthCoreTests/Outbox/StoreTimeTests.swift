@@ -89,6 +89,23 @@ import Testing
     #expect(outbox.settled.map(\.age) == [.seconds(3)])
   }
 
+  @Test("has the store sweep after a discard, and each minute while there is content that it could not wipe")
+  func unwiped() {
+    var outbox = OutboxScript()
+    func sweeps() -> Int { outbox.works.count { if case .prune = $0 { true } else { false } } }
+    let before = sweeps()
+    outbox.leavesContent = true
+    outbox.machine.discarding(Sample.work, at: outbox.now)
+    outbox.machine.discarded(Sample.work, at: outbox.now)
+    for (wait, count) in [(1, 1), (59, 1), (1, 2), (60, 3)] as [(Int64, Int)] {
+      outbox.now = outbox.now + .seconds(wait)
+      outbox.run()
+      #expect(sweeps() == before + count)
+      if count == 2 { outbox.leavesContent = false }
+    }
+    #expect(outbox.machine.nextWake(after: outbox.now) > outbox.now + .seconds(3600))
+  }
+
   @Test("has the store look at its clock when the clock was set, though nothing can be claimed")
   func stepWhileLocked() {
     var outbox = OutboxScript()

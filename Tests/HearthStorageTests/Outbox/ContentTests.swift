@@ -128,14 +128,28 @@ import Testing
     }
   }
 
-  @Test("A cancelled item leaves no content in the files, large or small", arguments: [1, 400])
-  func cancelled(_ repeats: Int) async throws {
+  @Test(
+    "What is cancelled, discarded or replaced leaves no content in the files, though an answer has repeated it",
+    arguments: [1, 400], ["cancel", "discard", "replace", "replace in flight"])
+  func removed(_ repeats: Int, _ how: String) async throws {
     try await withStore { outbox in
       let body = String(decoding: Array(repeating: Self.secret, count: repeats).flatMap(\.self), as: UTF8.self)
-      let id = try await outbox.add(Sample.draft("/1", body: body))[0].item.id
-      try await outbox.add(Sample.draft("/2"))
-      #expect(try traces(outbox.path) >= repeats)
-      _ = try await outbox.store.change(id, .cancel)
+      let id = try await outbox.add(Sample.draft("/1", body: body, replaceKey: "r"))[0].item.id
+      let delivery = try #require(try await outbox.claim().deliveries.first)
+      let refused = DeliveryOutcome.dead(.rejected, status: 422, error: "422: " + body.prefix(4096))
+      if how != "replace in flight" { try await outbox.finish(delivery, refused) }
+      #expect(try traces(outbox.path) > 0)
+      switch how {
+      case "cancel": _ = try await outbox.store.change(id, .cancel)
+      case "discard": _ = try await outbox.store.purge(Sample.work, of: Sample.alice, limit: 9)
+      case "replace":
+        try await outbox.add(Sample.draft("/2", replaceKey: "r"))
+        _ = try await outbox.store.prune(keeping: outbox.settings, limit: 10, by: outbox.now)
+      default:
+        #expect(outbox.begin(delivery))
+        try await outbox.add(Sample.draft("/2", replaceKey: "r"))
+        try await outbox.finish(delivery, refused)
+      }
       #expect(try traces(outbox.path) == 0)
     }
   }

@@ -164,6 +164,34 @@ struct FullDiskTests {
     #expect(disk.folder.bytes(of: "outbox.sqlite-wal").count < 256 << 10)
   }
 
+  @Test("what was discarded on a full disk is wiped once there is room, and until then a sweep says that it is not")
+  func discarded() async throws {
+    let disk = try FaultyDisk()
+    var store = try await Self.open(disk)
+    #expect(try await Self.fill(store, upTo: 1, body: 1 << 20) == 1)
+    store = try await Self.reopened(store, disk)
+    func isLeft() -> Bool {
+      ["outbox.sqlite", "outbox.sqlite-wal"].contains { name in
+        disk.folder.bytes(of: name).split { $0 != UInt8(ascii: "x") }.contains { $0.count > 99 }
+      }
+    }
+    func sweep() async throws -> OutboxPruning {
+      while true {
+        let pruning = try await store.prune(keeping: Self.settings, limit: 256, by: Sample.start)
+        if !pruning.isMore { return pruning }
+      }
+    }
+    #expect(try await !sweep().leavesContent)
+    disk.limit(to: disk.used)
+    #expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9) == 1)
+    #expect(isLeft())
+    let full = try await sweep()
+    #expect(full.leavesContent == isLeft())
+    disk.limit(to: nil)
+    let sound = try await sweep()
+    #expect(!sound.leavesContent && !isLeft())
+  }
+
   /// The store as the next process finds it: without what only the last one had.
   private static func reopened(
     _ store: consuming SQLiteOutboxStore, _ disk: FaultyDisk, beforeOpening: () -> Void = {}

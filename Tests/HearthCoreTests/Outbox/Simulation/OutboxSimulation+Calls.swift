@@ -195,7 +195,7 @@ extension OutboxSimulation {
       at(elapsed + timeout, .flushTimedOut(id))
       tally[.flush] += 1
     case .purge(let name, _, let user, let signsOut):
-      daemon!.machine.discarded(name)
+      daemon!.machine.discarded(name, at: now)
       disturbed()
       if !call.hasFailed {
         checkDiscarded(name, user, call)
