@@ -109,7 +109,11 @@ extension OutboxMachine {
     guard let account = accounts[name] else { return [] }
     let isSendable = if case .sendable = account.permission { true } else { false }
     let user = isSendable ? account.knownSubject : account.lastSubject ?? account.knownSubject
-    return [nil] + [account.formerSubject, user].filter { $0 != nil }
+    let subjects = [nil] + [account.formerSubject, user].filter { $0 != nil }
+    if isSendable || account.knownSubject != nil { return subjects }
+    // Who signed out before this process began, only the store knows.
+    if user == nil { return subjects + [.last] }
+    return user == .unnamed ? subjects + [.unnamedBefore] : subjects
   }
 
   /// Called when the account's user has signed out. If users have no names, the next user looks the same, even after a

@@ -103,7 +103,8 @@ package protocol OutboxStore: Sendable {
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
 
-  /// Cancels up to `limit` undelivered items of this subject, even dead ones and those in flight. Returns their number.
+  /// Cancels up to `limit` undelivered items of this subject, or of whoever was bound last (`Subject.last`), even dead
+  /// ones and those in flight. Returns their number.
   func purge(_ account: AccountName, of subject: Subject?, limit: Int) async throws(OutboxStoreFailure) -> Int
 
   /// Makes up to `limit` waiting items due now, and returns their number. Those with a later `notBefore` wait for that.

@@ -21,6 +21,9 @@ package struct Subject: Hashable, Sendable {
   /// The users whose sign-in named nobody and who have signed out. Their items wait until somebody retries them.
   package static let unnamedBefore = Subject(issuer: "", id: "unnamed before")
 
+  /// In a call that discards items: the account's last user, or whoever had no name if that one had none.
+  package static let last = Subject(issuer: "", id: "last")
+
   /// It is nil for a user without a name.
   package var named: Subject? { self == .unnamed || self == .unnamedBefore ? nil : self }
 

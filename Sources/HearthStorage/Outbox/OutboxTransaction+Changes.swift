@@ -140,14 +140,22 @@ extension OutboxTransaction {
   }
 
   func purge(_ account: AccountName, of subject: Subject?, limit: Int) throws -> Int {
-    guard let owner = counters.owner(account, subject) else { return 0 }
     var count = 0
-    for state in [OutboxItem.State.pending, .inFlight, .waiting, .held, .dead] where count < limit {
-      for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
-        if try apply(.cancel, to: item, always: true) != nil { count += 1 }
+    for owner in owners(account, subject) {
+      for state in [OutboxItem.State.pending, .inFlight, .waiting, .held, .dead] where count < limit {
+        for item in try rows(OutboxQueries.byState, [owner, state.number, 0, limit - count]) {
+          if try apply(.cancel, to: item, always: true) != nil { count += 1 }
+        }
       }
     }
     return count
+  }
+
+  private func owners(_ account: AccountName, _ subject: Subject?) -> [Int64] {
+    guard subject == .last else { return [counters.owner(account, subject)].compactMap(\.self) }
+    guard let last = counters.owners.values.first(where: { $0.account == account && $0.isCurrent }) else { return [] }
+    if last.subject?.named != nil { return [last.id] }
+    return [.unnamed, .unnamedBefore].compactMap { counters.owner(account, $0) }
   }
 
   func retryNow(_ account: AccountName, limit: Int) throws -> Int {

@@ -67,7 +67,7 @@ import Testing
     #expect(!outbox.works.contains(left))
     report(.blocked(reason: OutboxPermission.signedOut), nil)
     #expect(outbox.works.contains(left))
-    #expect(outbox.machine.subjects(of: Sample.work) == [nil, .unnamed])
+    #expect(outbox.machine.subjects(of: Sample.work) == [nil, .unnamed, .unnamedBefore])
     report(.blocked(reason: OutboxPermission.signedOut), nil)
     #expect(outbox.machine.leaving(Sample.work) == nil)
   }

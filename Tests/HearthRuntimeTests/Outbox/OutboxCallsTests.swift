@@ -288,6 +288,30 @@ import Testing
     }
   }
 
+  @Test(
+    "Discarding once the user has signed out takes what they have left, after a restart too",
+    arguments: [Sample.alice, .unnamed], [false, true])
+  func discardLater(_ user: Subject, _ isRestarted: Bool) async throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    func discard(_ outbox: ServiceFixture) async throws {
+      let subjects = await outbox.service.subjects(of: Sample.work)
+      #expect(try await outbox.service.purge(Sample.work, of: subjects) == 1)
+    }
+    try await withService({ _, _ in .success(APIResponse(status: 503)) }, in: folder) { outbox in
+      await outbox.signIn(user)
+      await outbox.retrying(try await outbox.add(Sample.draft("/1"))[0])
+      await outbox.block("signedOut", knownSubject: nil)
+      await outbox.service.left(Sample.work)
+      if !isRestarted { try await discard(outbox) }
+    }
+    if !isRestarted { return }
+    try await withService(in: folder) { outbox in
+      await outbox.block("signedOut", knownSubject: nil)
+      try await discard(outbox)
+    }
+  }
+
   @Test("When another user signs in, the items that wait for the one before are published as held")
   func publishedHeld() async throws {
     try await withService { outbox in

@@ -101,6 +101,32 @@ extension OutboxStoreContract {
       try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9), is: 1)
       try expect(try await store.item(ids[1])?.state, is: .cancelled)
     },
+    OutboxFact("what the last user of an account has left can be discarded, though nobody is known any more") { bench in
+      let store = bench.store
+      func bind(_ subject: Subject, formerly former: Subject? = nil) async throws {
+        _ = try await store.bind(
+          Sample.work, to: subject, formerly: former, adopts: subject != .unnamedBefore, limit: 9)
+      }
+      try expect(try await store.purge(Sample.work, of: .last, limit: 9), is: 0)
+      try await bind(Sample.bob)
+      let bobs = try await bench.add(Sample.draft("/bob"), subject: Sample.bob)[0].item.id
+      // Twice: the second one finds the place of those without a name taken.
+      for _ in 0..<2 {
+        try await bind(.unnamed)
+        try await bench.add(Sample.draft("/unnamed"), subject: .unnamed)
+        try await bind(.unnamedBefore, formerly: .unnamed)
+        try expect(try await store.purge(Sample.work, of: .last, limit: 9), is: 1)
+      }
+      try await bind(Sample.alice)
+      try await bench.add(Sample.draft("/1"), Sample.draft("/2"))
+      try await bench.add(Sample.draft("/other", account: Sample.other))
+      let next = try bench.reopen()
+      try await next.recover()
+      try expect(try await next.purge(Sample.work, of: .last, limit: 1), is: 1)
+      try expect(try await next.purge(Sample.work, of: .last, limit: 9), is: 1)
+      try expect(try await next.item(bobs)?.state, is: .held)
+      try expect(try await next.stats(of: Sample.other).pending, is: 1)
+    },
     OutboxFact("users, lanes and keys whose names only look alike are told apart, by their bytes") { bench in
       let store = bench.store
       let (kay, kelvin) = (Subject(issuer: "i", id: "K"), Subject(issuer: "i", id: "\u{212A}"))

@@ -223,8 +223,9 @@ extension OutboxModel {
   package mutating func purge(
     _ account: AccountName, of subject: Subject?, limit: Int, at now: Timestamp
   ) -> Int {
+    let subjects = subject == .last ? lastSubjects(of: account) : [subject]
     let chosen = items.values.filter {
-      $0.account == account && owners[$0.owner].subject == subject && $0.progress.state.mayBeCancelled
+      $0.account == account && subjects.contains(self.subject(of: $0)) && $0.progress.state.mayBeCancelled
     }
     let count = chosen.sorted { $0.position < $1.position }.prefix(limit).count {
       apply(.cancel, to: $0.number, at: now, always: true)

@@ -148,6 +148,12 @@ package struct OutboxModel: Sendable {
     return owners[owner].subject != nil && current != owner
   }
 
+  /// Whose items a discard takes if nobody is known.
+  package func lastSubjects(of account: AccountName) -> [Subject?] {
+    guard let last = current[account].flatMap({ owners[$0].subject }) else { return [] }
+    return last.named == nil ? [.unnamed, .unnamedBefore] : [last]
+  }
+
   private func holdReason(of owner: Int) -> OutboxItem.Reason? {
     if isOtherUser(owner) { return .otherUser }
     return configured?.contains(owners[owner].account) == false ? .originNotConfigured : nil

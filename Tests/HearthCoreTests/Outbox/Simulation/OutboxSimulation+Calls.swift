@@ -158,7 +158,7 @@ extension OutboxSimulation {
     case .purge(let name, let subjects, _, _):
       let subject = subjects[call.purged]
       call.lastItem = call.lastItem ?? model.items.keys.max() ?? 0
-      call.purgedAt = call.purgedAt ?? elapsed
+      if call.purgedAt == nil { (call.purgedAt, call.lastUser) = (elapsed, model.current[name]) }
       let count = model.purge(name, of: subject, limit: OutboxMachine.batch, at: now)
       note("\(count) items of \(subject?.id ?? "nobody") are discarded")
       call.purged += 1

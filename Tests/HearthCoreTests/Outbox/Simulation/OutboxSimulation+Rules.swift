@@ -285,7 +285,10 @@ extension OutboxSimulation {
 
   /// Sign-out with `outbox: "discard"` has been answered: nothing is left of what was there when it began.
   func checkDiscarded(_ name: AccountName, _ subject: Subject?, _ call: SimulatedCall) {
-    for item in model.items.values where item.account == name && model.subject(of: item) == subject {
+    let isUnknown = call.kind.subjects.contains(.last)
+    let subjects = isUnknown && call.lastUser == model.current[name] ? model.lastSubjects(of: name) : []
+    for item in model.items.values
+    where item.account == name && ([subject] + subjects).contains(model.subject(of: item)) {
       let state = item.progress.state
       guard state.isActive || state == .held, item.number <= call.lastItem ?? 0 else { continue }
       // It was a former user's, and somebody has wanted it sent again meanwhile.

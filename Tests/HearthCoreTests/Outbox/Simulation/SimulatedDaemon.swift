@@ -74,6 +74,8 @@ struct SimulatedCall {
     case flush(Set<AccountName>, timeout: Int)
     /// One subject's items after the other's. `user`: whose items are to be gone.
     case purge(AccountName, of: [Subject?], user: Subject?, signsOut: Bool)
+
+    var subjects: [Subject?] { if case .purge(_, let subjects, _, _) = self { subjects } else { [] } }
   }
 
   let kind: Kind
@@ -82,6 +84,8 @@ struct SimulatedCall {
   var purged = 0
   var lastItem: Int64?
   var purgedAt: Int?
+  /// The owner in the store that was bound last when a discard began.
+  var lastUser: Int?
   var receipts: [OutboxReceipt] = []
 }
 
