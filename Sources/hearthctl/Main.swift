@@ -31,7 +31,8 @@ enum Main {
       Output.error(failure.description)
       exit(ExitStatus(failure).rawValue)
     } catch let error as RPCError {
-      end(error, line)
+      // A value that could not be read, so that no daemon was asked.
+      end(error, line, .usage)
     } catch {
       // Help, version, and wrong usage (64), which names its command.
       let code = Hearthctl.exitCode(for: error)
@@ -43,10 +44,10 @@ enum Main {
     }
   }
 
-  private static func end(_ error: RPCError, _ line: ArraySlice<String>) -> Never {
+  private static func end(_ error: RPCError, _ line: ArraySlice<String>, _ status: ExitStatus? = nil) -> Never {
     let hint = error.kind == .unknownAccount ? accountHint(error.account ?? "", line) : ""
     Output.error(error.message + hint)
-    exit(ExitStatus(error).rawValue)
+    exit((status ?? ExitStatus(error)).rawValue)
   }
 
   /// Which accounts there are, for a name that is none.

@@ -73,6 +73,27 @@ import Testing
     #expect(missing.status == 1 && missing.errors.contains("cannot be read: No such file or directory."))
   }
 
+  @Test(
+    "A value that cannot be meant is wrong usage, and no daemon is asked",
+    arguments: [
+      "list --limit 0", "list --limit 1001", "list --state foo", "list --cursor foo", "export --state foo",
+      "export --state delivered", "add work PO/ST https://x", "add work POST https://x --not-before tomorrow",
+      "add work POST https://x --expires-at never", "add work POST https://x --expect xml",
+    ])
+  func wrongUsage(_ line: String) async throws {
+    let words = line.split(separator: " ").map { String($0).replacing("/S", with: " S") }
+    let (outcome, asked) = try await run(["outbox"] + words) { _ in .result([:]) }
+    #expect(outcome.status == 64 && !outcome.errors.isEmpty && outcome.output.isEmpty)
+    #expect(asked.isEmpty)
+  }
+
+  @Test("outbox import says that a directory is one, and reads nothing")
+  func importDirectory() async throws {
+    let (outcome, asked) = try await run(["outbox", "import", folder.path]) { _ in .result([:]) }
+    #expect(outcome.status == 1 && asked.isEmpty)
+    #expect(outcome.errors == "hearthctl: \(folder.path) is a directory: give a file.\n")
+  }
+
   @Test("outbox list is a table for people")
   func outboxList() async throws {
     let (outcome, asked) = try await run(["outbox", "list", "work", "--state", "waiting"]) { _ in

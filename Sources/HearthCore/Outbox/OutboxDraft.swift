@@ -92,7 +92,8 @@ extension OutboxDraft {
     }
   }
 
-  private static func isToken(_ text: String) -> Bool {
+  /// Whether a text can be a method or the name of a header (RFC 9110, section 5.6.2).
+  package static func isToken(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isTokenByte)
   }
 

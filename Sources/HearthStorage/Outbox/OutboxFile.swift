@@ -173,7 +173,10 @@ struct OutboxFile: Sendable {
 /// Returns what is wrong if it cannot: `cannot be opened: Permission denied`.
 func makePrivate(_ path: String) -> String? {
   let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-  guard descriptor >= 0 else { return "cannot be opened: \(String(cString: strerror(errno)))" }
+  guard descriptor >= 0 else {
+    if errno == ELOOP { return "is a symbolic link: move away what lies there" }
+    return "cannot be opened: \(String(cString: strerror(errno)))"
+  }
   defer { close(descriptor) }
   var status = stat()
   guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -18,6 +18,10 @@ struct InputLines {
     name = file == "-" ? "Standard input" : file
     descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
+    close()
+    throw CommandFailure(.failed, "\(name) is a directory: give a file.")
   }
 
   func close() {

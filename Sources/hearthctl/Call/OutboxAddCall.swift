@@ -23,6 +23,9 @@ struct OutboxAddCall: PlainCall {
   }
 
   func run() throws {
+    let notBefore = try notBefore.map { try WireType.time.value($0, as: "notBefore") }
+    let expiresAt = try expiresAt.map { try WireType.time.value($0, as: "expiresAt") }
+    let expect = try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") }
     let headers = try content.headers()
     let body = try content.body()
     var client = try daemon.connect()
@@ -30,9 +33,7 @@ struct OutboxAddCall: PlainCall {
       account: try DefaultAccount.name(content.account, for: content.url, &client), method: content.method,
       url: content.url, headers: headers,
       body: body, isUnordered: unordered, idempotencyKey: key, replaceKey: replaceKey.map { Name($0) },
-      notBefore: try notBefore.map { try WireType.time.value($0, as: "notBefore") },
-      expiresAt: try expiresAt.map { try WireType.time.value($0, as: "expiresAt") },
-      expect: try expect.map { try WireType<ExpectedContent>.choice.value($0, as: "expect") })
+      notBefore: notBefore, expiresAt: expiresAt, expect: expect)
     if let lane { draft.lane = Name(lane) }
     let reply = try client.call(Enqueue(draft))
     daemon.output.show(reply.json) { reply.value.id }

@@ -58,6 +58,7 @@ struct RequestContent: Hashable {
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing, or is not one that begins with https://: \(url.shown())")
     }
+    guard OutboxDraft.isToken(method) else { throw ValidationError("This is no HTTP method: \(method.shown())") }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
       throw ValidationError("Standard input can be read once: give the headers or the body in a file.")
     }

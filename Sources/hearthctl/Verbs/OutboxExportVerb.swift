@@ -29,10 +29,15 @@ struct OutboxExportVerb: ParsableCommand {
     help: ArgumentHelp("A file for its owner alone; standard output without.", valueName: "file"), completion: .file())
   var output: String?
 
+  func validate() throws {
+    guard let state = state.flatMap(OutboxItem.State.init), !state.keepsContent else { return }
+    throw ValidationError("--state \(state.rawValue): such items have no content any more, and are not exported.")
+  }
+
   func run() throws {
-    var daemon = try daemonOptions.connect()
     var query = OutboxQuery(account: try choice.name, lane: lane.map { Name($0) }, limit: 1000)
     query.state = try state.map { try WireType.choice.value($0, as: "state") }
+    var daemon = try daemonOptions.connect()
     guard let output else {
       let counts = try export(query, from: &daemon) { daemonOptions.output.content($0) }
       return tell(counts)

@@ -28,11 +28,18 @@ struct OutboxListVerb: ParsableCommand {
   @Option(help: "Continue where the list before ended.")
   var cursor: String?
 
+  func validate() throws {
+    if let limit, !(1...1000).contains(limit) { throw ValidationError("--limit must be between 1 and 1000.") }
+    if let cursor, Int64(cursor) == nil {
+      throw ValidationError("--cursor takes what the list before has named: \(cursor.shown()) is none.")
+    }
+  }
+
   func run() throws {
-    var daemon = try daemonOptions.connect()
     var query = OutboxQuery(account: try choice.name, lane: lane.map { Name($0) }, cursor: cursor)
     query.state = try state.map { try WireType.choice.value($0, as: "state") }
     if let limit { query.limit = limit }
+    var daemon = try daemonOptions.connect()
     let reply = try daemon.call(ListItems(query))
     let page = reply.value
     if daemonOptions.json {

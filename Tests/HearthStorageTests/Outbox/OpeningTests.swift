@@ -53,6 +53,17 @@ import Testing
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
   }
 
+  @Test("An outbox that is a symbolic link is refused as one, and what it leads to is left alone")
+  func symbolicLink() throws {
+    let folder = TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.file("outbox.sqlite")
+    symlink(folder.file("elsewhere"), path)
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link: move away what lies there.")
+    #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
+    #expect(folder.names == ["outbox.sqlite"])
+  }
+
   @Test("An outbox that cannot be opened refuses each call with the reason, until it can be")
   func later() async throws {
     let folder = TemporaryFolder()
