@@ -35,6 +35,7 @@ struct OutboxAccount {
 
   var breaker: CircuitBreaker
   var acceptance = TokenAcceptance()
+  var refused = RefusedItems()
   /// The session's token, as last reported.
   var token: Fingerprint?
   /// The number of failures in a row to get a token, or a replacement for a rejected one.
@@ -102,7 +103,7 @@ struct OutboxAccount {
     guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
       || !hasMore && nextDueAt == nil && stalledUntil == nil && breaker.unreachable.isEmpty
-        && timeNeededFrom == nil
+        && timeNeededFrom == nil && refused.nextAt == nil
   }
 
   /// Whether the store has to free items that are held in their places.
@@ -149,6 +150,7 @@ struct OutboxAccount {
     breaker.shift(by: shift)
     if shift != .zero { clocks = ServerClocks() }
     stalledUntil = stalledUntil.map { $0 + shift }
+    refused.shift(by: shift)
     timeAskedAt = timeAskedAt.map { $0 + shift }
     for id in senders.keys { senders[id]?.shift(by: shift) }
     for claim in queue.indices { queue[claim].shift(by: shift) }
@@ -159,7 +161,7 @@ struct OutboxAccount {
   /// Called when the network may be back or a person asks for it. Everything is tried now.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
-    stalledUntil = nil
+    (stalledUntil, refused) = (nil, RefusedItems())
     mayHaveMore = .all
   }
 }

@@ -33,11 +33,14 @@ package struct OutboxDemand: Hashable, Sendable {
   package var configured: Set<Origin>
   package var expiry: ExpiryTime
   package var policy: DeliveryPolicy
+  /// The numbers of items that are not claimed. They keep their lanes.
+  package var refused: Set<Int64>
 
   package init(
     account: AccountName, subject: Subject?, rooms: [Origin: Room], configured: Set<Origin>, expiry: ExpiryTime,
-    policy: DeliveryPolicy
+    policy: DeliveryPolicy, refused: Set<Int64> = []
   ) {
+    self.refused = refused
     (self.account, self.subject, self.rooms) = (account, subject, rooms)
     (self.configured, self.expiry, self.policy) = (configured, expiry, policy)
   }

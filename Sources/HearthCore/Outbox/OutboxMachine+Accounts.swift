@@ -17,6 +17,7 @@ extension OutboxMachine {
     }
     if permission != account.permission || token != account.token {
       accounts[name]?.stalledUntil = nil
+      accounts[name]?.refused = RefusedItems()
       accounts[name]?.hasGoodToken()
     }
     let isOther = permission != account.permission || subject != account.knownSubject

@@ -1,7 +1,7 @@
 /// How deliveries and claims end: settled, released, or left in flight.
 extension OutboxMachine {
-  private static let shortestStall = Duration.seconds(1)
-  private static let longestStall = Duration.seconds(300)
+  /// How long items wait for a token, at least a second.
+  static let stallPolicy = RetryPolicy(initial: .seconds(2), max: .seconds(300))
 
   mutating func settle(_ id: SenderID, _ outcome: DeliveryOutcome, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id], let delivery = sender.current else {
@@ -16,7 +16,11 @@ extension OutboxMachine {
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
     wake(name)
-    if case .released = outcome { accounts[name]?.breaker.probeGivenUp(delivery.request.url.origin) }
+    if case .released = outcome {
+      accounts[name]?.breaker.probeGivenUp(delivery.request.url.origin)
+    } else {
+      accounts[name]?.refused.settled(delivery.number)
+    }
     if outcome.leavesLane {
       finishedSincePrune += 1
     } else {
@@ -60,9 +64,8 @@ extension OutboxMachine {
   /// Makes the account's items wait because no token is available. No attempt counts.
   mutating func stall(_ name: AccountName, retryAfter: Duration?, at now: Timestamp) {
     guard let account = accounts[name], account.stalledUntil == nil else { return }
-    let retry = RetryPolicy(initial: Self.shortestStall * 2, max: Self.longestStall)
-    let wait = retry.wait(
-      failures: account.bearerFailures + 1, retryAfter: retryAfter.map { min($0, Self.longestStall) },
+    let wait = Self.stallPolicy.wait(
+      failures: account.bearerFailures + 1, retryAfter: retryAfter.map { min($0, Self.stallPolicy.max) },
       random: random())
     accounts[name]?.bearerFailures += 1
     accounts[name]?.stalledUntil = now + wait

@@ -53,6 +53,7 @@ extension OutboxMachine {
   /// Makes what has become due of an account claimable again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
+    if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.mayHaveMore = .all }
     let isProbeDue = accounts[name]?.breaker.nextProbeAt.map { $0 <= now } ?? false
     if isProbeDue || accounts[name]?.nextDueAt.map({ $0 <= now }) ?? false {
       accounts[name]?.mayHaveMore = .all
@@ -84,7 +85,7 @@ extension OutboxMachine {
     accounts[name]?.isClaiming = true
     return OutboxDemand(
       account: name, subject: account.knownSubject, rooms: rooms, configured: account.api.origins,
-      expiry: expiryTime(of: name, at: now), policy: policy)
+      expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held)
   }
 
   /// How many more items may be claimed now, for each origin that may be sent to.

@@ -22,11 +22,24 @@ extension OutboxMachine {
       stall(name, retryAfter: nil, at: now)
       settle(id, .released, at: now)
     case .failure(.unavailable(_, let retryAfter)):
+      if mayWaitAlone(sender, of: name, retryAfter: retryAfter, at: now) { return settle(id, .released, at: now) }
       stall(name, retryAfter: retryAfter, at: now)
       accounts[name]?.lacksToken = true
       notePause(of: name)
       settle(id, .released, at: now)
     }
+  }
+
+  /// Whether only the item waits that was refused. Others are accepted with the token, as far as is known.
+  private mutating func mayWaitAlone(
+    _ sender: Sender, of name: AccountName, retryAfter: Duration?, at now: Timestamp
+  ) -> Bool {
+    guard case .renewing(let bearer) = sender.step, let delivery = sender.current,
+      accounts[name]?.acceptance.isAccepted(bearer.token.fingerprint) == true
+    else { return false }
+    return accounts[name]?.refused.hold(
+      delivery, Self.stallPolicy, retryAfter: retryAfter.map { min($0, Self.stallPolicy.max) }, at: now,
+      random: random()) ?? false
   }
 
   /// Called when the claim is no longer valid because the item was cancelled, replaced or discarded. Nothing was sent.
@@ -103,6 +116,7 @@ extension OutboxMachine {
 
   private mutating func accepted(_ bearer: Bearer, of name: AccountName, at now: Timestamp) {
     accounts[name]?.acceptance.accepted(bearer.token.fingerprint)
+    accounts[name]?.refused.accepted()
     accounts[name]?.hasGoodToken()
     notePause(of: name)
     judge(name, at: now)

@@ -222,7 +222,7 @@ extension OutboxMachine {
     if isAnyWaiting { deadlines += awake.map { accounts[$0]?.nextSlowAt(after: begun) } }
     for name in awake {
       guard let account = accounts[name], account.isSendable else { continue }
-      deadlines += [account.nextDueAt, account.stalledUntil, account.breaker.nextProbeAt]
+      deadlines += [account.nextDueAt, account.stalledUntil, account.refused.nextAt, account.breaker.nextProbeAt]
       if account.timeNeededFrom != nil {
         deadlines.append(account.timeAskedAt.map { $0 + Self.timeProbeInterval })
       }

@@ -15,7 +15,7 @@ struct RefreshCycle: Hashable, Sendable {
   private(set) var owner: Subject?
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
-  /// The API's rejection of the token in use. The token is given to nobody, and a refresh has to replace it.
+  /// The API's rejection of the token in use. A refresh has to replace the token.
   private(set) var apiRejection: APIRejection?
   /// The access tokens of the grants whose refresh was answered for another user: all in this process, and the last one
   /// before it.
@@ -170,6 +170,12 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   // MARK: - What else changes it
+
+  /// Whether a token is given to nobody because an API has rejected it. One that other APIs accept is given out until
+  /// the refresh has replaced it.
+  func isRejected(_ token: Fingerprint) -> Bool {
+    apiRejection.map { $0.fingerprint == token && !$0.isAcceptedElsewhere } ?? false
+  }
 
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 

@@ -205,7 +205,7 @@ extension SessionMachine {
 
   private func isUsable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     let bearer = active.grant.bearer(settings.bearer)
-    return !active.grant.isExpired(at: now) && refreshes.apiRejection?.fingerprint != bearer.fingerprint
+    return !active.grant.isExpired(at: now) && !refreshes.isRejected(bearer.fingerprint)
       && !bearer.secret.isEmpty
   }
 

@@ -128,7 +128,7 @@ extension SessionMachine {
       fingerprint: fingerprint, lifetime: grant.expiresAt.map { $0 - grant.issuedAt },
       expiresAt: grant.expiresAt, refreshAt: isRenewable ? active.refreshAt : nil,
       refreshExpiresAt: settings.renewsWithoutRefreshToken ? nil : grant.refreshExpiresAt, isRenewable: isRenewable,
-      isRejected: refreshes.apiRejection?.fingerprint == fingerprint,
+      isRejected: refreshes.isRejected(fingerprint),
       expiringFrom: grant.expiresAt.flatMap { expiresAt in margin.map { expiresAt - $0 } })
   }
 }

@@ -117,7 +117,7 @@ extension OutboxTransaction {
         after = fresh.last?.number ?? after
         batch += fresh
       }
-      for item in batch {
+      for item in batch where !search.demand.refused.contains(item.number) {
         let isOutdated = try supersedeIfOutdated(item)
         // The end of the other's request makes this one ready. It does not count: there are as many of these as requests
         // under way, and what stands behind them does not wait for those.
@@ -217,7 +217,7 @@ extension OutboxTransaction {
       if room.takesFollowers, !room.isProbe, share > 0, let lane = head.lane {
         for follower in try followers(of: head, lane, share) {
           guard room.bytes > 0, case .sendable = try eligibility(follower, search), try !isOutdated(follower),
-            try !isOvertaking(follower),
+            try !isOvertaking(follower), !search.demand.refused.contains(follower.number),
             (try? HTTPURL(follower.url))?.origin == origin, case .sound(let delivery) = try content(of: follower)
           else { break }
           items.append(follower)

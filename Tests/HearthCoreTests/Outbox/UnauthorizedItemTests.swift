@@ -91,6 +91,57 @@ struct UnauthorizedItemTests {
     #expect(outbox.step(id, bearer: 2) == .wait)
   }
 
+  /// The sender's item is answered 401 to a token that others were accepted with, and no other one can be had.
+  private func refuse(_ id: SenderID, of delivery: Int, _ outbox: inout OutboxScript) {
+    outbox.answer(id, 401)
+    #expect(outbox.step(id) == replaces(1, of: delivery, isAcceptedElsewhere: true))
+    let failure = BearerFailure.unavailable(message: "503", retryAfter: nil)
+    outbox.machine.received(.failure(failure), for: id, at: outbox.now)
+    #expect(outbox.step(id) == .end)
+  }
+
+  @Test("has only the item wait, longer each time, that alone is refused with a token that cannot be replaced")
+  func waitsAlone() throws {
+    var outbox = OutboxScript()
+    let (accepted, refused) = (outbox.claim("accepted"), outbox.claim("a"))
+    outbox.run(claiming: [accepted, refused])
+    let ids = outbox.start()
+    outbox.answer(ids[0], 200)
+    outbox.step(ids[0])
+    var id = ids[1]
+    for (epoch, wait) in zip(100..., [1, 2, 4, 8]) {
+      refuse(id, of: 2000, &outbox)
+      let demands = outbox.run(claiming: [outbox.claim("b")])
+      #expect(demands.last?.refused == [refused.deliveries[0].number])
+      let other = try outbox.first()
+      outbox.answer(other, 200)
+      outbox.step(other)
+      #expect(outbox.machine.pausedReason(of: Sample.work) == nil)
+      outbox.run()
+      #expect(outbox.machine.nextWake(after: outbox.now) <= outbox.now + .seconds(wait))
+      outbox.now = outbox.now + .seconds(wait) - .milliseconds(1)
+      outbox.machine.ready([Sample.work: .all])
+      #expect(outbox.run().last?.refused == [refused.deliveries[0].number])
+      outbox.now = outbox.now + .milliseconds(1)
+      #expect(outbox.run().last?.refused == [])
+      outbox.run(claiming: [LaneClaim(epoch: Int64(epoch), deliveries: refused.deliveries)])
+      id = try outbox.first()
+    }
+  }
+
+  @Test("has all items wait once a second place refuses a token that cannot be replaced")
+  func waitTogether() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("accepted"), outbox.claim("a"), outbox.claim("b")])
+    let ids = outbox.start()
+    outbox.answer(ids[0], 200)
+    outbox.step(ids[0])
+    for (id, delivery) in zip(ids[1...], [2000, 3000]) { refuse(id, of: delivery, &outbox) }
+    #expect(outbox.machine.pausedReason(of: Sample.work) == OutboxAccount.refreshUnavailable)
+    outbox.machine.ready([Sample.work: .all])
+    #expect(outbox.run().isEmpty)
+  }
+
   @Test("goes on, once another item was accepted, when its place is free again")
   func placeTaken() throws {
     var settings = OutboxSettings()

@@ -268,6 +268,20 @@ struct CallTests {
     #expect(session.state == .authenticated)
   }
 
+  @Test(
+    "gives the refused token out while the provider is asked for another, if others are let in with it",
+    arguments: [true, false])
+  func refusedAndServed(_ isAcceptedElsewhere: Bool) {
+    var session = SessionScript.holding()
+    session.asks(
+      .reportUnauthorized(
+        APIRejection(Token.sample(1).fingerprint, isAcceptedElsewhere: isAcceptedElsewhere)))
+    #expect(session.attempts.count == 1)
+    #expect(session.token == (isAcceptedElsewhere ? .sample(1) : nil))
+    session.fails(.unavailable(message: "503", retryAfter: nil))
+    #expect(session.token == (isAcceptedElsewhere ? .sample(1) : nil))
+  }
+
   @Test("ends where nothing can be renewed and the token is refused, but not where others were let in with it")
   func refusedAndNotRenewable() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))

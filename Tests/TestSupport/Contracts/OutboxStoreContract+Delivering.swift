@@ -25,6 +25,26 @@ extension OutboxStoreContract {
       bench.clock.jump(to: later)
       try expect(try await bench.store.settle().claims.deliveries.map(\.item.attempts), is: [1])
     },
+    OutboxFact("what is refused for now is not claimed, and keeps its lane; others are") { bench in
+      let paths = ["/1", "/2", "/3"]
+      try await bench.add(Sample.draft(paths[0], lane: nil), Sample.draft(paths[1]), Sample.draft(paths[2]))
+      try await bench.add(Sample.draft("/other", lane: "b"))
+      var demand = OutboxDemand(
+        account: Sample.work, subject: Sample.alice, lanes: 1, unordered: 1, takesFollowers: true,
+        open: [Sample.origin], configured: [Sample.origin], expiry: .agreed(start),
+        policy: DeliveryPolicy(OutboxSettings()))
+      func claimed() async throws -> Set<String> {
+        let exchange = try await bench.store.exchange([], releasing: [], claiming: [demand])
+        let claims = exchange.claimed[Sample.work]?.claims ?? []
+        _ = try await bench.store.exchange([], releasing: claims.map(\.epoch), claiming: [])
+        return Set(claims.paths)
+      }
+      try expect(try await claimed(), is: ["/1", "/2"])
+      let first = try await bench.store.settle().claims
+      _ = try await bench.store.exchange([], releasing: first.map(\.epoch), claiming: [])
+      demand.refused = Set(first.deliveries.filter { $0.item.lane != "b" }.map(\.number))
+      try expect(try await claimed(), is: ["/other"])
+    },
     OutboxFact("how often a proxy or a portal has answered is kept with the item, until the API answers") { bench in
       try await bench.add(Sample.draft("/1"))
       for (count, status) in [(0, 511), (1, 503), (0, 511), (1, 407)] {

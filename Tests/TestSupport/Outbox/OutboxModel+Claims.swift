@@ -104,7 +104,7 @@ extension OutboxModel {
       return OutboxExchange.Claimed()
     }
     var search = Search(rooms: demand.rooms)
-    let fronts = findFronts().filter { $0.owner == owner }
+    let fronts = findFronts().filter { $0.owner == owner && !demand.refused.contains($0.number) }
     // Those that have been ready for longest come first.
     let due = fronts.compactMap { items[$0.number] }.filter { $0.progress.dueAt ?? now <= now }.sorted {
       ($0.progress.dueAt ?? $0.createdAt, $0.position) < ($1.progress.dueAt ?? $1.createdAt, $1.position)
@@ -190,7 +190,7 @@ extension OutboxModel {
         guard let item = items[number], item.lane == lane else { continue }
         guard chosen.count < share, search.rooms[head.origin]!.bytes > 0, item.progress.state == .pending,
           item.origin == head.origin, case .sendable = eligibility(item, demand, at: now), !isOutdated(item),
-          !isOvertaking(item)
+          !isOvertaking(item), !demand.refused.contains(number)
         else { break }
         chosen.append(item)
         search.count(item)
