@@ -9,6 +9,8 @@ package struct OutboxDemand: Hashable, Sendable {
     package var unanswered: Int
     /// The bytes of content after which no further item is claimed.
     package var bytes: Int
+    /// The size of an item's content above which it is not claimed, in bytes.
+    package var largest = Int.max
     /// Whether the items behind the head of a lane are claimed with it, to be sent one after the other.
     package var takesFollowers: Bool
     /// Whether the origin was unreachable, so that only one item is claimed.

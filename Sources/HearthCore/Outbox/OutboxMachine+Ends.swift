@@ -13,6 +13,7 @@ extension OutboxMachine {
     accounts[name]?.readAhead[delivery.request.url.origin, default: ReadAhead()]
       .finished(at: now, after: now - (sender.begunAt ?? now))
     freePlace(of: delivery)
+    makeRoom(after: delivery, isSlow: sender.isSlow(at: now))
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
     wake(name)
@@ -34,6 +35,13 @@ extension OutboxMachine {
     if delivery.wasUnanswered {
       accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
     }
+  }
+
+  /// Another large item may be claimed in place of this one. The store does not report that.
+  private mutating func makeRoom(after delivery: Delivery, isSlow: Bool) {
+    let (name, origin) = (delivery.item.account, delivery.request.url.origin)
+    guard isSlow, delivery.item.bytes > Self.small, accounts[name]?.api.origins.contains(origin) == true else { return }
+    accounts[name]?.leaves(.all, for: origin)
   }
 
   /// Ends the sender's claim without sending the rest of it.

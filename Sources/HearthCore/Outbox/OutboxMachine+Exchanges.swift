@@ -3,8 +3,9 @@ extension OutboxMachine {
   /// The bytes of content that all accounts together may have claimed, not counting slow requests. An account with
   /// nothing under way to an origin may always claim one item for it.
   private static let memory = 32 << 20
-  /// The bytes that slow requests to one origin of an account may hold.
+  /// The bytes that slow requests to one origin of an account may hold before only small items are claimed beside them.
   private static let slowMemory = 64 << 20
+  static let small = 64 << 10
   /// The maximum number of items per origin and account whose last request got no response: quick ones, slow ones.
   private static let unansweredAtOnce = 16
   private static let slowUnansweredAtOnce = 112
@@ -101,7 +102,8 @@ extension OutboxMachine {
       case .closed: continue
       }
       let load = loads[origin] ?? OriginLoad()
-      if !isMemoryFull && load.bytes.slow < Self.slowMemory || loads[origin] == nil {
+      if !isMemoryFull || loads[origin] == nil {
+        if load.bytes.slow >= Self.slowMemory { room.largest = Self.small }
         let ahead = account.readAhead[origin]?.limit ?? 0
         room.lanes = limit(.lanes, beside: load.lanes, unsent: load.unsent.lanes, ahead: ahead)
         room.unordered = limit(.unordered, beside: load.unordered, unsent: load.unsent.unordered, ahead: ahead)

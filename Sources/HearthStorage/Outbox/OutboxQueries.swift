@@ -72,13 +72,14 @@ enum OutboxQueries {
   private static let isWanted = "(? OR last_status IS NOT NULL OR unknown_since IS NULL)"
   static let fresh = """
     SELECT \(columns) FROM items
-    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at = 0 AND n > ? AND \(isWanted)
+    WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at = 0 AND n > ? AND bytes <= ?
+      AND \(isWanted)
     ORDER BY n LIMIT ?
     """
   static let due = """
     SELECT \(columns) FROM items
     WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND (due_at, n) > (?, ?) AND due_at <= ?
-      AND \(isWanted)
+      AND bytes <= ? AND \(isWanted)
     ORDER BY due_at, n LIMIT ?
     """
   /// A bare parameter would be compared with the condition of a partial index, for which SQLite prepares the statement

@@ -104,7 +104,7 @@ extension OutboxTransaction {
           OutboxQueries.due,
           [
             search.owner, name, kind == .unordered, dueAfter.time, dueAfter.number, search.now.milliseconds,
-            unanswered > 0, share,
+            room.largest, unanswered > 0, share,
           ])
         isDry.due = batch.count < share
         dueAfter = batch.last.map { ($0.dueAt, $0.number) } ?? dueAfter
@@ -112,7 +112,7 @@ extension OutboxTransaction {
       if !isDry.fresh, wanted > batch.count {
         let fresh = try rows(
           OutboxQueries.fresh,
-          [search.owner, name, kind == .unordered, after, unanswered > 0, wanted - batch.count])
+          [search.owner, name, kind == .unordered, after, room.largest, unanswered > 0, wanted - batch.count])
         isDry.fresh = fresh.count < wanted - batch.count
         after = fresh.last?.number ?? after
         batch += fresh
@@ -168,8 +168,8 @@ extension OutboxTransaction {
     let limit = 64
     var items: [StoredItem] = []
     for isUnordered in [false, true] {
-      items += try rows(OutboxQueries.fresh, [owner, origin, isUnordered, 0, true, limit])
-      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 1, -1, now.milliseconds, true, limit])
+      items += try rows(OutboxQueries.fresh, [owner, origin, isUnordered, 0, Int.max, true, limit])
+      items += try rows(OutboxQueries.due, [owner, origin, isUnordered, 1, -1, now.milliseconds, Int.max, true, limit])
     }
     for var item in items where try !supersedeIfOutdated(item) {
       let old = item.state
@@ -216,7 +216,8 @@ extension OutboxTransaction {
       let share = max(left - (heads.count - index - 1), 0) / max(heads.count - index, 1)
       if room.takesFollowers, !room.isProbe, share > 0, let lane = head.lane {
         for follower in try followers(of: head, lane, share) {
-          guard room.bytes > 0, case .sendable = try eligibility(follower, search), try !isOutdated(follower),
+          guard room.bytes > 0, follower.bytes <= room.largest, case .sendable = try eligibility(follower, search),
+            try !isOutdated(follower),
             try !isOvertaking(follower), !search.demand.refused.contains(follower.number),
             (try? HTTPURL(follower.url))?.origin == origin, case .sound(let delivery) = try content(of: follower)
           else { break }

@@ -63,6 +63,27 @@ import Testing
     #expect(outbox.start().count == 20)
   }
 
+  @Test("lets hung lanes of 66 MB keep only large items of their origin waiting, and those until it holds less")
+  func hungMemory() throws {
+    var outbox = OutboxScript()
+    var ids: [SenderID] = []
+    for part in 0..<2 {
+      outbox.run(claiming: (0..<33).map { outbox.claim("hung \(part) \($0)", bytes: 1 << 20) })
+      ids += outbox.start()
+      outbox.now = outbox.now + .seconds(1)
+    }
+    #expect(ids.count == 66)
+    outbox.machine.ready([Sample.work: .lanes])
+    let full = try #require(outbox.run().first?.rooms)
+    #expect(full[Sample.origin]?.lanes == 64 && full[Sample.origin]?.largest == 64 << 10)
+    #expect(full[Sample.secondOrigin]?.largest == .max)
+    for id in ids.prefix(3) {
+      outbox.answer(id, 200)
+      outbox.step(id)
+    }
+    #expect(outbox.run().last?.rooms[Sample.origin]?.largest == .max)
+  }
+
   @Test("sends what was read ahead for one origin though the places of another are taken")
   func readAhead() {
     var outbox = OutboxScript()

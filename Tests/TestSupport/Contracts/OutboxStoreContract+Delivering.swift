@@ -45,6 +45,20 @@ extension OutboxStoreContract {
       demand.refused = Set(first.deliveries.filter { $0.item.lane != "b" }.map(\.number))
       try expect(try await claimed(), is: ["/other"])
     },
+    OutboxFact("what is larger than may be claimed keeps its lane; smaller items are claimed, however many are larger")
+    {
+      bench in
+      for number in 0..<9 { try await bench.add(Sample.draft("/large", body: "12345", lane: "\(number)")) }
+      try await bench.add(Sample.draft("/1", lane: "small"), Sample.draft("/2", body: "12345", lane: "small"))
+      var demand = OutboxDemand(
+        account: Sample.work, subject: Sample.alice, lanes: 2, unordered: 1, takesFollowers: true,
+        open: [Sample.origin], configured: [Sample.origin], expiry: .agreed(start),
+        policy: DeliveryPolicy(OutboxSettings()))
+      demand.rooms[Sample.origin]?.largest = 29
+      let exchange = try await bench.store.exchange([], releasing: [], claiming: [demand])
+      try expect(exchange.claimed[Sample.work]?.claims.paths, is: ["/1"])
+      try expect(try await bench.store.settle().claims.count, is: 9)
+    },
     OutboxFact("how often a proxy or a portal has answered is kept with the item, until the API answers") { bench in
       try await bench.add(Sample.draft("/1"))
       for (count, status) in [(0, 511), (1, 503), (0, 511), (1, 407)] {

@@ -145,7 +145,7 @@ extension OutboxModel {
       search.claimed.moved.formUnion(item.kind)
       return false
     }
-    guard let room = search.rooms[item.origin] else { return false }
+    guard let room = search.rooms[item.origin], item.bytes <= room.largest else { return false }
     guard room.limit(item.kind) > 0 else {
       if demand.rooms[item.origin]!.limit(item.kind) > 0 { search.cut(item) }
       return false
@@ -190,7 +190,8 @@ extension OutboxModel {
         guard let item = items[number], item.lane == lane else { continue }
         guard chosen.count < share, search.rooms[head.origin]!.bytes > 0, item.progress.state == .pending,
           item.origin == head.origin, case .sendable = eligibility(item, demand, at: now), !isOutdated(item),
-          !isOvertaking(item), !demand.refused.contains(number)
+          !isOvertaking(item), !demand.refused.contains(number),
+          item.bytes <= room.largest
         else { break }
         chosen.append(item)
         search.count(item)
