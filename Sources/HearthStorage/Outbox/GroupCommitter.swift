@@ -32,8 +32,11 @@ final class GroupCommitter: Sendable {
   /// The commit would use the room that completions may need.
   private struct ReserveExceeded: Error {}
 
-  /// The path names another file, or none: what is written now would be lost when the database is closed.
-  private struct FileReplaced: Error {}
+  /// The path of the database or of its log names another file, or none: what is written now would be lost when the
+  /// database is closed.
+  private struct FileReplaced: Error {
+    var isLog = false
+  }
 
   private struct State {
     var waiting: [WriteRequest] = []
@@ -215,13 +218,14 @@ final class GroupCommitter: Sendable {
   /// Closes the database. Requests that come later fail.
   @discardableResult
   func close() -> Loss? {
+    // Into the file that it belongs to, wherever that is now.
+    database.writeWithoutTransaction { emptyLog($0) }
     guard file.holds(identity) else {
       let items = database.writeWithoutTransaction { (try? OutboxCounters($0))?.keptItems ?? 0 }
       try? database.close()
       file.removeRest(of: logIdentity)
       return Loss(identity: identity, items: items)
     }
-    database.writeWithoutTransaction { emptyLog($0) }
     try? database.close()
     return nil
   }
@@ -281,6 +285,7 @@ final class GroupCommitter: Sendable {
       try transaction.counters.write(to: transaction.db)
       if observer.isThere { commit = try transaction.commit() }
       guard file.holds(identity) else { throw FileReplaced() }
+      guard file.holdsLog(logIdentity) else { throw FileReplaced(isLog: true) }
       // The contents of the log must fit into the database when the disk is full, so the reserve is kept as large.
       if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
@@ -299,8 +304,9 @@ final class GroupCommitter: Sendable {
     switch error {
     case let partlyWritten as PartlyWritten: partlyWritten.failure
     case is ReserveExceeded: reserve.failure(of: file)
-    case is FileReplaced:
-      .broken("The outbox \(file.path) was removed or replaced while it was open.")
+    case let replaced as FileReplaced:
+      .broken(
+        "The \(replaced.isLog ? "log of the " : "")outbox \(file.path) was removed or replaced while it was open.")
     default: OutboxStoreFailure(error, at: file.path)
     }
   }

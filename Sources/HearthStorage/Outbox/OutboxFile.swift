@@ -52,9 +52,14 @@ struct OutboxFile: Sendable {
   }
 
   /// Tells whether the path leads to this file still. If that cannot be told, it is taken to.
-  func holds(_ opened: Identity?) -> Bool {
+  func holds(_ opened: Identity?) -> Bool { Self.leads(path, to: opened) }
+
+  /// The same for the log.
+  func holdsLog(_ opened: Identity?) -> Bool { opened == nil || Self.leads(path + "-wal", to: opened) }
+
+  private static func leads(_ path: String, to opened: Identity?) -> Bool {
     errno = 0
-    let identity = identity
+    let identity = identity(of: path)
     return identity == opened || identity == nil && ![ENOENT, ENOTDIR].contains(errno)
   }
 

@@ -136,6 +136,43 @@ import Testing
     }
   }
 
+  @Test("A database that is moved away and back has lost nothing, though another was begun meanwhile")
+  func movedAndBack() async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
+      let (store, path) = (outbox.store, outbox.path)
+      try #require(rename(path, path + "-away") == 0)
+      await #expect(throws: OutboxStoreFailure.self) { try await store.stats(of: nil) }
+      try await store.recover()
+      #expect(try await store.stats(of: nil).pending == 0)
+      try #require(rename(path + "-away", path) == 0)
+      await #expect(throws: OutboxStoreFailure.self) { try await store.stats(of: nil) }
+      try await store.recover()
+      #expect(try await outbox.claim(follows: true).deliveries.map(\.path) == ["/1", "/2"])
+    }
+  }
+
+  @Test(
+    "A log that is removed or replaced is noticed by any call, and nothing of it is lost", arguments: [false, true])
+  func removedLog(_ isReplaced: Bool) async throws {
+    try await withStore { outbox in
+      try await outbox.add(Sample.draft("/1"))
+      let (store, log) = (outbox.store, outbox.path + "-wal")
+      try #require(unlink(log) == 0)
+      if isReplaced { try Files.write("of another", to: log) }
+      let failure = OutboxStoreFailure.broken(
+        "The log of the outbox \(outbox.path) was removed or replaced while it was open.")
+      await #expect(throws: failure) { try await store.stats(of: nil) }
+      try await store.recover()
+      #expect(store.notice == nil)
+      try await outbox.add(Sample.draft("/2"))
+      await store.close()
+      let next = try SQLiteOutboxStore.open(at: outbox.path, clock: outbox.clock)
+      #expect(next.setAside == nil)
+      #expect(try await next.store.stats(of: nil).pending == 2)
+    }
+  }
+
   @Test("A sound database that was under suspicion is kept")
   func cleared() async throws {
     let folder = TemporaryFolder()
