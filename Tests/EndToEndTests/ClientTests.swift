@@ -178,7 +178,7 @@ import Testing
       // A shell that starts another program in place of the one it is given.
       let python = try environment.spawn(
         "hearth-follow", [], environment: variables,
-        launcher: ["/bin/sh", "-c", "exec python3 \(Self.examples)/follow.py work"])
+        launcher: ["/bin/sh", "-c", "exec python3 \(Self.etc)/examples/follow.py work"])
       for program in [example, python] {
         try eventually("the example has begun to follow") { program.output.contains("authenticated") }
         #expect(program.output.contains(token.fingerprint) && !program.output.contains(token.secret))
@@ -190,8 +190,39 @@ import Testing
     }
   }
 
-  private static let examples =
-    #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/etc/examples"
+  @Test("the programs of keep-your-token.md: a helper command, and the socket with a report of a 401")
+  func page() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let programs = Files.text("\(Self.etc)/docs/keep-your-token.md").matches(of: /(?s)```python\n(.*?)```/).map {
+        String($0.1).replacing("https://api.example.com/me", with: "\(sandbox.url)/api/whoami")
+          .replacing("https://api.example.com", with: sandbox.url)
+      }
+      try #require(programs.count == 2)
+      let path = "\(environment.folder)/program.py"
+      func run(_ program: String, exits status: Int32 = 0) throws -> ChildProcess {
+        try Files.write(program, to: path)
+        let process = try environment.spawn(
+          "hearthctl", [],
+          environment: ["HEARTH_SOCKET": daemon.socket, "PATH": "\(ChildProcess.binaries):/usr/bin:/bin"],
+          launcher: ["/bin/sh", "-c", "exec python3 \(path)"])
+        #expect(try process.wait() == .exited(status), "\(process.errors)")
+        return process
+      }
+      let token = try daemon.token()
+      let helper = programs[0] + "\nprint(token())\n"
+      #expect(try run(helper).output == token.secret + "\n")
+      try sandbox.fault(["path": "/api/whoami", "status": 401, "times": 1])
+      #expect(try run(programs[1]).output.contains("\"subject\":\"2482\""))
+      #expect(try daemon.token().fingerprint != token.fingerprint)
+      try daemon.call("session.lock", ["account": "work"])
+      #expect(try run(helper, exits: 4).errors.contains("hearthctl unlock work"))
+    }
+  }
+
+  private static let etc = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/etc"
 
   private struct Unexpected: Error {}
 }

@@ -26,7 +26,10 @@ import Testing
 
   @Test(
     "Each command in them is understood",
-    arguments: ["README.md", "etc/docs/terminal.md", "etc/docs/helpers.md", "etc/docs/troubleshooting.md"])
+    arguments: [
+      "README.md", "etc/docs/terminal.md", "etc/docs/helpers.md", "etc/docs/keep-your-token.md",
+      "etc/docs/troubleshooting.md",
+    ])
   func commands(name: String) throws {
     // What is shown of the demo has lost its quotation marks.
     let text = page(name).split(separator: "## Install").last ?? ""
