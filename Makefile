@@ -29,6 +29,7 @@ INTEROP_PROGRAMS := .build/interop-programs
 .PHONY: check-all run lint
 .PHONY: check-systemd
 .PHONY: interop interop-ci deps-interop-browser interop-browser docs bench deps-bench clean
+.PHONY: pictures deps-pictures
 .PHONY: install install-units install-help uninstall
 
 help: ## list what can be made
@@ -139,6 +140,13 @@ bench: build deps-bench ## measure speed against bare programs that do the same,
 	$(RELEASE)/hearth-bench processes
 	$(RELEASE)/hearth-bench outbox-scale
 
+deps-pictures:
+	@./etc/install-packages.sh tmux curl python3
+
+pictures: programs deps-pictures ## draw the pictures of README.md again, in etc/pictures; the screens from a run of a minute
+	python3 etc/pictures/diagram.py
+	python3 etc/pictures/screens.py $(DEBUG)
+
 run: programs deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)
 
@@ -198,13 +206,14 @@ $(RELEASE)/hearthd:
 	@$(MAKE) --no-print-directory build
 
 install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (/usr/local; ~/.local works too)
-	install -d "$(DESTDIR)$(BINDIR)" "$(DESTDIR)$(DOCDIR)/etc/docs" "$(DESTDIR)$(DOCDIR)/etc/hearth"
+	install -d "$(DESTDIR)$(BINDIR)" $(foreach folder,docs hearth pictures,"$(DESTDIR)$(DOCDIR)/etc/$(folder)")
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
 	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
 	install -m 644 README.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md CHANGELOG.md LICENSE \
 	  systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 	install -m 644 etc/docs/*.md "$(DESTDIR)$(DOCDIR)/etc/docs/"
 	install -m 644 etc/hearth/* "$(DESTDIR)$(DOCDIR)/etc/hearth/"
+	install -m 644 etc/pictures/*.svg "$(DESTDIR)$(DOCDIR)/etc/pictures/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"
 	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""screens.py FOLDER: draws "hearthctl status" and "hearthctl top" as SVG, from a run of the programs in FOLDER in tmux."""
+
+import html
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
+PORT = 8790
+ISSUER = f"http://127.0.0.1:{PORT}"
+COLUMNS = 90
+LIMIT = 180  # seconds for whatever is waited for
+
+# The colours of the terminal: text and background, then those of the escape sequences 30 to 37.
+TEXT, BACKGROUND, FRAME = "#d8dee4", "#161b22", "#30363d"
+COLOURS = ["#6e7681", "#ff7b72", "#57c46b", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc"]
+CELL, LINE, MARGIN = 8.4, 19, 16
+
+ACCOUNT = """
+[accounts.{}]
+type        = "oidc"
+issuer      = "{}"
+client_id   = "hearth"
+api_origins = ["{}"]
+"""
+
+
+def await_that(condition, what):
+    deadline = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > deadline:
+            sys.exit(f"This did not happen: {what}.")
+        time.sleep(0.2)
+
+
+class Stage:
+    """A sandbox, a daemon and a terminal in a folder that disappears with them."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-pictures."))
+        self.children = []
+        self.environment = {
+            "HOME": str(self.folder), "HEARTH_SOCKET": str(self.folder / "rpc.sock"), "LANG": "C.UTF-8",
+            "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "BROWSER": str(HERE.parent / "demo" / "browser.py"),
+        }
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.tmux("kill-server")
+        for child in reversed(self.children):
+            child.send_signal(signal.SIGTERM)
+            child.wait()
+        shutil.rmtree(self.folder)
+
+    def start(self, *command):
+        log = open(self.folder / f"{command[0]}.log", "w")
+        self.children.append(subprocess.Popen(command, env=self.environment, stdout=log, stderr=log))
+
+    def run(self, *command, **variables):
+        return subprocess.run(
+            command, env=self.environment | variables, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+
+    def fault(self, answer):
+        self.run("curl", "--silent", "--fail", "--data", answer, f"{ISSUER}/__fault").check_returncode()
+
+    def tmux(self, *command):
+        return self.run("tmux", "-f", "/dev/null", "-S", str(self.folder / "tmux"), *command).stdout
+
+    def show(self, name, lines):
+        """Runs "hearthctl NAME" in a terminal, which stays as it is when the command has ended."""
+        script = f"printf '\\033[1;32m$\\033[0m hearthctl {name}\\n'; hearthctl {name}; exec sleep {LIMIT}"
+        self.tmux("new-session", "-d", "-s", name, "-x", str(COLUMNS), "-y", str(lines), "sh", "-c", script)
+
+    def screen(self, name, *options):
+        return self.tmux("capture-pane", "-p", "-t", f"={name}:", *options)
+
+
+def prepare(stage):
+    """One account that works, with an item that waits; one that is locked; one whose session has ended."""
+    configuration = "".join(ACCOUNT.format(name, ISSUER, ISSUER) for name in ("work", "home", "mail"))
+    (stage.folder / "config.toml").write_text(configuration + "\n[refresh]\njitter = 0.0\n")
+    (stage.folder / "config.toml").chmod(0o600)
+    stage.start("hearth-sandbox", "--port", str(PORT), "--token-lifetime", "3600")
+    await_that(lambda: "listening" in (stage.folder / "hearth-sandbox.log").read_text(), "the sandbox listens")
+    stage.start("hearthd", "--config", str(stage.folder / "config.toml"), "--state-dir", str(stage.folder / "state"))
+    await_that(lambda: stage.run("hearthctl", "rpc", "daemon.getInfo").returncode == 0, "the daemon answers")
+    for account, user in ("mail", "ada"), ("home", "grace"), ("work", "grace"):
+        await_that(lambda: stage.run("hearthctl", "login", account, BROWSER_USER=user).returncode == 0, "a sign-in")
+    stage.fault('{"path":"/token","status":400,"body":"{\\"error\\":\\"invalid_grant\\"}","times":1}')
+    stage.run("hearthctl", "refresh", "mail")
+    stage.run("hearthctl", "lock", "home")
+
+
+def draw(name, title, screen):
+    """The screen, with its escape sequences, as SVG."""
+    rows = screen.rstrip("\n").split("\n")
+    width, height = COLUMNS * CELL + 2 * MARGIN, len(rows) * LINE + 2 * MARGIN
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
+        f'viewBox="0 0 {width:g} {height:g}" role="img" font-size="14" xml:space="preserve" '
+        'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, \'DejaVu Sans Mono\', monospace">',
+        f"<title>{html.escape(title)}</title>",
+        f'<rect x="0.5" y="0.5" width="{width - 1:g}" height="{height - 1:g}" rx="8" fill="{BACKGROUND}" stroke="{FRAME}"/>',
+    ]
+    fill, bold, dim = TEXT, False, False
+    for row, text in enumerate(rows):
+        column = 0
+        for escape, run in re.findall(r"\x1b\[([0-9;]*)m|([^\x1b]+)", text):
+            if not run:
+                for code in map(int, (escape or "0").split(";")):
+                    if code in (0, 39):
+                        fill = TEXT
+                    if code == 0:
+                        bold = dim = False
+                    elif code == 1:
+                        bold = True
+                    elif code == 2:
+                        dim = True
+                    elif 30 <= code <= 37:
+                        fill = COLOURS[code - 30]
+                continue
+            for part in re.finditer(r"\S+(?: \S+)*", run):
+                words, x = part[0], MARGIN + (column + part.start()) * CELL
+                style = (' font-weight="bold"' if bold else "") + (' opacity="0.65"' if dim else "")
+                lines.append(
+                    f'<text x="{x:.1f}" y="{MARGIN + (row + 0.75) * LINE:.1f}" textLength="{len(words) * CELL:.1f}" '
+                    f'lengthAdjust="spacingAndGlyphs" fill="{fill}"{style}>{html.escape(words)}</text>')
+            column += len(run)
+    (HERE / f"{name}.svg").write_text("\n".join([*lines, "</svg>", ""]))
+
+
+with Stage() as stage:
+    prepare(stage)
+    stage.show("top", 12)
+    await_that(lambda: "work" in stage.screen("top"), "top shows the accounts")
+    for text in ("one", "two", "three"):
+        stage.run("hearthctl", "outbox", "add", "work", "POST", f"{ISSUER}/api/notes", "--data", text)
+    stage.run("hearthctl", "refresh", "work")
+    stage.run("hearthctl", "outbox", "flush", "work")
+    stage.fault('{"path":"/api/notes","status":503}')
+    stage.run("hearthctl", "outbox", "add", "work", "POST", f"{ISSUER}/api/notes", "--data", "written on a train")
+    # A minute later, what is told in seconds no longer differs from one run to the next.
+    await_that(lambda: not re.search(r"just now|\d s ago", stage.run("hearthctl", "status").stdout), "a minute is over")
+    stage.show("status", 26)
+    await_that(lambda: "Signed in." in stage.screen("status"), "status shows the accounts")
+    draw("status", "hearthctl status, for three accounts", stage.screen("status", "-e"))
+    draw("top", "hearthctl top, for three accounts", stage.screen("top", "-e"))
