@@ -149,6 +149,7 @@ let package = Package(
     .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
     .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .target(name: "CLinux"),
+    .target(name: "CPages"),
     .target(name: "CWipingAllocator"),
     secretHoldingProgram(
       "hearthd",
@@ -157,7 +158,7 @@ let package = Package(
         .argumentParser, .logging, .serviceLifecycle, .tomlKit, .unixSignals,
       ]),
     secretHoldingProgram(
-      "hearthctl", ["HearthClient", "HearthControl", "HearthCore", "CLinux", .argumentParser],
+      "hearthctl", ["HearthClient", "HearthControl", "HearthCore", "CLinux", "CPages", .argumentParser],
       linkerSettings: [withoutDynamicLinker]),
     secretHoldingProgram(
       "hearth-oidc-agent",

@@ -7,6 +7,7 @@ enum Walls {
   /// The modules that each target may import, and depend on in the manifest.
   static let allowed: [String: Set<String>] = [
     "CLinux": [],
+    "CPages": [],
     "CWipingAllocator": [],
     "HearthCore": [],
     // Core because the wire carries its values; Glibc for what a socket's path and its peer are.
@@ -29,7 +30,7 @@ enum Walls {
       "ServiceLifecycle", "TOMLKit", "UnixSignals",
     ]),
     // The command line is not dumpable either.
-    "hearthctl": system.union(["ArgumentParser", "CLinux", "HearthClient", "HearthControl", "HearthCore"]),
+    "hearthctl": system.union(["ArgumentParser", "CLinux", "CPages", "HearthClient", "HearthControl", "HearthCore"]),
     "hearth-oidc-agent": system.union([
       "ArgumentParser", "CLinux", "CSodium", "HearthClient", "HearthControl", "HearthCore", "HearthLinux",
       "HearthThreads",

@@ -6,7 +6,8 @@ import HearthCore
 /// The verbs about the daemon as a whole; the longer ones have files of their own.
 enum DaemonVerbs {
   static let all: [any ParsableCommand.Type] = [
-    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, ReloadVerb.self, RPCVerb.self,
+    TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, DocsVerb.self, ReloadVerb.self,
+    RPCVerb.self,
   ]
 }
 
