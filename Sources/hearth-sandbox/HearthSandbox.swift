@@ -21,6 +21,7 @@ struct HearthSandbox: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-sandbox",
     abstract: "An identity provider and an API on loopback, for trying Hearth out and for its tests.",
+    usage: "hearth-sandbox [<options>]",
     discussion: ControlPage.text)
 
   @Option(help: "The address to listen on.")

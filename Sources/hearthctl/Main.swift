@@ -36,7 +36,10 @@ enum Main {
     } catch {
       // Help, version, and wrong usage (64), which names its command.
       let code = Hearthctl.exitCode(for: error)
-      guard code != .success else { Hearthctl.exit(withError: error) }
+      guard code != .success else {
+        print(HelpText.fitted(Hearthctl.fullMessage(for: error)))
+        exit(ExitStatus.done.rawValue)
+      }
       let message = Hearthctl.message(for: error)
       Output.error(message.last.map { ".?!".contains($0) } == true ? message : message + ".")
       Output.note("See '\(Verbs.command(in: line)) --help' for more information.")

@@ -5,7 +5,8 @@ import Logging
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthd",
-    abstract: "Keeps sessions alive and delivers an outbox, for every program of the user.")
+    abstract: "Keeps sessions alive and delivers an outbox, for every program of the user.",
+    usage: "hearthd [<options>]")
 
   @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
   var config: String?

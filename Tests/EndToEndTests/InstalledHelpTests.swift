@@ -32,6 +32,21 @@ import Testing
     try shell(#"test -z "$(find "$1" -type f)""#, folder.path)
   }
 
+  @Test("no line of any help is wider than 80 columns")
+  func width() async throws {
+    try await TestEnvironment.run { environment in
+      let verbs = Self.pages(Hearthctl.self).map { $0.name.split(separator: "-").map(String.init) }
+      #expect(verbs.count > 40)
+      let others = ["hearthd", "hearth-sandbox", "hearth-oidc-agent"].map { [$0] }
+      for words in verbs + others {
+        let process = try environment.spawn(words[0], words.dropFirst() + ["--help"])
+        #expect(try process.wait() == .exited(0), "\(words)")
+        let wide = process.output.split(separator: "\n").filter { $0.count > 80 }
+        #expect(!process.output.isEmpty && wide.isEmpty, "\(words): \(wide)")
+      }
+    }
+  }
+
   @Test("bash completes verbs, options, accounts and items, and nothing where no daemon answers")
   func bash() async throws {
     try await TestEnvironment.run { environment in

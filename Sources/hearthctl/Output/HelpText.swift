@@ -1,0 +1,29 @@
+/// What `--help` prints. ArgumentParser breaks its lines, but not the one that shows how a command is used.
+enum HelpText {
+  /// Breaks that line between options, so that no line is wider than `columns`.
+  static func fitted(_ help: String, columns: Int = 80) -> String {
+    let start = "USAGE:"
+    return help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      guard line.hasPrefix(start), line.count > columns else { return String(line) }
+      var lines = [start]
+      for part in parts(of: line.dropFirst(start.count)) {
+        if lines[lines.count - 1].count + 1 + part.count > columns {
+          lines.append(String(repeating: " ", count: start.count))
+        }
+        lines[lines.count - 1] += " \(part)"
+      }
+      return lines.joined(separator: "\n")
+    }.joined(separator: "\n")
+  }
+
+  /// The words of the line. What is in brackets is one.
+  private static func parts(of usage: Substring) -> [String] {
+    var (parts, depth) = ([""], 0)
+    for character in usage {
+      if character == "[" { depth += 1 }
+      if character == "]" { depth -= 1 }
+      if character == " ", depth == 0 { parts.append("") } else { parts[parts.count - 1].append(character) }
+    }
+    return parts.filter { !$0.isEmpty }
+  }
+}
