@@ -229,15 +229,18 @@ endif
 # Manual pages and completions are what the programs in this folder say of themselves.
 HELPERS ?= $(RELEASE)
 install-help: $(HELPERS)/hearthd
-	install -d $(foreach folder,$(MANDIR)/man1 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR),"$(DESTDIR)$(folder)")
-	$(HELPERS)/hearthctl --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1
+	install -d $(foreach folder,$(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR) $(DOCDIR)/etc/hearth,"$(DESTDIR)$(folder)")
+	$(HELPERS)/hearthctl --experimental-dump-help | python3 etc/manual/manual.py "$(DESTDIR)$(MANDIR)/man1" 1
 	for program in hearth-oidc-agent hearth-sandbox; do \
-	  $(HELPERS)/$$program --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man1" 1 || exit 1; done
-	$(HELPERS)/hearthd --experimental-dump-help | python3 etc/manual.py "$(DESTDIR)$(MANDIR)/man8" 8
+	  $(HELPERS)/$$program --experimental-dump-help | python3 etc/manual/manual.py "$(DESTDIR)$(MANDIR)/man1" 1 || exit 1; done
+	$(HELPERS)/hearthd --experimental-dump-help | python3 etc/manual/manual.py "$(DESTDIR)$(MANDIR)/man8" 8
+	$(HELPERS)/hearthd --describe-keys | python3 etc/manual/manual.py "$(DESTDIR)$(MANDIR)/man5" 5
+	$(HELPERS)/hearthd --describe-keys > "$(DESTDIR)$(DOCDIR)/etc/hearth/config.schema.json"
 	$(HELPERS)/hearthctl --generate-completion-script bash > "$(DESTDIR)$(BASHDIR)/hearthctl"
 	$(HELPERS)/hearthctl --generate-completion-script zsh > "$(DESTDIR)$(ZSHDIR)/_hearthctl"
 	$(HELPERS)/hearthctl --generate-completion-script fish > "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
-	chmod 644 "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
+	chmod 644 "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish" \
+	  "$(DESTDIR)$(DOCDIR)/etc/hearth/config.schema.json"
 
 install-units:
 	install -d "$(DESTDIR)$(UNITDIR)"
@@ -250,7 +253,8 @@ uninstall: ## remove what install has put below PREFIX; keeps state and configur
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
 	rm -f "$(DESTDIR)$(MANDIR)"/man1/hearthctl.1 "$(DESTDIR)$(MANDIR)"/man1/hearthctl-*.1 \
-	  "$(DESTDIR)$(MANDIR)/man1/hearth-oidc-agent.1" "$(DESTDIR)$(MANDIR)/man1/hearth-sandbox.1" "$(DESTDIR)$(MANDIR)/man8/hearthd.8"
+	  "$(DESTDIR)$(MANDIR)/man1/hearth-oidc-agent.1" "$(DESTDIR)$(MANDIR)/man1/hearth-sandbox.1" "$(DESTDIR)$(MANDIR)/man8/hearthd.8" \
+	  "$(DESTDIR)$(MANDIR)/man5/hearth.toml.5"
 	rm -rf "$(DESTDIR)$(DOCDIR)"
 
 clean: ## remove what was built

@@ -202,7 +202,7 @@ let package = Package(
       [
         "HearthCore", "HearthHashing", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging,
       ]),
-    tests("hearthdTests", ["hearthd", .argumentParser, .logging]),
+    tests("hearthdTests", ["hearthd", .argumentParser, .logging, .tomlKit]),
     tests(
       "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .logging, .serviceLifecycle]),
     tests("hearthctlTests", ["HearthClient", "HearthControl", "HearthCore", "hearthctl", .argumentParser]),

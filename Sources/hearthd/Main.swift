@@ -70,6 +70,10 @@ enum Main {
 
   /// Carries out `--describe` and its like, which print JSON on standard output, whatever there is to say.
   private static func report(_ options: Options, _ paths: ConfiguredPaths) async -> Never {
+    if options.describeKeys {
+      print(ConfigurationSchema.document)
+      exit(0)
+    }
     if options.describeProviders {
       print(ConfigurationReport.providers)
       exit(0)

@@ -28,6 +28,9 @@ struct Options: ParsableCommand {
   @Flag(help: "Print the accounts of the configuration as JSON, or what is wrong with it, and exit.")
   var describe = false
 
+  @Flag(help: "Print the keys of the configuration as a JSON Schema, and exit.")
+  var describeKeys = false
+
   @Flag(help: "Print the providers that are known by name as JSON, and exit.")
   var describeProviders = false
 
@@ -48,7 +51,7 @@ struct Options: ParsableCommand {
   init() {}
 
   /// Something is to be printed, and the daemon not to be run.
-  var isReport: Bool { describe || describeProviders || discover != nil || discoverProvider != nil }
+  var isReport: Bool { describe || describeKeys || describeProviders || discover != nil || discoverProvider != nil }
 
   func paths(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
     ConfiguredPaths(

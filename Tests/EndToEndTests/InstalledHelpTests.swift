@@ -23,7 +23,14 @@ import Testing
       #expect(page.contains("\n.Nm \(name)\n"), "\(name)")
       #expect(page.replacing("\\-", with: "-").contains(abstract.prefix(30)), "\(name)")
     }
-    for page in ["man8/hearthd.8", "man1/hearth-sandbox.1"] { #expect(access("\(pages)/\(page)", R_OK) == 0) }
+    for page in ["man8/hearthd.8", "man1/hearth-sandbox.1", "man5/hearth.toml.5"] {
+      #expect(access("\(pages)/\(page)", R_OK) == 0)
+    }
+    for program in ["man1/hearthctl.1", "man8/hearthd.8"] {
+      for section in ["ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES"] {
+        #expect(Files.text("\(pages)/\(program)").contains("\n.Sh \(section)\n"), "\(program): \(section)")
+      }
+    }
     if access("/usr/bin/groff", X_OK) == 0 {
       try shell(
         #"said=$(groff -mdoc -Tutf8 -ww -z "$1"/man?/* 2>&1) && test -z "$said" || { echo "$said"; false; }"#, pages)

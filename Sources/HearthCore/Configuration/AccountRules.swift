@@ -81,7 +81,7 @@ extension AccountRules {
     case use
   }
 
-  private enum RuleKey: String, ConfigurationKey { case account, directory, url }
+  package enum RuleKey: String, ConfigurationKey { case account, directory, url }
 
   /// `accounts`: all that the configuration has.
   package init(reading table: TableReader<Key>, accounts: [AccountName]) throws(ConfigurationError) {

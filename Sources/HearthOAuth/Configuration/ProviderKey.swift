@@ -47,7 +47,7 @@ package enum ProviderKey: String, ConfigurationKey {
   case redirectURI = "redirect_uri"
 
   /// The types of account that the key means something for.
-  var types: [AccountType] {
+  package var types: [AccountType] {
     switch self {
     case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .expect, .delivery,
       .defaultLifetime, .tokenParameters, .proxy, .caFile, .certificatePins:

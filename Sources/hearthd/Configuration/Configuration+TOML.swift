@@ -6,12 +6,12 @@ import Logging
 import TOMLKit
 
 extension Configuration {
-  private enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
+  enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
 
   /// What stands above all tables.
-  private enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
+  enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
 
-  private enum LogKey: String, ConfigurationKey { case level }
+  enum LogKey: String, ConfigurationKey { case level }
 
   /// Reads the text of a configuration file. `file` is for error messages. `proxies` are those that the environment names.
   /// `state` holds the credentials whose place is not named. No sink may have one of `ownPlaces`.

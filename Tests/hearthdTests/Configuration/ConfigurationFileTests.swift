@@ -116,7 +116,8 @@ import Testing
     let all = try Configuration(
       text: shown.joined(separator: "\n"), file: "config.toml",
       roots: PathRoots(home: "/home/me", runtime: "/run/user/7"), proxies: ConfigurationTests.environment)
-    #expect(all.accounts.map(\.name.description) == ["app", "mail", "mobile", "other", "robot", "signed", "work"])
+    #expect(
+      all.accounts.map(\.name.description) == ["app", "apple", "mail", "mobile", "other", "robot", "signed", "work"])
     var defaults = Configuration()
     (defaults.accounts, defaults.sinks, defaults.rules) = (all.accounts, all.sinks, all.rules)
     let names = all.accounts.map(\.name)

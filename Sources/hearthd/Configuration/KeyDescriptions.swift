@@ -1,0 +1,168 @@
+import HearthControl
+import HearthCore
+import HearthOAuth
+import HearthStorage
+import Logging
+
+extension AccountRules.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .defaultAccount: .text("Account of commands that name none. If there is only one account, it is that one.")
+    case .use:
+      .tables(
+        AccountRules.RuleKey.self, "Rules for commands that name no account. The longest url wins, then the directory.",
+        required: ["account"])
+    }
+  }
+}
+
+extension AccountRules.RuleKey: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .account: .text("Account that the rule selects.")
+    case .directory: .text("Directory of the command, or one above it.")
+    case .url: .text("Origin of the server, or the beginning of a path there.")
+    }
+  }
+}
+
+extension Configuration.DaemonKey: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .oidcAgentSocket: .flag("Has no effect: enable hearth-oidc-agent.socket instead.", false)
+    }
+  }
+}
+
+extension Configuration.LogKey: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .level: .choice(Logger.Level.self, "Lowest level that is logged.", "info")
+    }
+  }
+}
+
+extension ProviderKey: DescribedKey {
+  var description: KeyDescription {
+    let names = types.map(\.rawValue).joined(separator: ", ")
+    return types == AccountType.allCases ? purpose : purpose.noting("Only for \(names).")
+  }
+
+  private var purpose: KeyDescription {
+    switch self {
+    case .type: .choice(AccountType.self, "Kind of provider. Required without provider, which sets it.")
+    case .provider: .choice(ProviderPreset.names, "Preset for a known provider. Keys that you set yourself win.")
+    case .issuer: .text("Issuer, an https URL, that names its endpoints in its discovery document.")
+    case .clientID: .text("Identifier of the client that is registered at the provider.")
+    case .clientSecretFile: .text("File with the client's secret, readable only by you.")
+    case .scopes: .texts("Scopes to ask for (default: openid, and offline_access if the provider offers it).")
+    case .apiOrigins: .texts("Servers that Hearth may send the account's token to. It sends it to no others.")
+    case .bearer: .choice(BearerKind.self, "Token that APIs get (default: access_token; for firebase, id_token).")
+    case .subject: .text("Your user name, if the provider does not report one.")
+    case .defaultLifetime: .duration("Lifetime of access tokens, if the provider does not report one.")
+    case .expect: .choice(ExpectedContent.self, "Answer that the API gives to writes. HTML is then no delivery.")
+    case .delivery:
+      .tables(
+        DeliveryOverrides.Key.self, "Outcomes of queued requests by HTTP status, in place of the usual ones.",
+        required: ["status", "outcome"])
+    case .tokenEndpoint: .text("URL of the token endpoint.")
+    case .authorizationEndpoint: .text("URL where the browser signs in.")
+    case .deviceAuthorizationEndpoint: .text("URL for signing in with a code on another device.")
+    case .revocationEndpoint: .text("URL where a sign-out revokes the grant.")
+    case .userInfoEndpoint: .text("URL that says who signed in.")
+    case .refreshURL: .text("URL of the backend's refresh call.")
+    case .loginURL: .text("URL of the backend's call with user name and password.")
+    case .refreshTokenField: .text("Field with the refresh token; dots are for nesting.", "refresh_token")
+    case .accessTokenField: .text("Field with the access token; dots are for nesting.", "access_token")
+    case .expiresInField: .text("Field with the lifetime in seconds; dots are for nesting.", "expires_in")
+    case .apiKey: .text("Web API key of the Firebase project. It is not a secret.")
+    case .clientAuth: .choice(ClientAuthentication.Method.self, "Way the client proves who it is.", "auto")
+    case .clientKeyFile: .text("File with the client's private key (PEM), for private_key_jwt, tls and apple.")
+    case .clientKeyID: .text("Identifier of the client's key at the provider (kid).")
+    case .clientCertificateFile: .text("File with the client's certificate (PEM), for tls and private_key_jwt.")
+    case .clientAssertionAudience: .text("Audience of the client's assertion (default: the token endpoint).")
+    case .teamID: .text("Apple's identifier of your team, for client_auth = \"apple\".")
+    case .tokenParameters: .fields("Extra fields of every request to the token endpoint.")
+    case .authorizationParameters: .fields("Extra fields of the request that opens the sign-in page.")
+    case .finalErrors: .texts("Error codes of this provider that end the session, besides the usual ones.")
+    case .caFile: .text("File with certificate authorities (PEM) to trust instead of the system's.")
+    case .certificatePins: .texts("SHA-256 hashes of public keys, one of which must be in the server's chain.")
+    case .proxy: .text("URL of an HTTP or SOCKS 5 proxy, or \"none\" (default: the environment's).")
+    case .redirectPort: .integer(1...65535, "Port for the browser's way back, if the provider requires one.")
+    case .redirectURI: .text("Whole address for the browser's way back, on this machine.")
+    }
+  }
+}
+
+extension CredentialSettings.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .credentialFile: .text("File of the credential (default: credentials/NAME.json in the state folder).")
+    case .protection:
+      .choice(
+        Protection.allCases.filter { $0 != .secretService }.map(\.rawValue), "What seals the credential file.", "none")
+    case .keyFile: .text("File with the key that seals the credential file.")
+    }
+  }
+}
+
+extension SessionSettings.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .username: .text("Your user name in git and other programs, which selects the account.")
+    case .lockOn: .texts("What locks the session at once, besides yourself.", among: ["unreadable"])
+    case .onReauth: .choice(ReauthPrompt.self, "What Hearth does when you have to sign in again.", "none")
+    }
+  }
+}
+
+extension SinkSettings.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .path: .text("Path of the file. Its folder must exist.")
+    case .format: .choice(SinkSettings.Format.self, "Content of the file.", "token")
+    case .mode: .text("File mode. Only the owner may write.", "0600")
+    case .owner: .text("Owner of the file, a name or a number. Only root may set it.")
+    case .group: .text("Group of the file, a name or a number.")
+    }
+  }
+}
+
+extension DeliveryOverrides.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .status: .statuses("HTTP status of the answer, or several of them.")
+    case .outcome: .choice(DeliveryOverrides.Outcome.self, "What becomes of the queued request.")
+    }
+  }
+}
+
+extension RefreshSettings.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .margin: .duration("Time before expiry at which a token is refreshed.", "5m")
+    case .marginFraction: .fraction("Share of the lifetime before expiry, if that is shorter than margin.", 0.2)
+    case .jitter: .fraction("Random share of the margin that is added to it.", 0.1)
+    case .backoffInitial: .duration("First wait after a failure. It doubles with each further one.", "1s")
+    case .backoffMax: .duration("Longest wait after a failure.", "5m")
+    case .requestTimeout: .duration("Time that a provider, or an API that has a whole item, may take.", "30s")
+    }
+  }
+}
+
+extension OutboxSettings.Key: DescribedKey {
+  var description: KeyDescription {
+    switch self {
+    case .maxItems: .integer(1...100_000_000, "Largest number of items that wait.", 100_000)
+    case .maxBytes: .size("Largest size of all items together.", "1GiB")
+    case .maxBody: .size("Largest size of one body.", "1MiB")
+    case .concurrency: .integer(1...1024, "Unordered requests of an account to one origin at once.", 8)
+    case .retryInitial: .duration("First wait before an item is sent again. It doubles with each further one.", "1s")
+    case .retryMax: .duration("Longest wait before an item is sent again.", "6h")
+    case .maxAttempts: .integer(1...1_000_000, "Attempts before an item is dead.", 30)
+    case .idempotencyHorizon: .duration("Time for which servers remember an Idempotency-Key.", "24h")
+    case .keepDelivered: .duration("Time for which delivered items can be looked up.", "24h")
+    case .keepDead: .duration("Time for which dead items can be looked up.", "30d")
+    }
+  }
+}
