@@ -146,7 +146,7 @@ import Testing
       #expect(
         (preset.redirect?.host == "localhost") == section.contains("\n- Redirect address: `http://localhost"), "\(name)"
       )
-      #expect((preset.redirect == nil) == section.contains("there is no sign-in by browser"), "\(name)")
+      #expect((preset.redirect == nil) == section.contains("you cannot sign in by browser"), "\(name)")
     }
   }
 }
