@@ -2,30 +2,30 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// The state of every account.
+  /// Returns the state of every account.
   public func sessions() async throws -> [Session] {
     try await call(ListSessions(), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// The state of one account.
+  /// Returns the state of one account.
   public func status(of account: String) async throws -> Session {
     Session(value: try await call(GetSession(try name(account)), mayRepeat: true))
   }
 
-  /// A token for the account's APIs, which is refreshed first where it would not be valid for so long, in whole seconds; a
-  /// minute where nothing is said.
+  /// Returns a token for the account's APIs that is valid for at least this long, in whole seconds (default one minute). The
+  /// daemon refreshes it first if necessary.
   ///
-  /// `url`: where the token is to be sent. It is given only where that is one of the account's `api_origins`; without, that
-  /// is the caller's to see to.
+  /// `url` is the server that the token is for. The call fails if the server is not in the account's `api_origins`. Without
+  /// `url`, the caller has to make sure where it sends the token.
   public func token(for account: String, validFor: Duration? = nil, url: String? = nil) async throws -> Token {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
 
-  /// Tells that an API has answered 401 to a token. Then ask for another one: the current token is refreshed, while the
-  /// report of an older one changes nothing.
+  /// Reports that an API answered 401 to a token. If it is the current token, the daemon refreshes it; reporting an older one
+  /// changes nothing. Ask for a token again afterwards.
   ///
-  /// `wwwAuthenticate`: the field of that name in the answer, several joined by commas. Where the API asks by it for more than
-  /// a fresh token, nothing changes, for another token would be answered 401 as well.
+  /// `wwwAuthenticate` is the field of that name in the answer; join several with commas. If the API asks for more than a
+  /// fresh token there, nothing changes, because it would reject another token too.
   @discardableResult
   public func reportUnauthorized(_ token: Token, wwwAuthenticate: String? = nil) async throws -> Session {
     let call = ReportUnauthorized(
@@ -33,23 +33,23 @@ extension HearthClient {
     return Session(value: try await self.call(call, mayRepeat: true))
   }
 
-  /// Locks an account, or all of them: no token is given and nothing is sent until it is unlocked.
+  /// Locks an account, or all of them. Until it is unlocked, the daemon gives out no token and sends nothing.
   @discardableResult
   public func lock(_ account: String? = nil) async throws -> [Session] {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// Takes away the lock that ``lock(_:)`` has set.
+  /// Removes the lock that ``lock(_:)`` set.
   @discardableResult
   public func unlock(_ account: String? = nil) async throws -> [Session] {
     try await call(UnlockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// Queues a request, which the daemon delivers when it can, with the account's token: returns once it is on disk, in
-  /// whatever state the account is.
+  /// Queues a request for the daemon to deliver with the account's token, whatever the state of the account. Returns once the
+  /// request is on disk.
   ///
-  /// `lane`: items of one lane are sent one after the other; nil: this one waits for no other. `idempotencyKey`: the same
-  /// key and content is queued once. `replaceKey`: the item replaces those with the same key that wait.
+  /// Items of one `lane` are sent one after the other; with `nil`, this item waits for no other. With an `idempotencyKey`, the
+  /// same content is queued only once. With a `replaceKey`, this item replaces waiting items with the same key.
   public func enqueue(
     _ request: Request, for account: String, lane: String? = "default", idempotencyKey: String? = nil,
     replaceKey: String? = nil
@@ -61,21 +61,21 @@ extension HearthClient {
     return Receipt(value: try await call(Enqueue(draft), mayRepeat: idempotencyKey != nil))
   }
 
-  /// All that is known of a queued request.
+  /// Returns a queued request.
   public func item(_ id: String) async throws -> Item {
     Item(value: try await call(GetItem(id), mayRepeat: true))
   }
 
-  /// How many items the outbox of one account holds, or of all.
+  /// Returns how many items are in the outbox, of one account or of all.
   public func outbox(of account: String? = nil) async throws -> Outbox {
     Outbox(value: try await call(GetOutboxStats(try names(account)), mayRepeat: true))
   }
 
-  /// Sends a request at once with the account's token, and returns what the API answers, with whatever status. It goes to
-  /// the account's `api_origins` alone. `timeout`: for the API, in whole seconds, up to five minutes.
+  /// Sends a request at once with the account's token, and returns the API's answer, whatever its status. The request must go
+  /// to one of the account's `api_origins`. `timeout` is for the API, in whole seconds, up to five minutes.
   ///
-  /// `staleIfError`: the answer to a `GET` is kept, and the one kept last is returned, with its ``Answer/age``, where the API
-  /// fails or is out of reach.
+  /// With `staleIfError`, the daemon keeps the answer to a `GET`. If the API fails or cannot be reached, it returns the answer
+  /// that it kept last, with its ``Answer/age``.
   public func send(
     _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
   ) async throws -> Answer {
@@ -87,11 +87,11 @@ extension HearthClient {
     return Answer(value: try await self.call(call, mayRepeat: isRead, extra: timeout))
   }
 
-  /// Calls any method of the protocol: its parameters and its result are JSON objects, as text. `mayRepeat`: it changes
-  /// nothing when it is called twice.
+  /// Calls any method of the protocol, with its parameters and its result as JSON text. `mayRepeat` is true if the call may be
+  /// made twice.
   public func call(_ method: String, json parameters: String = "{}", mayRepeat: Bool = false) async throws -> String {
     guard let params = try? JSON(parsing: Array(parameters.utf8)).object else {
-      throw Failure(.refused(.invalidParams("The parameters are no JSON object.")))
+      throw Failure(.refused(.invalidParams("The parameters are not a JSON object.")))
     }
     return try await call(method, params, mayRepeat: mayRepeat, within: timeout).description
   }

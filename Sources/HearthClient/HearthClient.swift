@@ -9,26 +9,26 @@ import Synchronization
 /// let token = try await hearth.token(for: "work")
 /// ```
 ///
-/// Any number of calls may be made at once; they share one connection, which is made anew when the daemon has been
-/// restarted. Each call throws ``Failure``, or `CancellationError` where its task is cancelled: nobody waits for the
-/// answer then, though the daemon may still carry out what it was asked.
+/// You can make any number of calls at once. They share one connection, which is opened again after the daemon restarts.
+/// Each call throws ``Failure``, or `CancellationError` if its task is cancelled. The daemon may still carry out a
+/// cancelled call.
 ///
-/// A call whose connection is lost before its answer comes is made once more by itself where that changes nothing: what
-/// only reads, ``token(for:validFor:url:)``, ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)`` and ``unlock(_:)``,
-/// and ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Any other throws
-/// ``Failure/Kind-swift.enum/disconnected``: it may have been carried out or not.
+/// If the connection is lost before the answer arrives, a call that is safe to repeat is made once more: calls that only
+/// read, ``token(for:validFor:url:)``, ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)`` and ``unlock(_:)``, and
+/// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Any other call throws
+/// ``Failure/Kind-swift.enum/disconnected``: the daemon may or may not have carried it out.
 public final class HearthClient: Sendable {
   /// The daemon's socket.
   public let socket: String
-  /// How long a call may take; a request to an API its own time beyond that.
+  /// How long a call may take. A request to an API may take its own timeout in addition.
   public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 
-  /// Connects to the daemon and makes sure that it answers and runs under the user's own id.
+  /// Connects to the daemon, and checks that it answers and runs as the same user.
   ///
-  /// `socket`: its path; else `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`. `timeout`: how long a call may
-  /// take before it fails with ``Failure/Kind-swift.enum/timedOut``; the time that
-  /// ``send(_:for:timeout:staleIfError:)`` gives the API comes on top.
+  /// `socket` is its path (default: `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`). A call that takes longer
+  /// than `timeout` fails with ``Failure/Kind-swift.enum/timedOut``. The timeout of
+  /// ``send(_:for:timeout:staleIfError:)`` is added to it.
   public static func connect(
     socket: String? = nil, timeout: Duration = .seconds(60)
   ) async throws -> HearthClient {
@@ -51,7 +51,7 @@ public final class HearthClient: Sendable {
     line.withLock { $0?.close() }
   }
 
-  /// `mayRepeat`: the call changes nothing when it is made twice. `extra`: how long it may take beyond the timeout.
+  /// `mayRepeat` is true if the call may be made twice. `extra` is added to the timeout.
   func call<Method: ControlMethod>(
     _ method: Method, mayRepeat: Bool, extra: Duration = .zero
   ) async throws -> Method.Result {
@@ -74,7 +74,7 @@ public final class HearthClient: Sendable {
     }
   }
 
-  /// The connection; a new one where there is none, or it is lost.
+  /// The connection, or a new one if there is none or it was lost.
   private func openLine() -> CallLine {
     line.withLock { line in
       if let line, !line.isOver { return line }

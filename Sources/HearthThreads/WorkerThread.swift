@@ -75,7 +75,7 @@ package final class WorkerThread: Sendable {
     }
   }
 
-  /// What to do next; nil where nothing came for so long that the thread ends.
+  /// What to do next; nil if nothing came for so long that the thread ends.
   private func next() -> [Work]? {
     var hasLingered = false
     while true {

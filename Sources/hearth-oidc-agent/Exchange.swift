@@ -69,7 +69,7 @@ struct Exchange {
 
   private func request(_ bytes: [UInt8]) -> Step {
     let json: JSON
-    do { json = try JSON(parsing: bytes) } catch { return .failure(.malformed("This is no JSON: \(error).")) }
+    do { json = try JSON(parsing: bytes) } catch { return .failure(.malformed("This is not JSON: \(error).")) }
     do { return .request(try Request(json)) } catch { return .failure(.malformed(error.message)) }
   }
 

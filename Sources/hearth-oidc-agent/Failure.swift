@@ -68,7 +68,7 @@ extension Failure {
   }
 
   static let idToken = Failure(
-    "Not yet implemented", info: "Hearth gives access tokens alone to the clients of oidc-agent.")
+    "Not yet implemented", info: "Hearth gives clients of oidc-agent only access tokens.")
 
   static let management = Failure(
     "operation forbidden",

@@ -19,7 +19,7 @@ struct OIDCAgent: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Where it listens, where systemd passes no socket: oidc-agent.sock beside hearthd's.", valueName: "path"))
+      "Path of the socket, if systemd passes none (default: oidc-agent.sock beside hearthd's).", valueName: "path"))
   var listen: String?
 
   func run() throws {

@@ -6,7 +6,7 @@ import HearthCore
 struct Password: Sendable {
   private let hash: String
 
-  /// It is nil where there is not that much memory.
+  /// It is nil if there is not that much memory.
   init?(_ password: Secret) {
     guard sodium_init() >= 0 else { return nil }
     let password = password.reveal()

@@ -36,7 +36,7 @@ struct Call: Sendable {
 
   var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false }
 
-  /// The fields of a form or of a flat JSON object; empty where the body is neither.
+  /// The fields of a form or of a flat JSON object; empty if the body is neither.
   var fields: [String: String] {
     if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
     return formFields(String(decoding: body, as: UTF8.self))

@@ -51,7 +51,7 @@ struct HearthSandbox: AsyncParsableCommand {
   @Option(help: "The password that is right for every user name.")
   var password = "password"
 
-  @Flag(help: "Take authorization requests only where they were pushed first.")
+  @Flag(help: "Accept only authorization requests that were pushed first.")
   var requirePushedRequests = false
 
   @Option(help: "How long the code of a device is good.")

@@ -8,41 +8,41 @@ struct Options: ParsableCommand {
     abstract: "Keeps sessions alive and delivers an outbox, for every program of the user.",
     usage: "hearthd [<options>]")
 
-  @Option(help: ArgumentHelp("The configuration file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Configuration file.", valueName: "file"))
   var config: String?
 
-  @Option(help: ArgumentHelp("Where the socket is made, if systemd passes none.", valueName: "path"))
+  @Option(help: ArgumentHelp("Path of the socket, if systemd passes none.", valueName: "path"))
   var socket: String?
 
-  @Option(help: ArgumentHelp("The folder of credentials and outbox.", valueName: "dir"))
+  @Option(help: ArgumentHelp("State folder, with credentials and outbox.", valueName: "dir"))
   var stateDir: String?
 
   @Option(
-    help: ArgumentHelp("What is logged, whatever the configuration says.", valueName: "level"),
+    help: ArgumentHelp("Log level; takes precedence over the configuration.", valueName: "level"),
     transform: Options.logLevel(from:))
   var logLevel: Logger.Level?
 
-  @Flag(help: "Say whether the configuration can be used, and exit.")
+  @Flag(help: "Check the configuration, and exit.")
   var checkConfig = false
 
-  @Flag(help: "Print the accounts of the configuration as JSON, or what is wrong with it, and exit.")
+  @Flag(help: "Print the accounts of the configuration, or its error, as JSON, and exit.")
   var describe = false
 
   @Flag(help: "Print the keys of the configuration as a JSON Schema, and exit.")
   var describeKeys = false
 
-  @Flag(help: "Print the providers that are known by name as JSON, and exit.")
+  @Flag(help: "Print the known providers as JSON, and exit.")
   var describeProviders = false
 
   @Option(
-    help: ArgumentHelp("Print where the provider of this account answers as JSON, and exit.", valueName: "account"))
+    help: ArgumentHelp("Print the endpoints of this account's provider as JSON, and exit.", valueName: "account"))
   var discover: String?
 
   @Option(
-    help: ArgumentHelp("Print which provider this mail address belongs to as JSON, and exit.", valueName: "address"))
+    help: ArgumentHelp("Print the provider of this mail address as JSON, and exit.", valueName: "address"))
   var discoverProvider: String?
 
-  @Flag(help: "Say whether the outbox is sound, and exit.")
+  @Flag(help: "Check the outbox, and exit.")
   var checkOutbox = false
 
   @Flag(help: "Show the version.")

@@ -123,7 +123,7 @@ import Testing
   @Test(
     "a combination that cannot be used is told with its key, and nothing is written",
     arguments: [
-      (["--type", "json", "--issuer", "https://x.example"], "\"issuer\" in [accounts.work] means nothing"),
+      (["--type", "json", "--issuer", "https://x.example"], "\"issuer\" in [accounts.work] does not apply"),
       (["--provider", "google", "--client-id", "c", "--client-auth", "basic"], "lacks \"client_secret_file\""),
       (["--provider", "auth0"], "--issuer (like https://example.eu.auth0.com/) and --client-id"),
       (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\". Did you mean \"google\"? It"),

@@ -96,7 +96,7 @@ struct HTTPRouteTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "The ca_file /etc/ca.pem cannot be used: there is no certificate in it (PEM is needed)."))
+            message: "The ca_file /etc/ca.pem cannot be used: it contains no certificate (PEM is required)."))
       bench.files.fail(.read, at: "/etc/ca.pem", with: .absent)
       #expect(
         await bench.failure(of: endpoint)

@@ -53,7 +53,7 @@ struct ServerTests {
       }
       #expect(try answer("GET / HTTP/1.1\r\n\r\n") == "Bad Request: This is neither a JSON object nor a public key.")
       let noJSON = try #require(try answer(#"{"request":}"#))
-      #expect(noJSON.hasPrefix("Bad Request: This is no JSON: "))
+      #expect(noJSON.hasPrefix("Bad Request: This is not JSON: "))
       #expect(try answer("{}") == "Bad Request: No request type.")
       #expect(try answer(#"{"request":"#, ends: true) == "Bad Request: The request ends in the middle.")
       #expect(try answer("{" + String(repeating: " ", count: 70_000)) == "Bad Request: A request may have 64 KiB.")

@@ -166,7 +166,7 @@ package struct ControlClient: ~Copyable {
     return call
   }
 
-  /// The result of a call that has begun; nil where it has not come within `limit`: it can be waited for again.
+  /// The result of a call that has begun; nil if it has not come within `limit`: it can be waited for again.
   package mutating func response<Method>(
     to call: BegunCall<Method>, within limit: Duration
   ) throws(Failure) -> Reply<Method.Result>? {

@@ -38,7 +38,7 @@ struct UnixSocket: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Throws where the process at the other end runs under another user id.
+  /// Throws if the process at the other end runs under another user id.
   func requirePeer(_ expected: uid_t) throws(Failure) {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var size = socklen_t(MemoryLayout<PeerCredentials>.size)

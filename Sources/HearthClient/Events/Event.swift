@@ -2,24 +2,24 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// What happens at the daemon.
+  /// An event of the daemon.
   public enum Event: Sendable {
-    /// How things are, before all that follows: what was known before is out of date. It comes first, after the daemon was
-    /// away, and where events were missed.
+    /// The state of everything before the events that follow. It replaces what was known before. It comes first, after the
+    /// daemon was away, and after events were missed.
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
     case tokenRefreshed(account: String, fingerprint: String, previous: String, expiresAt: Time?)
-    /// Refreshing keeps failing or, where it is `final`, cannot prevent it.
+    /// The token is about to expire, because refreshing keeps failing or, if `final`, cannot prevent it.
     case tokenExpiring(account: String, expiresAt: Time, final: Bool)
     case signedOut(account: String)
-    /// An item was queued, delivered, is tried again, is dead or held: its state tells.
+    /// An item was queued, delivered, delayed for a retry, given up or held, as its state says.
     case itemChanged(Item)
     case outboxPaused(account: String, reason: String)
     case outboxResumed(account: String)
     case configurationReloaded
-    /// One that this version does not know.
+    /// An event that this version does not know.
     case other(name: String)
-    /// Nothing can be heard of the daemon; it is tried again and again, and a snapshot comes when it is back. Told once.
+    /// The daemon cannot be reached. Hearth keeps trying, and a snapshot follows once it is back. Reported once.
     case unavailable(Failure)
 
     /// It is nil for what means nothing to a program.

@@ -2,18 +2,19 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// What happens from now on: a snapshot, then each event, in order. It ends when the task that reads it is cancelled.
+  /// Returns what happens from now on: a snapshot, then each event, in order. It ends when the task that reads it is
+  /// cancelled.
   ///
-  /// It has a connection of its own, and reads from it as fast as it is asked to. When the daemon is restarted, it connects
-  /// and subscribes anew, with growing pauses of up to five seconds; a reader that falls too far behind misses events. In
-  /// both cases a ``Event/snapshot(sessions:outbox:)`` comes next, so that nothing is known wrongly and no event comes twice.
+  /// The events have a connection of their own. When the daemon restarts, they connect and subscribe again, with growing pauses
+  /// of up to five seconds. A reader that falls too far behind misses events. In both cases the next event is a
+  /// ``Event/snapshot(sessions:outbox:)``, so that no reader keeps an outdated state and no event comes twice.
   ///
-  /// `account`: of that one alone, and of the daemon.
+  /// With `account`, only events of this account and of the daemon are returned.
   public func events(of account: String? = nil) -> Events {
     Events(socket: socket, timeout: timeout, account: account)
   }
 
-  /// Events, for as long as somebody reads them. Each iteration subscribes for itself.
+  /// A sequence of events. Each iteration has a subscription of its own.
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
 
@@ -28,7 +29,7 @@ extension HearthClient {
     public struct Iterator: AsyncIteratorProtocol {
       let feed: EventFeed
 
-      /// The next event, however long it takes; nil when the task is cancelled.
+      /// Returns the next event, however long it takes, or `nil` when the task is cancelled.
       public mutating func next() async -> Event? { await feed.next() }
     }
   }

@@ -1,24 +1,23 @@
 import HearthControl
 
 extension HearthClient {
-  /// Why a call has no result. Its description is one sentence for people, the daemon's own where it has answered; it holds
-  /// no secret.
+  /// Why a call failed. Its description is one sentence for people, from the daemon if it answered, and contains no secret.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What went wrong.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-      /// Nothing listens on the socket, or nobody says where it is.
+      /// Nothing listens on the socket, or its path is unknown.
       case noDaemon
-      /// The socket is there and cannot be used.
+      /// The socket exists but cannot be used.
       case unreachable
-      /// The server runs under another user's id: nothing was sent to it.
+      /// The server runs as another user. Nothing was sent to it.
       case foreignServer
-      /// No answer came in time. The daemon may still carry out what it was asked.
+      /// No answer came in time. The daemon may still carry out the call.
       case timedOut
-      /// The connection ended before the answer came. What was asked may have been carried out.
+      /// The connection ended before the answer came. The daemon may have carried out the call.
       case disconnected
-      /// The answer is none that this version understands.
+      /// This version does not understand the answer.
       case notUnderstood
-      /// The daemon has answered with an error that this version does not know: see ``Failure/code``.
+      /// The daemon answered with an error that this version does not know: see ``Failure/code``.
       case unknown
 
       // What the daemon answers (JSON-RPC 2.0, section 5.1).
@@ -34,7 +33,7 @@ extension HearthClient {
       case refreshUnavailable
       /// The configuration has no such account (1005).
       case unknownAccount
-      /// The address is none of the account's `api_origins` (1006).
+      /// The address is not in the account's `api_origins` (1006).
       case originNotAllowed
       /// The API did not answer (1007).
       case requestFailed
@@ -50,16 +49,16 @@ extension HearthClient {
     }
 
     public let kind: Kind
-    /// The daemon's code; nil where it has not answered.
+    /// The daemon's error code, or `nil` if it did not answer.
     public let code: Int?
     public let description: String
-    /// The same call may succeed later without anybody doing anything about it.
+    /// Whether the same call may succeed later without anybody doing anything.
     public let isRetryable: Bool
-    /// The account it is about, where it is about one.
+    /// The account that the failure is about, if any.
     public let account: String?
-    /// How long to wait before the next try, where the daemon knows.
+    /// How long to wait before the next try, if the daemon knows.
     public let retryAfter: Duration?
-    /// What the API wants, where it wants more than a fresh token.
+    /// What the API wants, if it wants more than a fresh token.
     public let challenge: Challenge?
 
     init(_ failure: ControlClient.Failure) {

@@ -2,12 +2,12 @@ package import HearthControl
 package import HearthCore
 
 extension HearthClient {
-  /// A request that is queued: it is on disk.
+  /// The receipt for a queued request, which is on disk.
   public struct Receipt: Sendable, CustomStringConvertible {
     package let value: EnqueueReceipt
 
     public var id: String { value.id }
-    /// The same key and content were queued before: this is that item.
+    /// The same key and content were queued before, and this is the earlier item.
     public var isDuplicate: Bool { value.isDuplicate }
     public var description: String { "\(id), \(isDuplicate ? "queued before" : "queued")" }
   }
@@ -16,12 +16,12 @@ extension HearthClient {
   public struct Item: Hashable, Sendable, CustomStringConvertible {
     public enum State: String, Hashable, Sendable, CaseIterable {
       case pending, inFlight
-      /// It is tried again, or for the first time, at ``Item/nextAttemptAt``.
+      /// The next attempt, or the first one, is at ``Item/nextAttemptAt``.
       case waiting
-      /// Somebody has to decide: see ``Item/reason``.
+      /// Someone has to act: see ``Item/reason``.
       case held
       case delivered
-      /// It is not tried again by itself: see ``Item/reason``.
+      /// Hearth does not retry it unless someone asks: see ``Item/reason``.
       case dead
       case cancelled
       /// A newer item has replaced it.
@@ -45,17 +45,17 @@ extension HearthClient {
 
     public var id: String { value.id }
     public var account: String { value.account.description }
-    /// It is nil for an item that waits for no other.
+    /// The item's lane, or `nil` if it waits for no other item.
     public var lane: String? { value.lane?.text }
     public var method: String { value.method }
     public var url: String { value.url }
     public var state: State { State(value.state) }
-    /// Why it is held or dead, as one word: `needsReview`, `rejected`, …
+    /// Why the item is held or dead, in one word: `needsReview`, `rejected`, …
     public var reason: String? { value.reason?.rawValue }
-    /// How often it was sent.
+    /// How often the item was sent.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
-    /// What the API answered last.
+    /// The API's last answer.
     public var lastStatus: Int? { value.lastStatus }
     public var lastError: String? { value.lastError }
     public var idempotencyKey: String { value.idempotencyKey }
@@ -72,10 +72,10 @@ extension HearthClient {
     public var held: Int { value.held }
     public var delivered: Int { value.delivered }
     public var dead: Int { value.dead }
-    /// Nothing is sent: why, ``pausedReason`` says.
+    /// Whether sending is paused. ``pausedReason`` says why.
     public var isPaused: Bool { value.isPaused }
     public var pausedReason: String? { value.pausedReason }
-    /// Why the daemon cannot write the outbox now: nothing is sent meanwhile. A sentence for people.
+    /// Why the daemon cannot write the outbox now, as a sentence for people. Until it can, it sends nothing.
     public var error: String? { value.trouble }
     public var description: String {
       let pause = isPaused ? ", paused\(pausedReason.map { ": \($0)" } ?? "")" : ""

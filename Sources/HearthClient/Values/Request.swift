@@ -6,7 +6,7 @@ extension HearthClient {
   public struct Request: Hashable, Sendable {
     public var method: String
     public var url: String
-    /// Not those that the daemon sets itself: `Authorization`, `Host`, `Content-Length` and the like.
+    /// Header fields, except those that the daemon sets itself: `Authorization`, `Host`, `Content-Length` and the like.
     public var headers: [String: String]
     public var body: [UInt8]
 
@@ -19,15 +19,15 @@ extension HearthClient {
     }
   }
 
-  /// What an API has answered.
+  /// The answer of an API.
   public struct Answer: Sendable {
     package let value: RequestAnswer
 
     public var status: Int { value.status }
-    /// In their order; a name may come more than once.
+    /// Header fields in their order. A name may appear more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
-    /// How old it is, where it is an earlier one in place of an error; nil for what the API has answered now.
+    /// The age of an earlier answer that was returned in place of an error, or `nil` if the API answered now.
     public var age: Duration? { value.age }
   }
   /// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC 6750).
@@ -38,13 +38,13 @@ extension HearthClient {
     public var origin: String { value.origin.description }
     /// `insufficient_user_authentication`, `insufficient_scope`, or another word of the API's.
     public var error: String? { value.error }
-    /// Ways to sign in (`acr_values`), with blanks between them, the best first.
+    /// Ways to sign in (`acr_values`), separated by spaces, the preferred one first.
     public var acrValues: String? { value.acrValues }
-    /// How long ago the person may have signed in (`max_age`).
+    /// How long ago the user may have signed in (`max_age`).
     public var maxAge: Duration? { value.maxAge.map { .seconds($0) } }
-    /// As the API wrote them.
+    /// Claims as the API wrote them.
     public var claims: String? { value.claims }
-    /// The scopes, with blanks between them.
+    /// The scopes, separated by spaces.
     public var scope: String? { value.scope }
   }
 }

@@ -1,13 +1,13 @@
 package import HearthCore
 
 extension HearthClient {
-  /// An account as it is now, without its secrets.
+  /// The current state of an account, without secrets.
   public struct Session: Hashable, Sendable, CustomStringConvertible {
-    /// What a user interface shows.
+    /// The state for a user interface.
     public enum State: String, Hashable, Sendable, CaseIterable {
       /// The credential has not been read yet.
       case hydrating
-      /// There is a credential, and it cannot be used now.
+      /// A credential exists, or may exist, but cannot be used now.
       case locked
       /// Nobody has signed in.
       case unauthenticated
@@ -45,19 +45,19 @@ extension HearthClient {
 
     public var account: String { value.account.description }
     public var state: State { State(value.state) }
-    /// Why it is locked, ended or signed out, as one word: `lockedByUser`, `refreshTokenRejected`, …
+    /// Why the session is locked, ended or signed out, in one word: `lockedByUser`, `refreshTokenRejected`, …
     public var reason: String? { value.state.reason }
-    /// One sentence for people: what is, and what to do.
+    /// One sentence for people: the state, and what to do.
     public var message: String { value.message }
-    /// It is nil where nothing is to be done.
+    /// What the user can do, or `nil` if there is nothing to do.
     public var action: Action? { value.action.map(Action.init) }
     /// The user, as the provider names them.
     public var subject: String? { value.subject?.id }
-    /// Since when it is in this state.
+    /// When the session entered this state.
     public var since: Time { Time(value.since) }
-    /// When the token that is held expires; nil where none is held, or it names no expiry.
+    /// When the current token expires, or `nil` if there is none or its expiry is unknown.
     public var expiresAt: Time? { value.token?.expiresAt.map(Time.init) }
-    /// The public name of the token that is held.
+    /// The public name of the current token.
     public var fingerprint: String? { value.token?.fingerprint.description }
     public var description: String { "\(account), \(state): \(message)" }
   }

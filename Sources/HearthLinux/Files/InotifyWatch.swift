@@ -23,7 +23,7 @@ package struct InotifyWatch: FileWatch {
       if let sentence {
         logger.warning("\(sentence)")
       } else {
-        logger.notice("Changes that other programs make to credentials are noticed at once again.")
+        logger.notice("Hearth notices changes to credentials by other programs at once again.")
       }
     }
   }
@@ -50,7 +50,7 @@ private final class Shortage: Sendable {
       default: nil
       }
     return
-      "Changes that other programs make to credentials are noticed up to \(interval.components.seconds) s late, because they cannot be "
+      "Hearth notices changes to credentials by other programs up to \(interval.components.seconds) s late, because they cannot be "
       + "watched (\(failure))\(advice ?? ".")"
   }
 

@@ -98,7 +98,7 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  /// Tells whether the file of this name is one that was put, as far as that is known.
+  /// Returns whether the file of this name is one that was put, as far as that is known.
   private func isWritten(_ name: String, in folder: Int32) -> Bool {
     written.withLock { $0.isEmpty || sinkMark(of: name, in: folder).map($0.contains) ?? true }
   }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Writes to the systemd journal.
 package enum Journal {
-  /// Tells whether standard error goes straight to the journal (systemd.exec(5), `$JOURNAL_STREAM`).
+  /// Returns whether standard error goes straight to the journal (systemd.exec(5), `$JOURNAL_STREAM`).
   package static func isStandardError() -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     return isJournal(STDERR_FILENO, stream: String(cString: stream))

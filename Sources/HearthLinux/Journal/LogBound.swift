@@ -69,7 +69,7 @@ package final class LogBound: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Tells whether this record is written. `report` writes what was left out, when its time has come.
+  /// Returns whether this record is written. `report` writes what was left out, when its time has come.
   func admits(_ record: LogRecord, report: @escaping @Sendable (LeftOut) -> Void) -> Bool {
     guard record.level > .debug else { return true }
     let source = Source(event: record["HEARTH_EVENT"] ?? "", account: record["HEARTH_ACCOUNT"] ?? "")

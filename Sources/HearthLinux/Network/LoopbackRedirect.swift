@@ -29,7 +29,7 @@ final class LoopbackRedirect: OpenRedirect {
 
   func add(_ listener: any Channel) { state.withLock { $0.listeners.append(listener) } }
 
-  /// Tells whether another connection may be served. If there are too many, the one that has been silent for longest gives
+  /// Returns whether another connection may be served. If there are too many, the one that has been silent for longest gives
   /// way: the browser's own may be the last.
   func admit(_ channel: any Channel) -> Bool {
     let (isAdmitted, oldest): (Bool, (any Channel)?) = state.withLock { state in

@@ -28,7 +28,7 @@ enum RouteMessage: Hashable, Sendable {
     /// With RTA_MULTIPATH it is that of all hops.
     let gateway: [UInt8]
 
-    /// Tells whether one of the two routes would replace the other.
+    /// Returns whether one of the two routes would replace the other.
     func replaces(_ other: Route) -> Bool {
       family == other.family && table == other.table && priority == other.priority
     }

@@ -154,7 +154,7 @@ package final class ControlServer: Sendable {
       if state.isShuttingDown { return .failure(.shuttingDown) }
       let limits = state.limits
       guard state.openConnections < limits.connections else {
-        return .failure(.overloaded("The daemon serves \(limits.connections) connections and takes no more now."))
+        return .failure(.overloaded("The daemon serves \(limits.connections) connections and accepts no more now."))
       }
       state.openConnections += 1
       channel.closeFuture.whenComplete { [self] _ in self.state.withLock { $0.openConnections -= 1 } }

@@ -28,7 +28,7 @@ package struct PassedSockets: Sendable {
   /// What was passed beside the others and is not served, as a sentence for people; nil if there is nothing.
   package var complaint: String? {
     guard !unusable.isEmpty else { return nil }
-    return "The service manager passed \(listing), which is not served: Hearth serves Unix stream sockets alone, so "
+    return "The service manager passed \(listing), which is not served: Hearth serves only Unix stream sockets, so "
       + "remove the line from the socket's unit or its drop-in, or give ListenStream= a path."
   }
 

@@ -34,10 +34,10 @@ extension ClientAuthentication {
       method = .privateKeyJWT
     }
     for key in Method.allKeys where table.has(key) && !method.keys.contains(key) {
-      throw table.error(key, "means nothing with client_auth = \"\(method.rawValue)\"")
+      throw table.error(key, "has no effect with client_auth = \"\(method.rawValue)\"")
     }
     for key in [ProviderKey.clientKeyID, .clientAssertionAudience] where method == .auto && table.has(key) {
-      throw table.error(key, "means nothing without \"client_key_file\"")
+      throw table.error(key, "has no effect without \"client_key_file\"")
     }
     let secret = try table.file(.clientSecretFile, "client secret", isSecret: true)
     let key = try table.file(.clientKeyFile, "client key", isSecret: true)

@@ -51,7 +51,7 @@ extension ProviderConfiguration {
       throw table.error("lacks \"type\"")
     }
     for key in ProviderKey.allCases where table.has(key) && !key.types.contains(type) {
-      throw table.error(key, "means nothing for an account of type \"\(type.rawValue)\"")
+      throw table.error(key, "does not apply to an account of type \"\(type.rawValue)\"")
     }
     if let preset, !preset.suits(type) {
       throw table.error(.provider, "cannot be \"\(preset.name)\" for an account of type \"\(type.rawValue)\"")
@@ -75,11 +75,11 @@ extension ProviderConfiguration {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
       for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
-        throw table.error(key, "means nothing where every address is http")
+        throw table.error(key, "has no effect if every address is http")
       }
     }
     if table.has(.clientCertificateFile) {
-      throw table.error(.clientCertificateFile, "means nothing where the provider's address is http")
+      throw table.error(.clientCertificateFile, "has no effect if the provider's address is http")
     }
   }
 }

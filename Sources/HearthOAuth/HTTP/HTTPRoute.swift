@@ -61,7 +61,7 @@ extension ClientFile {
     let text = try await text(from: files)
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8)), !certificates.isEmpty else {
       throw .misconfigured(
-        message: "The \(name) \(path) cannot be used: there is no certificate in it (PEM is needed).")
+        message: "The \(name) \(path) cannot be used: it contains no certificate (PEM is required).")
     }
     return certificates
   }

@@ -16,7 +16,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     throw .notSupported(
-      message: "An account of an OAuth provider takes no password from Hearth: sign in by browser or by device code.")
+      message: "Hearth cannot sign in to an OAuth provider with a password: sign in by browser or by device code.")
   }
 
   /// The configured scopes. An account of an OpenID provider that names none asks for what every request to one has (OpenID

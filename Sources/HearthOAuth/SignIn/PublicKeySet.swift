@@ -32,7 +32,7 @@ final class PublicKeySet: Sendable {
 
   /// Asks again, for a key that is not known: providers change their keys.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
-    let failure = "The keys of the provider cannot be had"
+    let failure = "The provider's keys cannot be loaded"
     let document = try await exchange.sender.document(
       at: url, over: exchange.route, files: exchange.files, timeout: exchange.timeout, failure: failure)
     let response = document.response

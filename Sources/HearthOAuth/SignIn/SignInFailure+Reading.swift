@@ -16,7 +16,7 @@ extension SignInFailure {
 enum SignInStep {
   case pushedRequest, code, deviceCode, poll, password
 
-  /// What the provider does that answers with an error.
+  /// The provider's refusal, as a verb phrase for messages.
   fileprivate var refusal: String {
     switch self {
     case .pushedRequest: "refuses the authorization request"

@@ -55,7 +55,7 @@ extension ClientKey {
     let text = try await certificate.text(from: files)
     guard let der = PEM.blocks(in: text).first(where: { $0.label == "CERTIFICATE" })?.bytes, !der.isEmpty else {
       throw .misconfigured(
-        message: "The client certificate \(certificate.path) cannot be used: there is no certificate in it.")
+        message: "The client certificate \(certificate.path) cannot be used: it contains no certificate.")
     }
     return Base64URL.encode(Array(SHA256.hash(data: der)))
   }

@@ -118,7 +118,7 @@ struct TokenResponseReader: Sendable {
     return value?.text
   }
 
-  /// The field has a name of Keycloak and TikTok, of GitHub, LinkedIn and Google, or of Intuit.
+  /// Reads the field under the names that Keycloak and TikTok, GitHub, LinkedIn and Google, and Intuit use.
   private func refreshLifetime(_ grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
       .compactMap { Self.lifetime(meantBy: grant[$0], response) }.first
@@ -138,7 +138,7 @@ struct TokenResponseReader: Sendable {
     if type == .string("") || type == .null { return nil }
     guard let name = type.text else {
       if case .json = dialect { return nil }
-      return rejection.containing("a token_type that is no text").failure(of: origin)
+      return rejection.containing("a token_type that is not text").failure(of: origin)
     }
     if isBearer(name) { return nil }
     let shown = rejection.redactor.line(name, limit: 40)

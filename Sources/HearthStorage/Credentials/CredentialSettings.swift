@@ -6,7 +6,7 @@ package struct CredentialSettings: Hashable, Sendable {
   package let file: String?
   /// What the file is sealed with.
   package let protection: Protection
-  /// The path of the key file. With another protection than `key-file` it opens what was sealed with the key before.
+  /// The path of the key file. With a protection other than `key-file`, it opens what the key sealed earlier.
   package let keyFile: String?
 
   package enum Key: String, ConfigurationKey {
@@ -27,6 +27,6 @@ package struct CredentialSettings: Hashable, Sendable {
       throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
     }
     // A key file alone would look as if it sealed the credential.
-    if named == nil, keyFile != nil { throw table.error(.keyFile, "means nothing without protection = \"key-file\"") }
+    if named == nil, keyFile != nil { throw table.error(.keyFile, "has no effect without protection = \"key-file\"") }
   }
 }

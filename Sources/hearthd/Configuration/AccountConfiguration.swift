@@ -31,7 +31,7 @@ struct AccountConfiguration: Hashable, Sendable {
       guard !reader.has(.onReauth) else {
         throw reader.error(
           .onReauth,
-          "means nothing for an account of type \"\(provider.kind.type.rawValue)\": no browser signs in to it")
+          "does not apply to an account of type \"\(provider.kind.type.rawValue)\": no browser signs in to it")
       }
     }
     provider.complete(&session)

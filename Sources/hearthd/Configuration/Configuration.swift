@@ -13,7 +13,7 @@ struct Configuration: Hashable, Sendable {
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// A key of versions that served oidc-agent's clients themselves: its user is told what does now.
+  /// A key of earlier versions, which served oidc-agent's clients themselves. Hearth warns its user that it does nothing now.
   var oidcAgentSocket = false
 
   /// What `--check-config` prints. `path` is nil if no file exists.

@@ -52,7 +52,7 @@ struct ConfiguredPaths: Hashable, Sendable {
   /// The state folder.
   func state() throws(ConfigurationError) -> StatePaths {
     guard let folder = stateOption ?? unnamed.state else {
-      throw ConfigurationError("there is no place for the state: $HOME is not set; name a folder with --state-dir")
+      throw ConfigurationError("there is no place for the state: set $HOME, or name a folder with --state-dir")
     }
     return StatePaths(folder: folder)
   }

@@ -127,7 +127,7 @@ import Testing
         refusal
           == .notSupported(
             message:
-              "An account of an OAuth provider takes no password from Hearth: sign in by browser or by device code."))
+              "Hearth cannot sign in to an OAuth provider with a password: sign in by browser or by device code."))
       #expect(bench.requests.isEmpty)
     }
     try await SignInBench.run { bench in

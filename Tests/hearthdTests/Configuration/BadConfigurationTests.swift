@@ -67,13 +67,13 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:5: unknown key \"silly\" in [accounts.a]"),
     BadConfiguration(
       "oidc", "refresh_url = \"https://x.example\"",
-      "/c.toml:3: \"refresh_url\" in [accounts.a] means nothing for an account of type \"oidc\""),
+      "/c.toml:3: \"refresh_url\" in [accounts.a] does not apply to an account of type \"oidc\""),
     BadConfiguration(
       "oidc", "token_endpoint = \"https://x.example\"",
-      "/c.toml:3: \"token_endpoint\" in [accounts.a] means nothing for an account of type \"oidc\""),
+      "/c.toml:3: \"token_endpoint\" in [accounts.a] does not apply to an account of type \"oidc\""),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlogin_url = \"https://x.example\"",
-      "/c.toml:4: \"login_url\" in [accounts.a] means nothing for an account of type \"firebase\""),
+      "/c.toml:4: \"login_url\" in [accounts.a] does not apply to an account of type \"firebase\""),
     BadConfiguration("accounts = 1", "/c.toml:1: \"accounts\" must be tables like [accounts.work]"),
     BadConfiguration("[accounts]\nwork = \"x\"", "/c.toml:2: [accounts.work] must be a table, not a string"),
     BadConfiguration(
@@ -107,13 +107,14 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "client-credentials",
       "client_id = \"c\"\nissuer = \"https://x.example\"\nrevocation_endpoint = \"https://x.example\"",
-      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] means nothing beside \"issuer\", which tells the endpoints"),
+      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] has no effect beside \"issuer\", which provides the endpoints"
+    ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"key-file\"",
       "/c.toml:1: [accounts.a] lacks \"key_file\", which protection \"key-file\" needs"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nkey_file = \"/k\"",
-      "/c.toml:4: \"key_file\" in [accounts.a] means nothing without protection = \"key-file\""),
+      "/c.toml:4: \"key_file\" in [accounts.a] has no effect without protection = \"key-file\""),
   ]
 
   static let types = [
@@ -220,7 +221,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:4: \"on_reauth\" in [accounts.a] cannot be \"notify\": it is \"none\" or \"browser\""),
     BadConfiguration(
       "firebase", "api_key = \"k\"\non_reauth = \"browser\"",
-      "/c.toml:4: \"on_reauth\" in [accounts.a] means nothing for an account of type \"firebase\": no browser signs in to it"
+      "/c.toml:4: \"on_reauth\" in [accounts.a] does not apply to an account of type \"firebase\": no browser signs in to it"
     ),
     // Taken, it would lock nothing, and somebody would rely on it.
     BadConfiguration(

@@ -29,34 +29,34 @@ extension BadConfiguration {
       "/c.toml:1: [accounts.a] lacks \"team_id\", which client_auth \"apple\" needs"),
     oidc(
       "client_auth = \"none\"\nclient_secret_file = \"/s\"",
-      "/c.toml:6: \"client_secret_file\" in [accounts.a] means nothing with client_auth = \"none\""),
+      "/c.toml:6: \"client_secret_file\" in [accounts.a] has no effect with client_auth = \"none\""),
     oidc(
       "client_auth = \"post\"\nclient_secret_file = \"/s\"\nclient_key_file = \"/k\"",
-      "/c.toml:7: \"client_key_file\" in [accounts.a] means nothing with client_auth = \"post\""),
+      "/c.toml:7: \"client_key_file\" in [accounts.a] has no effect with client_auth = \"post\""),
     oidc(
       "client_secret_file = \"/s\"\nclient_key_file = \"/k\"",
-      "/c.toml:5: \"client_secret_file\" in [accounts.a] means nothing with client_auth = \"private_key_jwt\""),
+      "/c.toml:5: \"client_secret_file\" in [accounts.a] has no effect with client_auth = \"private_key_jwt\""),
     oidc(
       "client_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
       "/c.toml:6: \"client_certificate_file\" in [accounts.a] leaves open whether client_auth is to be \"tls\" or \"private_key_jwt\": say which"
     ),
     oidc(
       "client_certificate_file = \"/c\"",
-      "/c.toml:5: \"client_certificate_file\" in [accounts.a] means nothing with client_auth = \"auto\""),
+      "/c.toml:5: \"client_certificate_file\" in [accounts.a] has no effect with client_auth = \"auto\""),
     oidc(
-      "client_key_id = \"1\"", "/c.toml:5: \"client_key_id\" in [accounts.a] means nothing without \"client_key_file\""),
-    oidc("team_id = \"1\"", "/c.toml:5: \"team_id\" in [accounts.a] means nothing with client_auth = \"auto\""),
+      "client_key_id = \"1\"", "/c.toml:5: \"client_key_id\" in [accounts.a] has no effect without \"client_key_file\""),
+    oidc("team_id = \"1\"", "/c.toml:5: \"team_id\" in [accounts.a] has no effect with client_auth = \"auto\""),
     oidc(
       "client_auth = \"tls\"\nclient_key_file = \"k\"\nclient_certificate_file = \"/c\"",
       "/c.toml:6: \"client_key_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not a text of 1 characters"
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\nclient_auth = \"none\"",
-      "/c.toml:4: \"client_auth\" in [accounts.a] means nothing for an account of type \"json\""),
+      "/c.toml:4: \"client_auth\" in [accounts.a] does not apply to an account of type \"json\""),
     BadConfiguration(
       "oauth2",
       "token_endpoint = \"http://127.0.0.1/t\"\nclient_id = \"c\"\nclient_auth = \"tls\"\nclient_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:7: \"client_certificate_file\" in [accounts.a] means nothing where the provider's address is http"),
+      "/c.toml:7: \"client_certificate_file\" in [accounts.a] has no effect if the provider's address is http"),
   ]
 
   static let connections = [
@@ -72,7 +72,7 @@ extension BadConfiguration {
       "/c.toml:5: \"ca_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"ca.pem\""),
     BadConfiguration(
       "json", "refresh_url = \"http://127.0.0.1/r\"\napi_origins = [\"http://127.0.0.1\"]\nca_file = \"/ca.pem\"",
-      "/c.toml:5: \"ca_file\" in [accounts.a] means nothing where every address is http"),
+      "/c.toml:5: \"ca_file\" in [accounts.a] has no effect if every address is http"),
     oidc(
       "proxy = \"https://me:s3cret@proxy:3128\"",
       "/c.toml:5: \"proxy\" in [accounts.a] cannot be \"https://…@proxy:3128\": a proxy begins with http:// or socks5://"
@@ -103,10 +103,10 @@ extension BadConfiguration {
       "/c.toml:5: \"state\" in \"authorization_parameters\" of [accounts.a] cannot be set: Hearth sets it itself"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nauthorization_parameters = { prompt = \"x\" }",
-      "/c.toml:4: \"authorization_parameters\" in [accounts.a] means nothing for an account of type \"firebase\""),
+      "/c.toml:4: \"authorization_parameters\" in [accounts.a] does not apply to an account of type \"firebase\""),
     BadConfiguration(
       "client-credentials", "client_id = \"c\"\nissuer = \"https://x.example\"\nfinal_errors = [\"gone\"]",
-      "/c.toml:5: \"final_errors\" in [accounts.a] means nothing for an account of type \"client-credentials\""),
+      "/c.toml:5: \"final_errors\" in [accounts.a] does not apply to an account of type \"client-credentials\""),
     oidc(
       "final_errors = [1]",
       "/c.toml:5: \"final_errors\" in [accounts.a] must be an array of strings, and one element is an integer"),

@@ -40,7 +40,7 @@ import Testing
   func noHome() {
     let error = #expect(throws: ConfigurationError.self) { try paths([:]).state() }
     #expect(
-      error?.description == "there is no place for the state: $HOME is not set; name a folder with --state-dir")
+      error?.description == "there is no place for the state: set $HOME, or name a folder with --state-dir")
   }
 
   @Test("an empty variable, or an XDG folder that is relative, counts as unset")

@@ -118,7 +118,7 @@ import Testing
       "/c.toml:2: \"provider\" in [accounts.a] cannot be \"firebase\" for an account of type \"oidc\""),
     BadConfiguration(
       "[accounts.a]\nprovider = \"google\"\nclient_id = \"c\"\ntoken_endpoint = \"https://x.example\"",
-      "/c.toml:4: \"token_endpoint\" in [accounts.a] means nothing for an account of type \"oidc\""),
+      "/c.toml:4: \"token_endpoint\" in [accounts.a] does not apply to an account of type \"oidc\""),
     BadConfiguration(
       "[accounts.a]\nprovider = \"google\"\ntype = \"oauth2\"\nclient_id = \"c\"",
       "/c.toml:1: [accounts.a] lacks \"token_endpoint\", which type \"oauth2\" needs"),
