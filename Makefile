@@ -184,16 +184,17 @@ $(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt
 # Some of the checks alone: CHECKS="sigterm reuse".
 CHECKS ?=
 
-# Those ten that prove most for the time that they take.
-CI_CHECKS := short-tokens bad-replies reuse kill-with-grace sigterm outbox sign-in-browser sign-in-device helpers oidc-agent
+# Those that prove most for the time that they take.
+CI_CHECKS := short-tokens bad-replies reuse kill-with-grace sigterm outbox sign-in-browser sign-in-device helpers oidc-agent \
+  pages demo
 
 INTEROP = @[ -e $(INTEROP_VENV)/ready ] || { echo "SKIPPED all checks of interop: the providers could not be downloaded."; exit 0; }; \
   $(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG)
 
-interop: debug deps-interop ## try the programs against two real OpenID Connect providers; CHECKS="NAME ..." for some alone
+interop: debug deps-interop deps-demo ## try the programs against two real OpenID Connect providers; CHECKS="NAME ..." for some alone
 	$(INTEROP) $(CHECKS)
 
-interop-ci: debug deps-interop ## the ten checks of interop that prove most
+interop-ci: debug deps-interop deps-demo ## the checks of interop that prove most
 	$(INTEROP) $(CI_CHECKS)
 
 deps-interop-browser: deps-interop

@@ -61,8 +61,8 @@ class Guarded:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
 
-def certificate(folder):
-    """The files of a certificate for 127.0.0.1 that has signed itself, and of its key."""
+def certificate(folder, *hosts):
+    """The files of a certificate for 127.0.0.1 and these hosts that has signed itself, and of its key."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -70,7 +70,8 @@ def certificate(folder):
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     now, day = datetime.datetime.now(datetime.timezone.utc), datetime.timedelta(days=1)
-    alternative = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    alternative = x509.SubjectAlternativeName(
+        [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), *map(x509.DNSName, hosts)])
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - day, now + day)
     signed = (
         builder.add_extension(alternative, critical=False)

@@ -2,7 +2,8 @@
 """browser.py URL: a person with a browser, for a demo or a test: logs in, consents, and says what the last page says.
 
 It is called as $BROWSER and xdg-open are. The address is that of an authorization request, or of a page for the code
-of a device. Environment: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny).
+of a device. Environment: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny), BROWSER_PROXY (for
+https; none).
 """
 
 import html.parser
@@ -120,8 +121,10 @@ class Browser:
     def __init__(self, user, password, decision):
         self.user, self.password, self.decision = user, password, decision
         cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        # Never through a proxy of the environment.
-        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), cookies)
+        # Never through another proxy of the environment.
+        proxy = os.environ.get("BROWSER_PROXY")
+        proxies = urllib.request.ProxyHandler({"https": proxy} if proxy else {})
+        self.opener = urllib.request.build_opener(proxies, cookies)
 
     def open(self, url, fields=None):
         """(status, address after redirections, page)"""
