@@ -18,6 +18,15 @@ struct DaemonOptions: ParsableArguments, DaemonAccess {
   var choice: DaemonChoice { DaemonChoice(socket: socket, json: json, timeout: timeout) }
 }
 
+/// The account of a verb that is for one, and has it named.
+struct NamedAccount: ParsableArguments {
+  @Argument(help: "The account.", completion: Completions.accounts)
+  var account: String
+
+  /// Fails as the daemon would where no account can have this name.
+  var name: AccountName { get throws { try AccountName(asked: account) } }
+}
+
 /// The account that a verb is asked about, or all of them.
 struct AccountChoice: ParsableArguments {
   @Argument(help: "One account; all of them without.", completion: Completions.accounts)

@@ -16,9 +16,7 @@ struct AccountRemoveVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var choice: NamedAccount
 
   @Flag(help: "Do not ask, though it is signed in or items wait.")
   var yes = false
@@ -27,7 +25,7 @@ struct AccountRemoveVerb: ParsableCommand {
   var keepCredential = false
 
   func run() throws {
-    let account = try AccountName(asked: account)
+    let account = try choice.name
     let setting = try AccountSetting(options, daemonOptions)
     // Before anything is done: whether it will succeed.
     try setting.file.remove(account, isTrial: true)

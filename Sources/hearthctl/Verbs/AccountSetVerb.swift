@@ -16,12 +16,10 @@ struct AccountSetVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
+  @OptionGroup var choice: NamedAccount
 
   @Flag(help: "Add to a list what it does not have, and keep what it has.")
   var add = false
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
 
   @Argument(help: "The key, as the configuration has it.")
   var key: String
@@ -30,7 +28,7 @@ struct AccountSetVerb: ParsableCommand {
   var values: [String]
 
   func run() throws {
-    let account = try AccountName(asked: account)
+    let account = try choice.name
     let setting = try AccountSetting(options, daemonOptions)
     let value = try value()
     let kept = try setting.file.change([key], of: account) { key, old in
@@ -72,15 +70,13 @@ struct AccountUnsetVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var choice: NamedAccount
 
   @Argument(help: "The keys, as the configuration has them.")
   var keys: [String]
 
   func run() throws {
-    let account = try AccountName(asked: account)
+    let account = try choice.name
     let setting = try AccountSetting(options, daemonOptions)
     let kept = try setting.file.change(keys, of: account) { key, old in
       guard old != nil else { throw CommandFailure(.failed, "\(account) has no key \"\(key)\". Nothing was written.") }

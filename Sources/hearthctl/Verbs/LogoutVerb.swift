@@ -14,9 +14,7 @@ struct LogoutVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var choice: NamedAccount
 
   @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")
   var keepsGrant = false
@@ -32,7 +30,7 @@ struct LogoutVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let account = try AccountName(asked: account)
+    let account = try choice.name
     let before = try daemon.call(GetSession(account)).value.state
     let reply = try daemon.call(
       SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep, everywhere: everywhere))

@@ -64,13 +64,11 @@ struct RefreshVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var choice: NamedAccount
 
   func run() throws {
     var daemon = try daemonOptions.connect(timeout: .seconds(120))
-    try Self.refresh(try AccountName(asked: account), &daemon, daemonOptions.output)
+    try Self.refresh(try choice.name, &daemon, daemonOptions.output)
   }
 
   static func refresh(_ account: AccountName, _ daemon: inout ControlClient, _ output: Output) throws {
@@ -97,13 +95,11 @@ struct RetryVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var choice: NamedAccount
 
   func run() throws {
     var daemon = try daemonOptions.connect(timeout: .seconds(120))
-    let account = try AccountName(asked: account)
+    let account = try choice.name
     let read = try daemon.call(RehydrateSessions(account))
     if let session = read.value.sessions.first, session.state != .authenticated {
       throw CommandFailure(ExitStatus(session), session.message)
