@@ -312,10 +312,16 @@ import Testing
       try scene.daemon.signIn(at: scene.sandbox)
       try scene.daemon.call("outbox.pause", ["account": "work"])
       let item = try scene.daemon.call("outbox.enqueue", scene.daemon.draft("later", to: scene.sandbox.notes))
-      let text = scene.text
+      let rule = "\n[[use]]\naccount = \"work\"\ndirectory = \"~/work\"\n"
+      let text = "default_account = \"work\"\n\(scene.text)\(rule)"
+      try Files.write(text, to: scene.daemon.configurationPath)
       let asked = try scene.hearthctl(["account", "remove", "work"])
       #expect(asked.status == 64)
-      #expect(asked.errors.contains("work is signed in and has 1 item in its outbox. It will be signed out."))
+      let last = text.split(separator: "\n", omittingEmptySubsequences: false).count - 3
+      #expect(
+        asked.errors.contains(
+          "work is signed in and has 1 item in its outbox. It will be signed out. The rules in lines 1, \(last) of "
+            + "\(scene.daemon.configurationPath) that select work will be removed too. Say so with --yes."))
       #expect(scene.text == text)
       let run = try scene.hearthctl(["account", "remove", "work", "--yes"])
       #expect(run.status == 0 && run.output.contains("Signed out, and the grant is revoked.\n"))

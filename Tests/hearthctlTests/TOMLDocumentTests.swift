@@ -214,6 +214,19 @@ import Testing
     #expect(setting("key", "2", in: "[accounts.a]\n\"key\" = 1") == "[accounts.a]\n\"key\" = 2")
   }
 
+  @Test("the rules that select an account are told by their lines and removed; those of others stay")
+  func rules() {
+    let kept = "# mine\n[[use]]\naccount = \"worker\"\n\n[accounts.a]\ndefault_account = \"work\"\n"
+    let text =
+      "default_account = 'work' # why\n" + kept
+      + "\n# at work\n[[use]]\ndirectory = \"/a\"\naccount = \"work\"\n\n[[ use ]]\naccount='work'"
+    var document = TOMLDocument(Array(text.utf8))
+    #expect(document.ruleLines(of: "work") == [1, 10, 14])
+    document.removeRules(of: "work")
+    #expect(String(decoding: document.bytes, as: UTF8.self) == kept)
+    #expect(document.ruleLines(of: "work") == [] && document.ruleLines(of: "worker") == [2])
+  }
+
   @Test("a key that is removed takes its lines with it, and what is removed twice is gone")
   func removedKey() {
     var document = TOMLDocument(Array("[accounts.a]\nx = 1\nkey = [ # one\n  1,\n] # why\ny = 2\n".utf8))

@@ -46,7 +46,8 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Removes an account's tables. `isTrial`: nothing is written. Returns where the file before is kept.
+  /// Removes an account's tables, and the rules that select it. `isTrial`: nothing is written. Returns where the file before
+  /// is kept.
   @discardableResult
   func remove(_ account: AccountName, isTrial: Bool) throws -> String? {
     let edit = try ConfigurationEdit(path)
@@ -56,12 +57,18 @@ struct AccountFile {
     }
     var document = TOMLDocument(edit.bytes ?? [])
     guard document.remove(["accounts", account.description]) else { throw notSeparable(account) }
+    document.removeRules(of: account.description)
     try edit.replace(with: document.bytes, isTrial: isTrial) { draft in
       let after: [DaemonProgram.Account]
       do { after = try accounts(ofDraft: draft) } catch is ValidationError { throw notSeparable(account) }
       guard after == before.filter({ $0.name != account.description }) else { throw notSeparable(account) }
     }
     return edit.keptPath
+  }
+
+  /// The lines that select the account for programs that name none; empty where there is no file.
+  func ruleLines(of account: AccountName) throws -> [Int] {
+    TOMLDocument(try ConfigurationEdit(path).bytes ?? []).ruleLines(of: account.description)
   }
 
   /// Changes keys of an account's table: `change` is given what is written there, nil where nothing is, and returns what is

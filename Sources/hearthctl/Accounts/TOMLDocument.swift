@@ -41,6 +41,41 @@ struct TOMLDocument {
     return headers.indices.contains(element) && remove([headers[element]])
   }
 
+  /// The lines, counted from 1, that select an account for programs that name none: `default_account`, and the headers of
+  /// `[[use]]`.
+  func ruleLines(of account: String) -> [Int] {
+    let elements = TOMLElement.all(in: bytes)
+    return rules(of: account, in: elements).map { index in
+      1 + bytes[..<elements[index].range.lowerBound].count(where: { $0 == UInt8(ascii: "\n") })
+    }
+  }
+
+  /// Removes `default_account`, and each such `[[use]]` as a table is removed.
+  mutating func removeRules(of account: String) {
+    let elements = TOMLElement.all(in: bytes)
+    _ = remove(rules(of: account, in: elements).filter { elements[$0].kind == .header })
+    let rest = TOMLElement.all(in: bytes)
+    for index in rules(of: account, in: rest) { bytes.removeSubrange(rest[index].range) }
+  }
+
+  private func rules(of account: String, in elements: [TOMLElement]) -> [Int] {
+    func isPair(_ element: TOMLElement, _ key: String) -> Bool {
+      let pair = element.pair(in: bytes)
+      return pair.key == [key]
+        && ["\"\(account)\"", "'\(account)'"].map { Array($0.utf8) }.contains(Array(bytes[pair.value]))
+    }
+    return elements.indices.filter { index in
+      let element = elements[index]
+      switch element.kind {
+      case .blank, .comment: return false
+      case .pair: return element.table.isEmpty && isPair(element, "default_account")
+      case .header:
+        let lines = elements[(index + 1)...].prefix { $0.kind != .header }
+        return element.table == ["use"] && lines.contains { $0.kind == .pair && isPair($0, "account") }
+      }
+    }
+  }
+
   private mutating func remove(_ headers: [Int]) -> Bool {
     let elements = TOMLElement.all(in: bytes)
     var isRemoved = [Bool](repeating: false, count: elements.count)

@@ -7,8 +7,9 @@ struct AccountRemoveVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Sign out of an account, and remove it from the configuration.",
     discussion: """
-      Its tables are removed with the comment directly above them; the rest of the file stays as it is, and the file \
-      before is kept beside it. Files that the account names, such as a client's secret, stay too. \
+      Its tables are removed with the comment directly above them, and so are default_account and the [[use]] rules that \
+      name it; the rest of the file stays as it is, and the file before is kept beside it. Files that the account names, \
+      such as a client's secret, stay too. \
       For example:
 
         hearthctl account remove work
@@ -18,7 +19,7 @@ struct AccountRemoveVerb: ParsableCommand {
   @OptionGroup var options: AccountOptions
   @OptionGroup var choice: NamedAccount
 
-  @Flag(help: "Do not ask, though it is signed in or items wait.")
+  @Flag(help: "Do not ask, though it is signed in, items wait or rules name it.")
   var yes = false
 
   @Flag(help: "Do not sign out: the credential stays where it is, and is found again by an account of this name.")
@@ -29,8 +30,9 @@ struct AccountRemoveVerb: ParsableCommand {
     let setting = try AccountSetting(options, daemonOptions)
     // Before anything is done: whether it will succeed.
     try setting.file.remove(account, isTrial: true)
-    let before = try look(at: account, setting)
-    if let question = before.question(account, keepCredential: keepCredential), !yes {
+    var before = try look(at: account, setting)
+    before.rules = try setting.file.ruleLines(of: account)
+    if let question = before.question(account, setting.file.path, keepCredential: keepCredential), !yes {
       guard Input.isTerminal else { throw ValidationError("\(question) Say so with --yes.") }
       guard try AccountAddVerb.agrees("\(question) Remove it? [y/N] ", or: false) else {
         throw CommandFailure(.failed, "Nothing was changed.")
@@ -48,6 +50,8 @@ struct AccountRemoveVerb: ParsableCommand {
     var session: SessionStatus?
     /// Items that are not delivered yet.
     var waiting = 0
+    /// The lines of the configuration that select it for programs that name no account.
+    var rules: [Int] = []
 
     var isSignedIn: Bool {
       switch session?.state {
@@ -57,12 +61,18 @@ struct AccountRemoveVerb: ParsableCommand {
     }
 
     /// It is nil where there is nothing to ask about.
-    func question(_ account: AccountName, keepCredential: Bool) -> String? {
+    func question(_ account: AccountName, _ path: String, keepCredential: Bool) -> String? {
       let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
       let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
-      guard !parts.isEmpty else { return nil }
-      return "\(account) \(parts.joined(separator: " and "))."
-        + (isSignedIn && !keepCredential ? " It will be signed out." : "")
+      var sentences = parts.isEmpty ? [] : ["\(account) \(parts.joined(separator: " and "))."]
+      if isSignedIn, !keepCredential { sentences.append("It will be signed out.") }
+      if !rules.isEmpty {
+        let lines = rules.map(String.init).joined(separator: ", ")
+        sentences.append(
+          "The rule\(rules.count == 1 ? " in line" : "s in lines") \(lines) of \(path) that \(rules.count == 1 ? "selects" : "select") "
+            + "\(account) will be removed too.")
+      }
+      return sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
   }
 
