@@ -65,6 +65,23 @@ import Testing
     #expect(added.asked[1].params["account"] == "work" && added.asked[1].params["method"] == "POST")
   }
 
+  @Test(
+    "the verbs about the outbox are for the account that is selected; for all with --all, or if nothing selects one",
+    arguments: ["list", "stats", "flush", "pause", "resume"])
+  func outbox(verb: String) async throws {
+    #expect(try await run(["outbox", verb], choice: Self.rule("work")).asked.last?.params["account"] == "work")
+    let environment = ["HEARTH_ACCOUNT": "home"]
+    #expect(try await run(["outbox", verb], environment: environment).asked.last?.params["account"] == "home")
+    #expect(try await run(["outbox", verb, "home"], choice: Self.rule("work")).asked.last?.params["account"] == "home")
+    let only: JSON = ["account": "work", "reason": "only", "accounts": ["work"]]
+    let all: [([String], JSON)] = [(["--all"], Self.rule("work")), ([], only)]
+    for (line, choice) in all {
+      let asked = try await run(["outbox", verb] + line, choice: choice).asked
+      #expect(asked.last?.method.hasPrefix("outbox.") == true && asked.last?.params["account"] == nil)
+    }
+    #expect(try await run(["outbox", verb, "home", "--all"]).0.status == 64)
+  }
+
   @Test("a working directory that was come to by a link has both names")
   func links() async throws {
     let folder = TemporaryFolder()

@@ -17,6 +17,30 @@ struct DefaultedAccount: ParsableArguments {
   }
 }
 
+/// The account of a verb about the outbox, or all accounts.
+struct OutboxAccount: ParsableArguments {
+  @Argument(
+    help: "The account (default: the one that HEARTH_ACCOUNT, [[use]] or default_account selects, else all).",
+    completion: Completions.accounts)
+  var account: String?
+
+  @OptionGroup var option: AccountOption
+
+  @Flag(help: "All accounts.")
+  var all = false
+
+  func validate() throws {
+    guard !all || account == nil && option.account == nil else {
+      throw ValidationError("--all is for all accounts, and one is named.")
+    }
+  }
+
+  /// It is nil for all.
+  func name(_ daemon: inout ControlClient) throws -> AccountName? {
+    all ? nil : try DefaultAccount.selected(account ?? option.account, &daemon)
+  }
+}
+
 /// The same as an option.
 struct AccountOption: ParsableArguments {
   @Option(
@@ -42,6 +66,13 @@ enum DefaultAccount {
       .usage,
       "Name an account: there are \(choice.accounts.listed). Or set HEARTH_ACCOUNT, or default_account "
         + "or [[use]] in the configuration.")
+  }
+
+  /// The same, or nil if nothing selects one: that it is the only one selects none.
+  static func selected(_ named: String?, _ daemon: inout ControlClient) throws -> AccountName? {
+    if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
+    let choice = try choice(for: nil, &daemon).value
+    return choice.reason == .only ? nil : choice.account
   }
 
   /// What the configuration says.

@@ -13,7 +13,7 @@ struct OutboxFlushVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-  @OptionGroup var choice: AccountChoice
+  @OptionGroup var choice: OutboxAccount
 
   /// How long the daemon may take to answer once the time is up.
   private static let grace: Duration = .seconds(5)
@@ -23,12 +23,13 @@ struct OutboxFlushVerb: ParsableCommand {
     let limit = Duration.seconds((daemonOptions.timeout ?? 30).rounded(.up))
     var daemon = try ControlClient(path: daemonOptions.socketPath, timeout: limit + Self.grace)
     let start = ContinuousClock.now
-    let call = FlushOutbox(try choice.name, timeout: limit)
+    let account = try choice.name(&daemon)
+    let call = FlushOutbox(account, timeout: limit)
     let reply = ProgressLine.isShown ? try showingProgress(call, &daemon) : try daemon.call(call)
     let left = reply.value.toSend
     daemonOptions.output.show(reply.json) { left == 0 ? "Nothing is left to send." : OutboxStatsVerb.text(reply.value) }
     guard left == 0 else {
-      let reasons = try paused(&daemon)
+      let reasons = try paused(account, &daemon)
       let isOver = ContinuousClock.now - start >= limit
       let rest = isOver ? "time is up" : "what is left waits for its time"
       let reason = reasons.isEmpty ? rest : reasons.joined(separator: ", ")
@@ -53,8 +54,7 @@ struct OutboxFlushVerb: ParsableCommand {
   }
 
   /// The accounts whose outboxes hold items back, and why: nobody waited for those.
-  private func paused(_ daemon: inout ControlClient) throws -> [String] {
-    let chosen = try choice.name
+  private func paused(_ chosen: AccountName?, _ daemon: inout ControlClient) throws -> [String] {
     var reasons: [String] = []
     for account in try chosen.map({ [$0] }) ?? daemon.call(ListSessions()).value.sessions.map(\.account) {
       let stats = try daemon.call(GetOutboxStats(account)).value

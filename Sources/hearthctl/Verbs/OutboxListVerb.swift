@@ -14,7 +14,7 @@ struct OutboxListVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-  @OptionGroup var choice: AccountChoice
+  @OptionGroup var choice: OutboxAccount
 
   @Option(help: "Only those in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
   var state: String?
@@ -36,10 +36,11 @@ struct OutboxListVerb: ParsableCommand {
   }
 
   func run() throws {
-    var query = OutboxQuery(account: try choice.name, lane: lane.map { Name($0) }, cursor: cursor)
-    query.state = try state.map { try WireType.choice.value($0, as: "state") }
-    if let limit { query.limit = limit }
+    let state: OutboxItem.State? = try state.map { try WireType.choice.value($0, as: "state") }
     var daemon = try daemonOptions.connect()
+    var query = OutboxQuery(account: try choice.name(&daemon), lane: lane.map { Name($0) }, cursor: cursor)
+    query.state = state
+    if let limit { query.limit = limit }
     let reply = try daemon.call(ListItems(query))
     let page = reply.value
     if daemonOptions.json {

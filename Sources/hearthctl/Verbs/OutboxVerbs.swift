@@ -111,15 +111,17 @@ struct OutboxPauseVerb: ParsableCommand {
       For example:
 
         hearthctl outbox pause work
+        hearthctl outbox pause --all
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-  @OptionGroup var choice: AccountChoice
+  @OptionGroup var choice: OutboxAccount
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(PauseOutbox(try choice.name))
-    daemonOptions.output.show(reply.json) { "Paused." }
+    let account = try choice.name(&daemon)
+    let reply = try daemon.call(PauseOutbox(account))
+    daemonOptions.output.show(reply.json) { account.map { "Paused \($0)." } ?? "Paused all accounts." }
   }
 }
 
@@ -133,12 +135,13 @@ struct OutboxResumeVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-  @OptionGroup var choice: AccountChoice
+  @OptionGroup var choice: OutboxAccount
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(ResumeOutbox(try choice.name))
-    daemonOptions.output.show(reply.json) { "Resumed." }
+    let account = try choice.name(&daemon)
+    let reply = try daemon.call(ResumeOutbox(account))
+    daemonOptions.output.show(reply.json) { account.map { "Resumed \($0)." } ?? "Resumed all accounts." }
   }
 }
 
@@ -153,11 +156,12 @@ struct OutboxStatsVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
-  @OptionGroup var choice: AccountChoice
+  @OptionGroup var choice: OutboxAccount
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let reply = try daemon.call(GetOutboxStats(try choice.name))
+    let account = try choice.name(&daemon)
+    let reply = try daemon.call(GetOutboxStats(account))
     daemonOptions.output.show(reply.json) { Self.text(reply.value) }
   }
 
