@@ -76,6 +76,24 @@ import Testing
     #expect(sent(daemon) == ["work: open sesame"])
   }
 
+  @Test("Ctrl-C at a prompt ends with 130, and the terminal is as before")
+  func interrupted() async throws {
+    let folder = TemporaryFolder()
+    let daemon = daemon(folder, [Samples.locked])
+    let socket = daemon.path
+    try await onThread {
+      let (terminal, folder) = (PseudoTerminal(), TemporaryFolder())
+      let process = try ChildProcess(
+        "hearthctl", ["unlock", "work"], environment: ["HEARTH_SOCKET": socket], input: .file(terminal.path),
+        outputFolder: folder.path)
+      try eventually("hearthctl asks") { process.errors.hasSuffix("Passphrase for work: ") }
+      process.signal(SIGINT)
+      #expect(try process.wait() == .exited(130))
+      #expect(terminal.has(ECHO, ICANON))
+    }
+    #expect(sent(daemon).isEmpty)
+  }
+
   @Test("a first passphrase is said to be one, and asked for twice", arguments: ["open sesame", "open sesam"])
   func first(again: String) async throws {
     let folder = TemporaryFolder()

@@ -12,5 +12,12 @@ enum Interruption {
     }
   }
 
+  /// From here on Ctrl-C ends the program at once, with its own status.
+  static func endProgram() {
+    let former = Glibc.signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+    // In the background of a script it is not meant.
+    if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { Glibc.signal(SIGINT, SIG_IGN) }
+  }
+
   static var hasCome: Bool { signal.load(ordering: .relaxed) != 0 }
 }

@@ -14,6 +14,7 @@ enum TerminalGuard {
       var action = sigaction()
       action.__sigaction_handler.sa_handler = { number in
         tcsetattr(STDIN_FILENO, TCSANOW, &TerminalGuard.saved)
+        if number == SIGINT { _exit(ExitStatus.interrupted.rawValue) }
         signal(number, SIG_DFL)
         raise(number)
       }

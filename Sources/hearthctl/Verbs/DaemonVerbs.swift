@@ -32,6 +32,7 @@ struct EventsVerb: ParsableCommand {
     let topics = topic.isEmpty ? EventTopic.allCases : topic
     var events = EventFollower(Subscribe(topics: Set(topics), account: try choice.name))
     var hasBegun = false
+    Interruption.endProgram()
     while let step = try events.step(from: &daemon) {
       switch step {
       case .snapshot where !hasBegun: hasBegun = true
