@@ -21,9 +21,9 @@ __attribute__((constructor(101))) static void require_proc(void) {
   _exit(1);
 }
 
-int hearth_forbid_dumps(void) {
+int hearth_forbid_dumps(int of_programs_too) {
   const struct rlimit none = {0, 0};
-  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  if (of_programs_too && setrlimit(RLIMIT_CORE, &none) != 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 

@@ -7,12 +7,12 @@ import HearthControl
 @main
 enum Main {
   static func main() {
-    // Before anything is read: it holds passphrases and tokens.
-    guard hearth_forbid_dumps() == 0 else {
+    let line = CommandLine.arguments.dropFirst()
+    // Before anything is read: it holds passphrases and tokens. A program of exec keeps the limits of who called.
+    guard hearth_forbid_dumps(line.first == "exec" ? 0 : 1) == 0 else {
       Output.error("The process cannot be kept out of core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)
     }
-    let line = CommandLine.arguments.dropFirst()
     do {
       if let call = PlainLine.call(line) {
         try call.run()

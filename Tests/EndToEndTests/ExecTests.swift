@@ -105,6 +105,47 @@ import Testing
     }
   }
 
+  @Test("a file whose keeper is killed goes with the program; if hearthctl is killed too, the next exec removes it")
+  func killedKeeper() async throws {
+    try await play { scene in
+      let running = try scene.exec("echo $HEARTH_TOKEN_FILE; exec sleep 1000")
+      let path = try scene.words(of: running)[0]
+      for isCommandKilled in [false, true] {
+        let process = try scene.exec("echo $$; exec sleep 1000")
+        let program = try #require(Int32(try scene.words(of: process)[0]))
+        let keeper = try eventually("it has a keeper") {
+          Files.names(in: "/proc").compactMap { Int32($0) }.first {
+            $0 != program && Files.text("/proc/\($0)/status").contains("\nPPid:\t\(process.pid)\n")
+          }
+        }
+        kill(keeper, SIGKILL)
+        if isCommandKilled { process.kill() }
+        kill(program, SIGTERM)
+        if isCommandKilled {
+          #expect(Files.names(in: scene.runtime).count == 2)
+          #expect(try scene.exec("true").waitForExit() == 0)
+        } else {
+          #expect(try process.waitForExit() == 143)
+        }
+        #expect(Files.names(in: scene.runtime).count == 1 && Files.exists(path), "the one in use stays")
+      }
+      running.signal(SIGTERM)
+      #expect(try running.waitForExit() == 143)
+    }
+  }
+
+  @Test("the program has the limit of core dumps that the caller has")
+  func coreLimit() async throws {
+    try await play { scene in
+      let shown = "ulimit -S -c; ulimit -H -c"
+      let process = try scene.exec(
+        shown, launcher: ["/bin/sh", "-c", "ulimit -S -c $(ulimit -H -c); \(shown); exec \"$@\"", "sh"])
+      #expect(try process.waitForExit() == 0)
+      let lines = process.output.split(separator: "\n")
+      #expect(lines.count == 4 && lines[..<2] == lines[2...])
+    }
+  }
+
   @Test("signals that hearthctl is sent reach the program, and it ends as the program does")
   func signals() async throws {
     try await play { scene in

@@ -6,8 +6,9 @@
 #include <sys/timerfd.h>
 #include <sys/types.h>
 
-/// Keeps the memory of this process out of core dumps and of other processes' reach. 0, or -1 with errno.
-int hearth_forbid_dumps(void);
+/// Keeps the memory of this process out of core dumps and of other processes' reach. `of_programs_too`: what is started from
+/// here leaves no core dumps either. 0, or -1 with errno.
+int hearth_forbid_dumps(int of_programs_too);
 
 /// 1 where the process may be dumped or traced by its own user, else 0; -1 with errno.
 int hearth_is_dumpable(void);

@@ -68,10 +68,12 @@ struct ExecVerb: ParsableCommand {
         file.remove()
         throw error
       }
-      // A process of its own, which no signal meant for the program ends: the file goes even if this one is killed.
+      // A process of its own, which no signal meant for the program ends: the file goes even if this one is killed, and if
+      // the keeper is, it goes from here. If both are, the next exec sweeps it away.
       let keeper = try TokenKeeper(file, of: token.account, at: daemonOptions.socketPath, for: running)
-      let status = running.waitForEnd()
+      let status = running.waitForEnd(keeping: [file.lock])
       keeper.waitForEnd()
+      file.remove()
       Glibc.exit(status)
     } catch let failure as ProgramFailure {
       Output.error(failure.message)

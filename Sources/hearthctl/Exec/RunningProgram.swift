@@ -45,9 +45,10 @@ struct RunningProgram {
     return set
   }
 
-  /// Waits for it, and returns its exit status, or 128 and the number of the signal that ended it.
-  func waitForEnd() -> Int32 {
-    Descriptors.letGo()
+  /// Waits for it, and returns its exit status, or 128 and the number of the signal that ended it. Nothing else stays
+  /// open here.
+  func waitForEnd(keeping descriptors: [Int32] = []) -> Int32 {
+    Descriptors.letGo(except: descriptors)
     var signals = Self.blocked
     var information = siginfo_t()
     while true {

@@ -1,9 +1,14 @@
 import Glibc
 import HearthCore
 
-/// The file that a program of `exec` reads its token from, in a folder of its own below `$XDG_RUNTIME_DIR`.
+/// The file that a program of `exec` reads its token from, in a folder of its own below `$XDG_RUNTIME_DIR`. The folder is
+/// locked while somebody is there to remove it.
 struct TokenFile {
+  private static let prefix = "hearth-exec-"
+
   private let folder: String
+  /// The open folder, whose lock every process has that has it open.
+  let lock: Int32
 
   var path: String { folder + "/token" }
   private var unfinished: String { folder + "/next" }
@@ -15,11 +20,47 @@ struct TokenFile {
         "There is no place for the token file: XDG_RUNTIME_DIR is not set. Set it, or use --env NAME for the token itself."
       )
     }
-    var name = Array("\(place)/hearth-exec-XXXXXX".utf8CString)
-    guard mkdtemp(&name) != nil else {
-      throw CommandFailure(.failed, "No token file can be made in \(place): \(reason()).")
+    Self.sweep(place)
+    for _ in 0..<8 {
+      var name = Array("\(place)/\(Self.prefix)XXXXXX".utf8CString)
+      guard mkdtemp(&name) != nil else {
+        throw CommandFailure(.failed, "No token file can be made in \(place): \(reason()).")
+      }
+      let folder = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+      // Another one may have swept it away before it was locked.
+      if let file = TokenFile(locking: folder) {
+        self = file
+        return
+      }
     }
-    folder = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+    throw CommandFailure(.failed, "No token file can be locked in \(place).")
+  }
+
+  /// Returns nil if somebody has the folder locked, or it is gone or somebody else's.
+  private init?(locking folder: String) {
+    self.folder = folder
+    lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    var status = stat()
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0, fstat(lock, &status) == 0, status.st_nlink > 0,
+      status.st_uid == geteuid()
+    else {
+      if lock >= 0 { close(lock) }
+      return nil
+    }
+  }
+
+  /// Removes the files of programs whose `exec` was killed.
+  private static func sweep(_ place: String) {
+    guard let stream = opendir(place) else { return }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasPrefix(prefix), let file = TokenFile(locking: "\(place)/\(name)") else { continue }
+      file.remove()
+      close(file.lock)
+    }
   }
 
   /// Why the file cannot be written, after `write` has failed; nothing of it is left.

@@ -31,7 +31,8 @@ struct TokenKeeper {
   private static func keep(_ file: TokenFile, _ account: AccountName, _ socket: String, until end: Int32) -> Never {
     // Neither the terminal nor who waits for the end of a pipe has to do with it. Signals stay blocked, as they are.
     setsid()
-    let end = Waker(watching: Descriptors.letGo(except: end))
+    // The lock of the file's folder stays with this process.
+    let end = Waker(watching: Descriptors.letGo(except: [end, file.lock])[0])
     var pauses = ReconnectPauses()
     while !end.isWoken {
       do throws(ControlClient.Failure) {
@@ -66,14 +67,17 @@ struct TokenKeeper {
 
 /// The open files of this process.
 enum Descriptors {
-  /// Leaves nothing open but one, whose new number it returns: standard input, output and errors are /dev/null, so that a
+  /// Leaves nothing open but some, whose new numbers it returns: standard input, output and errors are /dev/null, so that a
   /// pipe ends when the program lets go of it.
   @discardableResult
-  static func letGo(except descriptor: Int32 = STDERR_FILENO) -> Int32 {
-    let kept = dup2(fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 2), STDERR_FILENO + 1)
+  static func letGo(except descriptors: [Int32] = []) -> [Int32] {
+    let first = STDERR_FILENO + 1
+    let end = first + Int32(descriptors.count)
+    let kept = descriptors.map { fcntl($0, F_DUPFD_CLOEXEC, end) }
+    for (place, descriptor) in zip(first..., kept) { dup2(descriptor, place) }
     let null = open("/dev/null", O_RDWR | O_CLOEXEC)
     for standard in STDIN_FILENO...STDERR_FILENO { dup2(null, standard) }
-    closefrom(kept + 1)
-    return kept
+    closefrom(end)
+    return Array(first..<end)
   }
 }
