@@ -3,6 +3,7 @@ import CLinux
 import Glibc
 import HearthClient
 import HearthControl
+import HearthCore
 
 @main
 enum Main {

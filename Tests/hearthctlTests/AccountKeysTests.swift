@@ -27,6 +27,17 @@ import Testing
     #expect(!sentence.contains("unknown key"), "\(sentence)")
   }
 
+  @Test(
+    "what is written as in the file is refused, before anything is",
+    arguments: [
+      ["authorization_parameters", "{ acr_values = \"x\" }"], ["scopes", "[\"openid\"]"],
+      ["authorization_parameters", "prompt=login", "{acr_values=x}"],
+    ])
+  func asInTheFile(values: [String]) {
+    #expect(throws: (any Error).self) { try AccountSetVerb.parse(["work"] + values) }
+    #expect(throws: ValidationError.self) { try AccountKeys.pairs(["{ acr_values = \"x\" }"], "--token-parameter") }
+  }
+
   @Test("paths are absolute, scopes may come in one word, and an issuer is one of OpenID Connect")
   func forms() throws {
     let name = try #require(AccountName("work"))

@@ -63,6 +63,17 @@ import Testing
     #expect(Finding(Samples.session(health: nil)).message.contains("It has no token yet"))
   }
 
+  @Test("what went wrong last is said once")
+  func lastError() {
+    let error = "No connection to https://id.example.com."
+    for message in ["Signed in.", "Signed in; refreshing fails for now: \(error)"] {
+      var session = Samples.session(message: message)
+      (session.history.failures, session.history.lastError) = (2, error)
+      #expect(Finding(session).verdict == .doubtful)
+      #expect(Finding(session).message.ranges(of: error).count == 1)
+    }
+  }
+
   @Test("a session that nothing renews is doubtful from the beginning")
   func notKept() {
     var session = Samples.session(message: "Signed in until the access token runs out.")

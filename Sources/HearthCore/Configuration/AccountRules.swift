@@ -102,7 +102,9 @@ extension TableReader {
   fileprivate func account(_ key: Key, among accounts: [AccountName]) throws(ConfigurationError) -> AccountName? {
     guard let text = try string(key) else { return nil }
     guard let account = accounts.first(where: { $0.description == text }) else {
-      throw error(key, "is \"\(text)\", and there is no [accounts.\(text)]")
+      let suggestion = accounts.map(\.description).suggestion(for: text)
+      throw error(
+        key, "is \"\(text)\", and there is no [accounts.\(text)]\(suggestion.isEmpty ? "" : ".\(suggestion)")")
     }
     return account
   }

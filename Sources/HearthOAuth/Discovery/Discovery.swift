@@ -131,12 +131,12 @@ final class Discovery: Sendable {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
     let sentence = "The issuer is configured as \(issuer.text) and calls itself \(name)."
     let own = named.flatMap { try? Issuer($0) }?.discoveryURL
-    if own == issuer.discoveryURL { return "\(sentence) Make them the same: issuer = \"\(name)\"." }
+    let remedy = "Make them the same: \"hearthctl account set ACCOUNT issuer \(name)\"."
+    if own == issuer.discoveryURL { return "\(sentence) \(remedy)" }
     let endpoints =
       "type = \"\(typeWithEndpoints.rawValue)\" and the endpoints that \(issuer.discoveryURL) lists: token_endpoint"
       + (typeWithEndpoints == .oauth2 ? ", authorization_endpoint and so on." : ".")
     guard own != nil else { return "\(sentence) Use \(endpoints)" }
-    return "\(sentence) Make them the same: issuer = \"\(name)\". If that issuer has no discovery document, use "
-      + endpoints
+    return "\(sentence) \(remedy) If that issuer has no discovery document, use \(endpoints)"
   }
 }

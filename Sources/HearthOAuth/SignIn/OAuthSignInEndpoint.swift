@@ -65,7 +65,10 @@ struct OAuthSignInEndpoint: SignInEndpoint {
   func missing(_ name: String, for flow: String) -> SignInFailure {
     switch tokens.source {
     case .named:
-      .notSupported(message: "The account names no \"\(name)\", which signing in by \(flow) needs: configure it.")
+      .notSupported(
+        message:
+          "The account names no \"\(name)\", which signing in by \(flow) needs: set it with \"hearthctl account set "
+          + "ACCOUNT \(name) URL\".")
     case .discovered(let discovery):
       .notSupported(message: "The issuer \(discovery.issuer.text) names no \(name): it has no sign-in by \(flow).")
     }

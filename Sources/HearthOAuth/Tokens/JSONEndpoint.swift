@@ -44,8 +44,8 @@ extension JSONEndpoint: SignInWithoutBrowser {
   }
 
   private static let missing =
-    "The account names no \"login_url\", which signing in with user name and password needs: configure it, or import a "
-    + "refresh token."
+    "The account names no \"login_url\", which signing in with user name and password needs: set it with \"hearthctl account "
+    + "set ACCOUNT login_url URL\", or import a refresh token."
 
   /// Sends the fields `username` and `password`. The response is one as to a refresh.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {

@@ -27,6 +27,11 @@ package struct CredentialSettings: Hashable, Sendable {
       throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
     }
     // A key file alone would look as if it sealed the credential.
-    if named == nil, keyFile != nil { throw table.error(.keyFile, "has no effect without protection = \"key-file\"") }
+    guard named != nil || keyFile == nil else {
+      throw table.error(
+        .keyFile,
+        "has no effect without protection = \"key-file\": set that, or end the sealing with \"hearthctl protect ACCOUNT "
+          + "--with none\"")
+    }
   }
 }

@@ -133,7 +133,7 @@ struct AccountFile {
           sentence = sentence[place.upperBound...]
         }
       }
-      throw ValidationError("\(sentence). Nothing was written.")
+      throw ValidationError("\(sentence)\(sentence.hasSuffix("?") ? "" : ".") Nothing was written.")
     }
   }
 

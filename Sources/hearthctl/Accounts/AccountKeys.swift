@@ -239,9 +239,9 @@ struct AccountKeys: ParsableArguments {
 
   static func pairs(_ texts: [String], _ option: String) throws -> [(key: String, value: String)] {
     try texts.map { text in
-      guard let end = text.firstIndex(of: "="), end > text.startIndex else {
-        throw ValidationError("\(option) has to be NAME=VALUE, not \"\(text)\".")
-      }
+      guard let end = text.firstIndex(of: "="), end > text.startIndex,
+        !text[..<end].contains(where: { " \t{}[]\"'".contains($0) })
+      else { throw ValidationError("\(option) has to be NAME=VALUE, not \"\(text)\".") }
       return (String(text[..<end]), String(text[text.index(after: end)...]))
     }
   }

@@ -49,7 +49,8 @@ struct Finding: Equatable {
     } else if status != .done {
       self.init(.bad(status), "session", text)
     } else if session.history.failures > 0 || session.action != nil || session.isWritePending || endsWithToken {
-      self.init(.doubtful, "session", [text, session.history.lastError].compactMap { $0 }.joined(separator: " "))
+      let error = session.history.lastError.flatMap { text.contains($0) ? nil : " \($0)" } ?? ""
+      self.init(.doubtful, "session", text + error)
     } else {
       self.init(.good, "session", text)
     }

@@ -39,6 +39,11 @@ struct AccountSetVerb: ParsableCommand {
   }
 
   func validate() throws {
+    if let value = values.first(where: { $0.hasPrefix("[") || $0.hasPrefix("{") }) {
+      throw ValidationError(
+        "\"\(value)\" is written as in the file. Give each value by itself: KEY VALUE…, or KEY NAME=VALUE… for further fields."
+      )
+    }
     guard key.utf8.allSatisfy({ $0.isASCIILetter || $0 == UInt8(ascii: "_") }) else {
       throw ValidationError("\"\(key)\" is no key of an account.")
     }

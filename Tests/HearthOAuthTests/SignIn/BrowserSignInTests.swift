@@ -116,7 +116,8 @@ import Testing
 
   @Test("a provider without the flow is told by what is missing, and where")
   func notSupported() async throws {
-    let flow = "which signing in by browser needs: configure it."
+    let flow =
+      "which signing in by browser needs: set it with \"hearthctl account set ACCOUNT authorization_endpoint URL\"."
     try await SignInBench.run(named: { ProviderEndpoints(token: $0.url("/token")) }) { bench in
       let failure = SignInFailure.notSupported(message: "The account names no \"authorization_endpoint\", " + flow)
       #expect(

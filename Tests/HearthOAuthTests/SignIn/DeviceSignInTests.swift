@@ -128,7 +128,7 @@ import Testing
   func notSupported() async throws {
     try await SignInBench.run(named: { ProviderEndpoints(token: $0.url("/token")) }) { bench in
       let told =
-        "The account names no \"device_authorization_endpoint\", which signing in by device needs: configure it."
+        "The account names no \"device_authorization_endpoint\", which signing in by device needs: set it with \"hearthctl account set ACCOUNT device_authorization_endpoint URL\"."
       #expect(await bench.failure { try await bench.endpoint.beginDevice() } == .notSupported(message: told))
     }
     try await SignInBench.run { bench in

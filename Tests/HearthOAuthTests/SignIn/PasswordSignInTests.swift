@@ -215,7 +215,7 @@ import Testing
     try await json(configured: { _, _ in
     }) { bench in
       let told =
-        "The account names no \"login_url\", which signing in with user name and password needs: configure it, or import a refresh token."
+        "The account names no \"login_url\", which signing in with user name and password needs: set it with \"hearthctl account set ACCOUNT login_url URL\", or import a refresh token."
       #expect(!bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
       #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))

@@ -47,6 +47,9 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "[[use]]\n\naccount = \"work\"", "/c.toml:3: \"account\" in [[use]] is \"work\", and there is no [accounts.work]"),
     BadConfiguration(
+      "firebase", "api_key = \"k\"\n[[use]]\naccount = \"b\"",
+      "/c.toml:5: \"account\" in [[use]] is \"b\", and there is no [accounts.b]. Did you mean \"a\"?"),
+    BadConfiguration(
       "firebase", "api_key = \"k\"\n[[use]]\naccount = \"a\"\nurl = \"example.com\"",
       "/c.toml:6: \"url\" in [[use]] cannot be \"example.com\": it is not an absolute URL"),
     BadConfiguration(
@@ -114,7 +117,8 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:1: [accounts.a] lacks \"key_file\", which protection \"key-file\" needs"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nkey_file = \"/k\"",
-      "/c.toml:4: \"key_file\" in [accounts.a] has no effect without protection = \"key-file\""),
+      "/c.toml:4: \"key_file\" in [accounts.a] has no effect without protection = \"key-file\": set that, or end the sealing with \"hearthctl protect ACCOUNT --with none\""
+    ),
   ]
 
   static let types = [
