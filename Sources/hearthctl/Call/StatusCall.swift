@@ -40,12 +40,14 @@ struct StatusCall: PlainCall {
     }
     var blocks: [String] = []
     if !daemon.json {
-      let bar = Output.isTerminal ? (width: 40, hasBlocks: Screen.isUTF8(variable)) : nil
+      let bar = Output.isTerminal ? (width: min(40, max(Screen.room - 12, 1)), hasBlocks: Screen.isUTF8(variable)) : nil
       for (session, outbox) in zip(sessions, try client.outboxStats(of: sessions.map(\.account))) {
         blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard, bar: bar).text)
       }
     }
-    if sessions.isEmpty { blocks = ["There are no accounts in the configuration."] }
+    if sessions.isEmpty {
+      blocks = ["There are no accounts in the configuration: add one with \"hearthctl account add\"."]
+    }
     let warnings = (try? client.call(GetInfo()).value.warnings) ?? []
     blocks += warnings.map { Paint.standard(.bold, "Warning: ") + $0.shown() }
     return Look(

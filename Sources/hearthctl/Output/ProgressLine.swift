@@ -6,7 +6,9 @@ enum ProgressLine {
   static var isShown: Bool { isatty(STDERR_FILENO) == 1 }
 
   static func show(_ text: String) {
-    if isShown { Output.write("\r\u{1B}[K\(text.shown())", to: STDERR_FILENO) }
+    guard isShown else { return }
+    // What wraps cannot be written over.
+    Output.write("\r\u{1B}[K\(text.shown().prefix(Screen.room))", to: STDERR_FILENO)
   }
 
   static func clear() { show("") }

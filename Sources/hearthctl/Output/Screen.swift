@@ -15,6 +15,9 @@ struct Screen {
     return Screen(columns: Int(size.ws_col), rows: Int(size.ws_row), canDraw: canDraw(variable))
   }
 
+  /// How many characters surely do not wrap: any number where nobody knows.
+  static var room: Int { current.flatMap { $0.columns > 1 ? $0.columns - 1 : nil } ?? .max }
+
   /// `variable` gives what is set in the environment.
   static func canDraw(_ variable: (String) -> String?) -> Bool {
     isUTF8(variable) && variable("NO_COLOR") == nil && obeysSequences(variable)

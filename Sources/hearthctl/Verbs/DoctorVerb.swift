@@ -81,7 +81,8 @@ struct DoctorVerb: ParsableCommand {
     findings += (info.warnings ?? []).map { Finding(.doubtful, "daemon", $0) }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
-      findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration."))
+      let advice = "add one with \"hearthctl account add\"."
+      findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration: \(advice)"))
     }
     for session in sessions {
       findings.append(Finding(session))

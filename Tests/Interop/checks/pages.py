@@ -1,11 +1,14 @@
 """The pages for people: a reader types each of their commands, and sees what they show."""
 
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from checks import check
@@ -57,6 +60,8 @@ print(line.makefile().readline(), end="")' "${4#UNIX-CONNECT:}" """,
 }
 # With this line begins what the README shows of the demo.
 DEMO = "$ hearthctl login demo\n"
+# Of a terminal as narrow as they come.
+COLUMNS = 40
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -162,6 +167,7 @@ class Reader:
         if process == 0:
             os.chdir(self.home)
             os.execvpe("bash", ["bash", "-c", f"exec {line}"], self.environment)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
         said, answers, deadline = "", list(answers or []), time.monotonic() + 2 * LIMIT
         try:
             while True:
@@ -182,6 +188,8 @@ class Reader:
                 elif is_endless:
                     # Something happens.
                     self.stage.run("refresh", "work")
+            for text in re.findall(r"\r\x1b\[K([^\r\n]*)", said):
+                expect(len(text) < COLUMNS, f'"{line}" shows a line that wraps, and cannot be written over: {text}')
             return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), ANSI.sub("", said)
         except BaseException:
             os.kill(process, signal.SIGKILL)
