@@ -164,6 +164,30 @@ import Testing
     }
   }
 
+  @Test("one path that refuses every token ends nothing: its 401 is its own answer, and it forces one refresh")
+  func onePath() async throws {
+    try await scene { _, sandbox, daemon in
+      for _ in 1...3 { #expect(try daemon.call("http.request", params(sandbox))["status"] == 200) }
+      try sandbox.fault(["path": "/api/forbidden", "status": 401])
+      try sandbox.forgetStats()
+      var forbidden = params(sandbox)
+      forbidden["url"] = .string(sandbox.url + "/api/forbidden")
+      for _ in 1...3 {
+        #expect(try daemon.call("http.request", forbidden)["status"] == 401)
+        #expect(try daemon.call("http.request", params(sandbox))["status"] == 200)
+      }
+      let item = try daemon.enqueue("no", to: sandbox.url + "/api/forbidden")
+      try daemon.waitForItem(item, "dead", "rejected")
+      for _ in 1...2 {
+        let status = try daemon.call(
+          "session.reportUnauthorized", ["account": "work", "fingerprint": .string(try daemon.token().fingerprint)])
+        #expect(status["state"] == "authenticated")
+      }
+      #expect(try sandbox.count("tokenCalls") == 1)
+      try daemon.waitFor("authenticated")
+    }
+  }
+
   @Test("a request that needs more than a fresh token is told so, and the session goes on")
   func challenged() async throws {
     try await scene { environment, sandbox, daemon in

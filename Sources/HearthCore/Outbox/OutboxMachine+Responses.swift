@@ -8,9 +8,13 @@ extension OutboxMachine {
       switch sender.step {
       case .rejected(let old, let response, let isSecond) where bearer.token.fingerprint == old.token.fingerprint:
         let step: Sender.Step =
-          isReplacement(bearer, of: name) ? .judging(bearer, response, isSecond: isSecond) : .renewing(bearer)
+          isReplacement(bearer, of: name)
+          ? .judging(bearer, response, isSecond: isSecond) : .renewing(bearer, response)
         accounts[name]?.senders[id]?.step = step
         judge(name, at: now)
+      // The session keeps its token: the 401 is about the item.
+      case .renewing(let old, let response) where bearer.token.fingerprint == old.token.fingerprint:
+        settle(id, policy.rejected(response), at: now)
       case .renewing:
         accounts[name]?.acceptance.replaced(by: bearer.token.fingerprint)
         accounts[name]?.senders[id]?.step = .authorized(bearer)
@@ -34,7 +38,7 @@ extension OutboxMachine {
   private mutating func mayWaitAlone(
     _ sender: Sender, of name: AccountName, retryAfter: Duration?, at now: Timestamp
   ) -> Bool {
-    guard case .renewing(let bearer) = sender.step, let delivery = sender.current,
+    guard case .renewing(let bearer, _) = sender.step, let delivery = sender.current,
       accounts[name]?.acceptance.isAccepted(bearer.token.fingerprint) == true
     else { return false }
     return accounts[name]?.refused.hold(
@@ -52,13 +56,14 @@ extension OutboxMachine {
   }
 
   /// Called with the result of a request. `isCancelled` is true if the request was given up on this side. The bodies of
-  /// responses other than 2xx hold no secret.
+  /// responses other than 2xx hold no secret. Returns whether the API has accepted the token.
+  @discardableResult
   package mutating func responded(
     _ result: Result<APIResponse, ExchangeFailure>, for id: SenderID, isCancelled: Bool, at now: Timestamp
-  ) {
+  ) -> Bool {
     guard let name = senders[id], let sender = accounts[name]?.senders[id], let delivery = sender.current,
       case .sending(let bearer, let sentAt) = sender.step
-    else { return }
+    else { return false }
     let origin = delivery.request.url.origin
     if case .failure(.notSent) = result {} else { accounts[name]?.senders[id]?.hasLeft = true }
     switch result {
@@ -82,7 +87,8 @@ extension OutboxMachine {
       }
       if isOffline {
         let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
-        return unreachable(id, delivery, response.status, message, at: now)
+        unreachable(id, delivery, response.status, message, at: now)
+        return false
       }
       reached(origin, of: name)
       let challenge = Challenge(response, from: origin, without: bearer.secrets)
@@ -90,23 +96,25 @@ extension OutboxMachine {
         let isSecond = sender.wasRejected && isReplacement(bearer, of: name)
         accounts[name]?.senders[id]?.wasRejected = true
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
-        return
+        return false
       }
       // The session has another token by now. Trying it shows whether it is enough.
       if challenge != nil, bearer.token.fingerprint != accounts[name]?.token {
-        return settle(id, .released, at: now)
+        settle(id, .released, at: now)
+        return false
       }
       let expected = delivery.expect ?? accounts[name]?.api.expect
-      if (200...299).contains(response.status),
-        !DeliveryPolicy.isPageForJSON(response, to: delivery.request, expecting: expected)
-      {
-        accepted(bearer, of: name, at: now)
-      }
+      let isAccepted =
+        (200...299).contains(response.status)
+        && !DeliveryPolicy.isPageForJSON(response, to: delivery.request, expecting: expected)
+      if isAccepted { accepted(bearer, of: name, at: now) }
       let outcome = policy.outcome(
         on: response, challenge, to: delivery, expecting: expected,
         overriding: accounts[name]?.api.overrides ?? DeliveryOverrides(), sentAt: sentAt, at: now, random: random())
       settle(id, outcome, at: now)
+      return isAccepted
     }
+    return false
   }
 
   /// Whether the token replaced one that an API rejected.
@@ -168,7 +176,7 @@ extension OutboxMachine {
       } else if !isAccepted, stopsAt != nil || !account.isSendable {
         settle(id, .released, at: now)
       } else if isAlone || mayGoOn(sender, account), hasPlace(sender, of: name, at: now) {
-        accounts[name]?.senders[id]?.step = .renewing(bearer)
+        accounts[name]?.senders[id]?.step = .renewing(bearer, response)
       } else {
         continue
       }

@@ -147,11 +147,11 @@ extension OutboxMachine {
         return .send(delivery, of: sender.epoch, bearer)
       case .rejected: return .getBearer(name)
       case .sending, .judging: return .wait
-      case .renewing(let bearer):
-        guard let origin = sender.current?.request.url.origin else { return end(id, of: name, at: now) }
+      case .renewing(let bearer, _):
+        guard let url = sender.current?.request.url else { return end(id, of: name, at: now) }
         let isAccepted = accounts[name]?.acceptance.isAccepted(bearer.token.fingerprint) ?? false
         return .replaceBearer(
-          APIRejection(bearer.token.fingerprint, origin: origin, isAcceptedElsewhere: isAccepted), name)
+          APIRejection(bearer.token.fingerprint, at: url, isAcceptedElsewhere: isAccepted), name)
       }
     }
     return end(id, of: name, at: now)

@@ -12,8 +12,8 @@ struct Sender {
     case rejected(Bearer, APIResponse, isSecond: Bool)
     /// The 401 was to a replacement token. Responses to others show whether it is about the item or the session.
     case judging(Bearer, APIResponse, isSecond: Bool)
-    /// A token is needed to replace this one.
-    case renewing(Bearer)
+    /// A token is needed to replace this one, which was answered 401.
+    case renewing(Bearer, APIResponse)
   }
 
   let kind: OutboxKinds

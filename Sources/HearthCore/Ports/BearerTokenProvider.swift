@@ -5,8 +5,12 @@ package protocol BearerTokenProvider: Sendable {
 
   /// Reports that an API has answered 401, and returns the token to use now. A report about an older token is ignored.
   /// One about the current token forces one shared refresh. One about a token from such a refresh ends the session,
-  /// unless the token is accepted elsewhere.
+  /// unless the API has accepted this sign-in's tokens lately. If it returns the same token, the 401 is the answer to
+  /// that request alone.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
+
+  /// Reports that this URL was answered 2xx. Waits for nobody.
+  func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName)
 }
 
 package enum BearerFailure: Error, Hashable, Sendable {
@@ -19,17 +23,25 @@ package enum BearerFailure: Error, Hashable, Sendable {
 /// An API answered 401 to a token (RFC 6750, section 3.1).
 package struct APIRejection: Hashable, Sendable {
   package let fingerprint: Fingerprint
-  /// The origin of the API, if known.
-  package let origin: Origin?
-  /// Whether others got 2xx with that same token. Then this rejection alone does not end the session.
-  package let isAcceptedElsewhere: Bool
+  /// The URL that was requested, if known.
+  package let url: HTTPURL?
+  /// Whether the API has lately answered 2xx to tokens of this sign-in, or others got 2xx with that same token. Then
+  /// this rejection alone does not end the session.
+  package internal(set) var isAcceptedElsewhere: Bool
+  /// Whether this path refuses every token while the API accepts this one. Then a refresh would not help.
+  package internal(set) var isOfPath = false
+  /// Whether its path refused another token before, and has accepted none since. It is true if the path is unknown.
+  package internal(set) var isRepeated = true
   /// Whether the API wants more than a fresh token (`Challenge`). Then the answer does not concern the session.
   package let isChallenge: Bool
 
+  /// The origin of the API, if known.
+  package var origin: Origin? { url?.origin }
+
   package init(
-    _ fingerprint: Fingerprint, origin: Origin? = nil, isAcceptedElsewhere: Bool = false, isChallenge: Bool = false
+    _ fingerprint: Fingerprint, at url: HTTPURL? = nil, isAcceptedElsewhere: Bool = false, isChallenge: Bool = false
   ) {
-    (self.fingerprint, self.origin) = (fingerprint, origin)
+    (self.fingerprint, self.url) = (fingerprint, url)
     (self.isAcceptedElsewhere, self.isChallenge) = (isAcceptedElsewhere, isChallenge)
   }
 }

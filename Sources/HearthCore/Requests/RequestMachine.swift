@@ -2,15 +2,15 @@
 ///
 /// A 401 is reported to the session, which forces one refresh however many callers report it, and the request is sent
 /// again with the token that follows. If the session ends at the next 401, there is no token any more and the call
-/// fails. If others get 2xx with that same token, the 401 is about the request and becomes its answer. A 401 that asks
-/// for more than a fresh token is not reported.
+/// fails. If the session keeps the token, the 401 is about the request and becomes its answer. A 401 that asks for more
+/// than a fresh token is not reported.
 package struct RequestMachine: Sendable {
   package enum Step: Hashable, Sendable {
     /// Get the account's token, then call `authorized(by:_:)`.
     case getBearer
     /// Get a token to replace the one that the API rejects, then call `authorized(by:_:)`.
     case replaceBearer(APIRejection)
-    /// Send the request, then call `responded(_:_:acceptance:)` or `unanswered(_:)`.
+    /// Send the request, then call `responded(_:_:)` or `unanswered(_:)`.
     case send(APIRequest, Bearer)
     case respond(APIResponse)
     case fail(RequestFailure)
@@ -29,7 +29,7 @@ package struct RequestMachine: Sendable {
   /// The user that the request was first sent for, once one is known.
   private var subject: Subject?
   private var redirects = 0
-  private var rejections: [APIResponse] = []
+  private var rejections: [(token: Fingerprint, response: APIResponse)] = []
 
   package init(_ request: APIRequest) {
     original = request
@@ -48,16 +48,18 @@ package struct RequestMachine: Sendable {
   package mutating func authorized(by bearer: Bearer, _ api: APISettings?) -> Step {
     if let step = foreignOrigin(api) { return step }
     if let subject, let other = bearer.subject, subject != other { return .fail(.otherUser) }
-    if let last = rejections.last, rejections.count >= Self.maxRejections { return .respond(last) }
+    if let last = rejections.last,
+      rejections.count >= Self.maxRejections || last.token == bearer.token.fingerprint
+    {
+      return .respond(last.response)
+    }
     subject = subject ?? bearer.subject
     self.bearer = bearer
     return .send(request, bearer)
   }
 
-  /// Called with the API's response. `acceptance` says which tokens the account's APIs answer 2xx to.
-  package mutating func responded(
-    _ response: APIResponse, _ api: APISettings?, acceptance: TokenAcceptance
-  ) -> Step {
+  /// Called with the API's response.
+  package mutating func responded(_ response: APIResponse, _ api: APISettings?) -> Step {
     if DeliveryPolicy.meansOffline(response)
       || DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect)
     {
@@ -68,11 +70,8 @@ package struct RequestMachine: Sendable {
       return .fail(.challenge(challenge))
     }
     if response.status == 401, let bearer {
-      let isAccepted = acceptance.isAccepted(bearer.token.fingerprint)
-      if isAccepted, !rejections.isEmpty { return .respond(response) }
-      rejections.append(response)
-      return .replaceBearer(
-        APIRejection(bearer.token.fingerprint, origin: request.url.origin, isAcceptedElsewhere: isAccepted))
+      rejections.append((bearer.token.fingerprint, response))
+      return .replaceBearer(APIRejection(bearer.token.fingerprint, at: request.url))
     }
     if redirects < Self.maxRedirects, let next = request.redirected(by: response) {
       redirects += 1

@@ -17,6 +17,8 @@ struct RefreshCycle: Hashable, Sendable {
   private var attemptBefore: Timestamp?
   /// The API's rejection of the token in use. A refresh has to replace the token.
   private(set) var apiRejection: APIRejection?
+  /// When a refresh last replaced a token that an API had rejected.
+  private var replacedAt: Timestamp?
   /// The access tokens of the grants whose refresh was answered for another user: all in this process, and the last one
   /// before it.
   private(set) var barred: Set<Fingerprint> = []
@@ -84,6 +86,7 @@ struct RefreshCycle: Hashable, Sendable {
     restart()
     history.lastAt = now
     history.lastOutcome = .success
+    if apiRejection != nil { replacedAt = now }
     apiRejection = nil
   }
 
@@ -179,6 +182,14 @@ struct RefreshCycle: Hashable, Sendable {
 
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 
+  /// Whether the rejection, by an API that accepts this sign-in's tokens, is about one request and forces no refresh: its
+  /// path refuses every token, or refuses again what replaced a rejected token less than a minute ago.
+  func isAboutRequest(_ rejection: APIRejection, at now: Timestamp) -> Bool {
+    guard rejection.isAcceptedElsewhere else { return false }
+    let isJustReplaced = replacedAt.map { now - $0 < RefreshSettings.rejectionGap } ?? false
+    return rejection.isOfPath || rejection.isRepeated && isJustReplaced
+  }
+
   /// Called when the rejected token is no longer in use.
   mutating func forgetRejection() { apiRejection = nil }
 
@@ -208,5 +219,6 @@ struct RefreshCycle: Hashable, Sendable {
   mutating func move(by step: Duration) {
     history.move(by: step)
     attemptBefore = attemptBefore.map { $0 + step }
+    replacedAt = replacedAt.map { $0 + step }
   }
 }

@@ -46,6 +46,9 @@ extension RefreshSettings {
   /// The minimum time between an attempt and one that a user asks for while the provider's `Retry-After` runs.
   package static let personalGap: Duration = .seconds(10)
 
+  /// The minimum time between two refreshes for 401s of an API that accepts the session's tokens.
+  static let rejectionGap: Duration = .seconds(60)
+
   /// The longest wait while the provider answers 4xx without a known reason.
   package static let unclearBackoffMax: Duration = .seconds(3600)
 

@@ -51,11 +51,13 @@ extension SessionMachine {
   }
 
   /// Handles an API's 401. Only the token in use counts, and only a refresh that can be sent now replaces it. If the
-  /// API wants more than a fresh token, a refresh would not help.
+  /// API wants more than a fresh token, a refresh would not help. If the answer is the token itself, the 401 is about
+  /// that one request.
   private mutating func apiRejected(_ rejection: APIRejection, _ id: CallID, at now: Timestamp) -> [SessionAction] {
     guard !rejection.isChallenge, let active, case .authenticated = state(at: now),
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
     else { return [.answer(id, .done)] }
+    if active.phase == .idle, refreshes.isAboutRequest(rejection, at: now) { return [.answer(id, token(of: active))] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
     let events: [SessionAction] = isKnown ? [] : [.publish(.unauthorized(rejection))]
     // Some providers revoke a token as soon as they grant the next one, which is on its way.
@@ -72,7 +74,7 @@ extension SessionMachine {
     // An older token that nothing can renew stays in use, since one API's 401 does not end the session for all.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
-      return events + [.answer(id, .done)]
+      return events + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
     }
     // While a failure is waited out, no refresh is sent, and nobody is given the token until one succeeds.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil

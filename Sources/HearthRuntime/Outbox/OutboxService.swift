@@ -278,7 +278,9 @@ package actor OutboxService: RunningService {
         if mayLeave(delivery, of: epoch) {
           hasUnpublishedCounts = true
           let response = await exchange(delivery, bearer)
-          machine.responded(response, for: id, isCancelled: Task.isCancelled, at: now())
+          if machine.responded(response, for: id, isCancelled: Task.isCancelled, at: now()) {
+            bearers.tokenAccepted(bearer.token.fingerprint, by: delivery.request.url, of: delivery.item.account)
+          }
         } else {
           machine.revoked(id, at: now())
         }

@@ -15,7 +15,6 @@ package actor RequestService {
   private var owners: [AccountName: Subject] = [:]
   /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
-  private var acceptance: [AccountName: TokenAcceptance] = [:]
 
   package init(
     bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess, store: any ResponseStore,
@@ -27,7 +26,6 @@ package actor RequestService {
   /// The configuration was read again. `maxBody` is that of a request, in bytes.
   package func accountsChanged(maxBody: Int) async {
     self.maxBody = maxBody
-    acceptance = acceptance.filter { access[$0.key] != nil }
     for account in owners.keys where access[account] == nil {
       owners[account] = nil
       wipes[account, default: 0] += 1
@@ -179,9 +177,9 @@ package actor RequestService {
       case .send(let request, let bearer):
         do throws(ExchangeFailure) {
           let response = try await send(request, bearer)
-          step = machine.responded(response, access[account], acceptance: acceptance[account] ?? TokenAcceptance())
-          if (200...299).contains(response.status), access[account] != nil {
-            acceptance[account, default: TokenAcceptance()].accepted(bearer.token.fingerprint)
+          step = machine.responded(response, access[account])
+          if (200...299).contains(response.status), case .respond = step {
+            bearers.tokenAccepted(bearer.token.fingerprint, by: request.url, of: account)
           }
         } catch {
           step = machine.unanswered(error)

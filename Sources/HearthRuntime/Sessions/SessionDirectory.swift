@@ -189,13 +189,16 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   package func tokenRejected(
     _ rejection: APIRejection, of account: AccountName
   ) async throws(BearerFailure) -> Bearer {
-    guard await ask(.reportUnauthorized(rejection), of: account) != nil else { throw .noSession }
+    guard let (_, report) = await ask(.reportUnauthorized(rejection), of: account) else { throw .noSession }
+    if case .token(let kept) = report.response { return kept }
     let (bearer, answer) = try await currentBearer(of: account)
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
-    // Where nothing can renew it, the one retry is with the token that other APIs answer 2xx to.
-    if rejection.isAcceptedElsewhere, answer.status.token?.isRenewable == false { return bearer }
     throw .unavailable(
       message: answer.status.history.lastError ?? "No new token could be had.",
       retryAfter: answer.status.nextAttemptAt.map { Swift.max($0 - answer.at, .seconds(1)) })
+  }
+
+  package nonisolated func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName) {
+    table.withLock { $0[account] }?.service.tokenAccepted(fingerprint, by: url)
   }
 }

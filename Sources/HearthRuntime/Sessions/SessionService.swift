@@ -26,6 +26,7 @@ package actor SessionService: PlanningService, RunningService {
   private var published: SessionStatus?
   /// The token of the machine as it is, with the steps of the clock that it knows. It is nil if a call has to be handled.
   private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
+  private let verdicts = Mutex(RecentVerdicts())
   private var isRunning = false
   private(set) var isStopping = false
   /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
@@ -160,6 +161,10 @@ package actor SessionService: PlanningService, RunningService {
     }
     callCount += 1
     let id = CallID(callCount)
+    var call = call
+    if case .reportUnauthorized(let rejection) = call {
+      call = .reportUnauthorized(verdicts.withLock { $0.judge(rejection, at: clock.steadyNow()) })
+    }
     return await withCheckedContinuation { continuation in
       waiting[id] = continuation
       receive(.called(id, call))
@@ -178,6 +183,11 @@ package actor SessionService: PlanningService, RunningService {
 
   /// The token in use, if one is given out, even when something is due. May be called on any thread.
   package nonisolated var heldToken: ReadyToken? { ready.withLock(\.self)?.token }
+
+  /// An API answered 2xx to this token. May be called on any thread.
+  package nonisolated func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL) {
+    verdicts.withLock { $0.accepted(fingerprint, by: url, at: clock.steadyNow()) }
+  }
 
   private var stopped: SessionAnswer {
     let now = catchUp()
@@ -221,7 +231,10 @@ package actor SessionService: PlanningService, RunningService {
     let actions = machine.handle(input, at: now)
     let token = isStopped ? nil : machine.readyToken(at: now)
     ready.withLock { [stepped = time.stepped] ready in ready = token.map { ($0, stepped) } }
-    if machine.epoch.generation != generation { imports.supersede() }
+    if machine.epoch.generation != generation {
+      imports.supersede()
+      verdicts.withLock { $0 = RecentVerdicts() }
+    }
     if case .started = input { inherited = nil }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)

@@ -316,7 +316,7 @@ import Testing
     #expect(
       outbox.step(ids[0])
         == .replaceBearer(
-          APIRejection(outbox.token(1).fingerprint, origin: Sample.origin, isAcceptedElsewhere: false), Sample.work))
+          APIRejection(outbox.token(1).fingerprint, at: try HTTPURL("\(Sample.origin)/1000")), Sample.work))
     outbox.machine.received(.success(outbox.bearer(2)), for: ids[0], at: outbox.now)
     #expect(outbox.step(ids[0]).sent != nil)
     outbox.answer(ids[0], 401)

@@ -67,14 +67,14 @@ struct UnauthorizedItemTests {
     outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
     let ids = outbox.start()
     for id in ids { outbox.answer(id, 401) }
-    #expect(outbox.step(ids[0]) == replaces(1, isAcceptedElsewhere: false))
+    #expect(outbox.step(ids[0]) == replaces(1, of: 1000, isAcceptedElsewhere: false))
     // The session has the next token already.
     #expect(outbox.step(ids[1], bearer: 2).sent != nil)
     outbox.answer(ids[1], 401)
     outbox.machine.received(.success(outbox.bearer(2)), for: ids[0], at: outbox.now)
     #expect(outbox.step(ids[0]).sent != nil)
     outbox.answer(ids[0], 200)
-    #expect(outbox.step(ids[1], bearer: 2) == replaces(2, isAcceptedElsewhere: true))
+    #expect(outbox.step(ids[1], bearer: 2) == replaces(2, of: 2000, isAcceptedElsewhere: true))
   }
 
   @Test("waits with its word on a 401 while another item is claimed that may be accepted")
@@ -84,7 +84,7 @@ struct UnauthorizedItemTests {
     let id = try outbox.first()
     outbox.run(claiming: [outbox.claim("b")])
     outbox.answer(id, 401)
-    #expect(outbox.step(id) == replaces(1, isAcceptedElsewhere: false))
+    #expect(outbox.step(id) == replaces(1, of: 1000, isAcceptedElsewhere: false))
     outbox.machine.received(.success(outbox.bearer(2)), for: id, at: outbox.now)
     #expect(outbox.step(id).sent != nil)
     outbox.answer(id, 401)
@@ -150,7 +150,7 @@ struct UnauthorizedItemTests {
     outbox.run(claiming: [outbox.claim("a"), outbox.claim(nil)])
     let ids = outbox.start()
     for id in ids { outbox.answer(id, 401) }
-    #expect(outbox.step(ids[0]) == replaces(1, isAcceptedElsewhere: false))
+    #expect(outbox.step(ids[0]) == replaces(1, of: 1000, isAcceptedElsewhere: false))
     // The session has the next token already.
     #expect(outbox.step(ids[1], bearer: 2).sent != nil)
     outbox.answer(ids[1], 401)
@@ -166,13 +166,37 @@ struct UnauthorizedItemTests {
     outbox.answer(next, 200)
     #expect(outbox.step(next) == .end)
     #expect(outbox.machine.takeResumed() == [ids[1]])
-    #expect(outbox.step(ids[1]) == replaces(2, isAcceptedElsewhere: true))
+    #expect(outbox.step(ids[1]) == replaces(2, of: 2000, isAcceptedElsewhere: true))
   }
 
-  private func replaces(_ number: Int, isAcceptedElsewhere: Bool) -> SenderStep {
+  @Test("has an item dead at once whose token the session keeps: the 401 is its own answer")
+  func kept() throws {
+    var outbox = OutboxScript()
+    outbox.run(claiming: [outbox.claim("a")])
+    let id = try outbox.first()
+    outbox.answer(id, 401)
+    #expect(outbox.step(id) == replaces(1, of: 1000, isAcceptedElsewhere: false))
+    outbox.machine.received(.success(outbox.bearer(1)), for: id, at: outbox.now)
+    #expect(outbox.step(id) == .end)
+    outbox.run()
+    #expect(outbox.settled.map(\.outcome) == [DeliveryPolicy(OutboxSettings()).rejected(APIResponse(status: 401))])
+  }
+
+  @Test("tells of each 2xx, and of nothing else, that the token was accepted")
+  func accepted() throws {
+    var outbox = OutboxScript()
+    for (status, isAccepted) in [(200, true), (204, true), (400, false), (401, false), (503, false)] {
+      outbox.run(claiming: [outbox.claim(nil)])
+      let id = try outbox.first()
+      let response = Result<APIResponse, ExchangeFailure>.success(APIResponse(status: status))
+      #expect(outbox.machine.responded(response, for: id, isCancelled: false, at: outbox.now) == isAccepted)
+    }
+  }
+
+  private func replaces(_ number: Int, of delivery: Int, isAcceptedElsewhere: Bool) -> SenderStep {
     .replaceBearer(
       APIRejection(
-        ScriptedBearerTokenProvider.token(number).fingerprint, origin: Sample.origin,
+        ScriptedBearerTokenProvider.token(number).fingerprint, at: try? HTTPURL("\(Sample.origin)/\(delivery)"),
         isAcceptedElsewhere: isAcceptedElsewhere), Sample.work)
   }
 }

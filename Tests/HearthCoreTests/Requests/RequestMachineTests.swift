@@ -19,22 +19,16 @@ import Testing
     Bearer(token: ScriptedBearerTokenProvider.token(number), subject: subject, secrets: [])
   }
 
-  private func rejection(_ number: Int, isAccepted: Bool = false) throws -> RequestMachine.Step {
-    .replaceBearer(
-      APIRejection(
-        bearer(number).token.fingerprint, origin: try request().url.origin, isAcceptedElsewhere: isAccepted))
+  private func rejection(_ number: Int) throws -> RequestMachine.Step {
+    .replaceBearer(APIRejection(bearer(number).token.fingerprint, at: try request().url))
   }
 
   private func redirect(_ status: Int, to location: String) -> APIResponse {
     APIResponse(status: status, headers: [.init(name: "location", value: location)])
   }
 
-  private func answered(
-    _ machine: inout RequestMachine, _ response: APIResponse, accepting accepted: Int...
-  ) -> RequestMachine.Step {
-    var acceptance = TokenAcceptance()
-    for number in accepted { acceptance.accepted(bearer(number).token.fingerprint) }
-    return machine.responded(response, api, acceptance: acceptance)
+  private func answered(_ machine: inout RequestMachine, _ response: APIResponse) -> RequestMachine.Step {
+    machine.responded(response, api)
   }
 
   @Test("a token is asked for, the request is sent with it, and its answer is given, whatever its status")
@@ -83,14 +77,27 @@ import Testing
     #expect(try answered(&machine, APIResponse(status: 401)) == rejection(2))
   }
 
-  @Test("where others are answered 2xx with the next token, its 401 is the request's answer, and ends nothing")
+  @Test("where the session keeps its token, a 401 is the request's answer, also to the second token")
   func rejectedAlone() throws {
+    for kept in 1...2 {
+      var machine = RequestMachine(try request())
+      let response = APIResponse(status: 401, body: [1])
+      for number in 1...kept {
+        _ = machine.authorized(by: bearer(number), api)
+        #expect(try answered(&machine, response) == rejection(number))
+      }
+      #expect(machine.authorized(by: bearer(kept), api) == .respond(response))
+    }
+  }
+
+  @Test("a redirect after a 401 is followed with the token that was accepted")
+  func redirectedAfterRejection() throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1), api)
-    #expect(try answered(&machine, APIResponse(status: 401), accepting: 1) == rejection(1, isAccepted: true))
+    _ = answered(&machine, APIResponse(status: 401))
     _ = machine.authorized(by: bearer(2), api)
-    let response = APIResponse(status: 401, body: [1])
-    #expect(answered(&machine, response, accepting: 1, 2) == .respond(response))
+    #expect(answered(&machine, redirect(307, to: "/b")) == .getBearer)
+    #expect(machine.authorized(by: bearer(2), api) == .send(try request("GET", "https://api.example.com/b"), bearer(2)))
   }
 
   @Test("an answer that asks for more than a fresh token is the caller's, and is reported to nobody")

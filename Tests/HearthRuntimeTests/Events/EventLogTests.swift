@@ -71,7 +71,7 @@ import Testing
         .expiring(at: at, final: true), [Record(.warning, "session.expiring", ["HEARTH_EXPIRES": at.description])]
       ),
       (
-        .unauthorized(APIRejection(first, origin: Sample.origin)),
+        .unauthorized(APIRejection(first, at: try? HTTPURL("\(Sample.origin)/1"))),
         [
           Record(
             .warning, "api.unauthorized",

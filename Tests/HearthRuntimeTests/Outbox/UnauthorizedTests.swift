@@ -50,8 +50,8 @@ import Testing
       await outbox.delivered(try await outbox.add(Sample.draft("/2"))[0])
       #expect(
         outbox.bearers.refusals == [
-          APIRejection(print(1), origin: Sample.origin),
-          APIRejection(print(2), origin: Sample.origin, isAcceptedElsewhere: true),
+          APIRejection(print(1), at: try HTTPURL("\(Sample.origin)/1")),
+          APIRejection(print(2), at: try HTTPURL("\(Sample.origin)/2"), isAcceptedElsewhere: true),
         ])
     }
   }

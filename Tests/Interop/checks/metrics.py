@@ -65,6 +65,10 @@ def metrics(stage):
         name = (name[0], *sorted(name[1:]))
         expect(found.get(name, 0) >= least, f"{name} is {found.get(name)}, and should be {least} at least")
 
+    # Another sign-in, of which the API has accepted no token yet.
+    stage.hearthctl("logout", "work")
+    stage.sign_in(provider.grant()["refresh_token"])
+    stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
     reason = ("reason", "rejectedByServer")
     before = found[("hearth_automatic_sign_outs_total", work, reason)]
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])

@@ -12,6 +12,9 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     /// After so many refusals of the current token there is no session any more.
     var refusalsLeft: Int
     var rejections: [APIRejection] = []
+    var accepted: [Fingerprint] = []
+    /// Whether a refused token stays, so that the refusal is the request's own answer.
+    var keepsToken = false
   }
 
   private let state: Mutex<State>
@@ -34,6 +37,9 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
   package func set(subject: Subject?) { state.withLock { $0.subject = subject } }
   package func set(failure: BearerFailure?) { state.withLock { $0.failure = failure } }
   package func set(refusal: BearerFailure?) { state.withLock { $0.refusal = refusal } }
+  package func keepToken() { state.withLock { $0.keepsToken = true } }
+  /// The tokens of each request that was answered 2xx, in order.
+  package var accepted: [Fingerprint] { state.withLock(\.accepted) }
   package func renew() { state.withLock { $0.generation += 1 } }
 
   package func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer {
@@ -44,12 +50,17 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     try state.withLock { state throws(BearerFailure) in
       state.rejections.append(rejection)
       if let failure = state.refusal { throw failure }
-      if rejection.fingerprint == Self.token(state.generation).fingerprint, state.failure == nil {
+      let isCurrent = rejection.fingerprint == Self.token(state.generation).fingerprint
+      if isCurrent, state.failure == nil, !state.keepsToken {
         if state.refusalsLeft == 0 { state.failure = .noSession } else { state.generation += 1 }
         state.refusalsLeft -= 1
       }
       return try Self.bearer(state)
     }
+  }
+
+  package func tokenAccepted(_ fingerprint: Fingerprint, by _: HTTPURL, of _: AccountName) {
+    state.withLock { $0.accepted.append(fingerprint) }
   }
 
   private static func bearer(_ state: State) throws(BearerFailure) -> Bearer {

@@ -185,6 +185,11 @@ package struct SessionScript: Sendable {
     return answer(to: id)
   }
 
+  /// Whether the token stays in use at once after an API has rejected it.
+  package mutating func keepsToken(after rejection: APIRejection) -> Bool {
+    if case .token? = answer(asking: .reportUnauthorized(rejection)) { true } else { false }
+  }
+
   /// What the last input asked for, without events.
   package var effects: [SessionAction] {
     actions.filter { if case .publish = $0 { false } else { true } }
