@@ -9,13 +9,20 @@ package struct FilePlace: Hashable, Sendable {
   private var device: dev_t = 0
   private var inode: ino_t = 0
   private var rest: [String] = []
+  /// The path without links, for what it is within.
+  private var path = ""
 
   /// At most so many `links` that lead nowhere yet are followed.
   private static func of(_ path: String, links: Int = 40) -> FilePlace {
     var status = stat()
-    if stat(path, &status) == 0 { return FilePlace(device: status.st_dev, inode: status.st_ino) }
+    if stat(path, &status) == 0 {
+      let real = realpath(path, nil)
+      defer { free(real) }
+      return FilePlace(
+        device: status.st_dev, inode: status.st_ino, path: real.map { String(cString: $0) } ?? path)
+    }
     let parts = path.split(separator: "/")
-    guard let name = parts.last else { return FilePlace(rest: [path]) }
+    guard let name = parts.last else { return FilePlace(rest: [path], path: path) }
     let folder = "/" + parts.dropLast().joined(separator: "/")
     if links > 0, let target = try? linkTarget(of: path) {
       return of(target.hasPrefix("/") ? target : folder + "/" + target, links: links - 1)
@@ -23,11 +30,32 @@ package struct FilePlace: Hashable, Sendable {
     var place = of(folder, links: links)
     switch name {
     case ".": break
-    case ".." where !place.rest.isEmpty: place.rest.removeLast()
-    default: place.rest.append(String(name))
+    case ".." where !place.rest.isEmpty:
+      place.rest.removeLast()
+      place.path = place.folder
+    default:
+      place.rest.append(String(name))
+      place.path += (place.path.hasSuffix("/") ? "" : "/") + name
     }
     return place
   }
+
+  package static func == (one: FilePlace, other: FilePlace) -> Bool {
+    one.device == other.device && one.inode == other.inode && one.rest == other.rest
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(inode)
+    hasher.combine(rest)
+  }
+
+  private var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
+
+  /// Whether it lies in this folder itself.
+  package func isIn(_ folder: FilePlace) -> Bool { self.folder == folder.path }
+
+  /// Whether it lies in this folder or in one below.
+  package func isWithin(_ folder: FilePlace) -> Bool { path.hasPrefix(folder.path + "/") }
 
   private final class Found: Sendable {
     let places = Mutex<[FilePlace]?>(nil)
@@ -42,6 +70,6 @@ package struct FilePlace: Hashable, Sendable {
       done.signal()
     }
     _ = done.wait(timeout: .now() + .seconds(2))
-    return found.places.withLock(\.self) ?? paths.map { FilePlace(rest: [$0]) }
+    return found.places.withLock(\.self) ?? paths.map { FilePlace(rest: [$0], path: $0) }
   }
 }

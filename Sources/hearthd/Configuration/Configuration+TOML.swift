@@ -14,10 +14,11 @@ extension Configuration {
   enum LogKey: String, ConfigurationKey { case level }
 
   /// Reads the text of a configuration file. `file` is for error messages. `proxies` are those that the environment names.
-  /// `state` holds the credentials whose place is not named. No sink may have one of `ownPlaces`.
+  /// `state` holds the credentials whose place is not named. No sink and no credential
+  /// file may have one of `ownPlaces`.
   init(
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
-    ownPlaces: [SinkPlaces.Place] = []
+    ownPlaces: [OwnPlaces.Place] = []
   ) throws(ConfigurationError) {
     // The parser takes a C string, and would ignore what follows a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
@@ -36,9 +37,9 @@ extension Configuration {
     guard root["accounts"]?.table != nil || root["accounts"] == nil else {
       throw table.error(at: "accounts", "\"accounts\" must be tables like [accounts.work]")
     }
-    accounts = try Self.accounts(section(.accounts), proxies: proxies, state)
+    accounts = try Self.accounts(section(.accounts), proxies: proxies)
     sinks = try Self.sinks(
-      section(.accounts), of: accounts, SinkPlaces(ownPlaces + [.init(file, "the configuration")]))
+      section(.accounts), of: accounts, state, ownPlaces + [.init(file, "the configuration")])
     rules = try AccountRules(reading: TableReader(sharing: table), accounts: accounts.map(\.name))
     refresh = try RefreshSettings(reading: TableReader(section(.refresh)))
     for index in accounts.indices { accounts[index].session.refresh = refresh }
@@ -59,7 +60,7 @@ extension Configuration {
   }
 
   private static func accounts(
-    _ table: ConfigurationTable, proxies: ProxyEnvironment, _ state: StatePaths?
+    _ table: ConfigurationTable, proxies: ProxyEnvironment
   ) throws(ConfigurationError) -> [AccountConfiguration] {
     var accounts: [AccountConfiguration] = []
     for key in table.keys {
@@ -72,48 +73,7 @@ extension Configuration {
       accounts.append(try AccountConfiguration(name, reading: table.table(key), proxies: proxies))
     }
     accounts.sort { $0.name < $1.name }
-    try requireOwnFiles(accounts, table, state)
     return accounts
-  }
-
-  /// No two accounts keep their credentials in one file, by whatever names it goes.
-  private static func requireOwnFiles(
-    _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
-  ) throws(ConfigurationError) {
-    // Where every place is a default one, no two are the same, unless somebody has made links of them.
-    guard accounts.contains(where: { $0.credential.file != nil }) else { return }
-    let files = accounts.compactMap { account in
-      (account.credential.file ?? state?.credentialFile(of: account.name)).map { (account, path: $0) }
-    }
-    var owners: [FilePlace: AccountConfiguration] = [:]
-    for (place, (account, path)) in zip(FilePlace.all(files.map(\.path)), files) {
-      guard let owner = owners.updateValue(account, forKey: place) else { continue }
-      let blamed = account.credential.file == nil ? owner : account
-      throw try table.table(blamed.name.description).error(
-        at: "credential_file",
-        "[accounts.\(owner.name)] and [accounts.\(account.name)] cannot share the credential_file "
-          + (blamed.credential.file ?? path))
-    }
-  }
-
-  private static func sinks(
-    _ table: ConfigurationTable, of accounts: [AccountConfiguration], _ places: SinkPlaces
-  ) throws(ConfigurationError) -> [SinkSettings] {
-    var places = places
-    for account in accounts {
-      if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
-      if let file = account.credential.keyFile { places.take(file, "the key file of [accounts.\(account.name)]") }
-    }
-    var sinks: [SinkSettings] = []
-    for account in accounts {
-      for table in try table.table(account.name.description).tables(AccountConfiguration.sinksKey) {
-        let reader = try TableReader<SinkSettings.Key>(table)
-        let sink = try SinkSettings(of: account.name, reading: reader)
-        if let owner = places.take(sink) { throw reader.error(.path, "cannot be \(sink.path): that is \(owner)") }
-        sinks.append(sink)
-      }
-    }
-    return sinks
   }
 }
 

@@ -38,10 +38,16 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
 
-  /// Places that no sink may have, with what they are. Where one is not known, the daemon does not start.
-  var ownPlaces: [SinkPlaces.Place] {
-    var places: [SinkPlaces.Place] = []
-    if let state = try? state() { places.append(.init(state.folder, "the state folder", isFolder: true)) }
+  /// Places that no other file may have, with what they are. Where one is not known, the daemon does not start.
+  var ownPlaces: [OwnPlaces.Place] {
+    var places: [OwnPlaces.Place] = []
+    if let state = try? state() {
+      // A link from elsewhere may lead to one of these files, too.
+      places += [state.accounts, state.metrics, state.outbox, state.sinks, state.responses].map {
+        OwnPlaces.Place($0, "a file of the state folder")
+      }
+      places.append(.init(state.folder, "the state folder", isFolder: true, except: state.credentials))
+    }
     if let socket = try? socket() { places.append(.init(socket, "the daemon's socket")) }
     return places
   }

@@ -175,4 +175,52 @@ import Testing
     #expect(try refusal(folder.path + "/not/yet/a.json", folder.path + "/not/a.json") == nil)
     #expect(try refusal(folder.path + "/default/b.json", nil) == nil, "its own default place is free")
   }
+  @Test("no credential lies where Hearth has another file, by whatever name: it would be moved aside, and deleted")
+  func ownFiles() throws {
+    for name in ["/state/credentials", "/state/revocations", "/keys"] {
+      try FileManager.default.createDirectory(atPath: folder.path + name, withIntermediateDirectories: true)
+    }
+    for name in ["state/accounts.json", "state/outbox.sqlite", "keys/one", "keys/secret"] {
+      _ = try folder.write("x", to: name)
+    }
+    try #require(link(folder.path + "/state/accounts.json", folder.path + "/hard.json") == 0)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/linked", withDestinationPath: folder.path + "/state")
+    func refusal(_ file: String, _ more: String = "") throws -> String? {
+      let path = try folder.write(
+        """
+        [accounts.a]
+        type = 'oidc'
+        issuer = 'https://id.example.com'
+        client_id = 'c'
+        credential_file = '\(folder.path)\(file)'
+        \(more)
+        """, to: "c.toml")
+      let paths = ConfiguredPaths(
+        configuration: path, state: folder.path + "/state", environment: ["XDG_RUNTIME_DIR": folder.path],
+        workingDirectory: folder.path)
+      do {
+        _ = try Configuration.load(from: paths)
+        return nil
+      } catch {
+        return error.description
+      }
+    }
+    for (file, what) in [
+      ("/c.toml", "the configuration"), ("/state/accounts.json", "a file of the state folder"),
+      ("/linked/outbox.sqlite", "a file of the state folder"), ("/hard.json", "a file of the state folder"),
+      ("/state/outbox.sqlite-wal", "the state folder"), ("/state/revocations/key", "the state folder"),
+      ("/state/credentials/deeper/a.json", "the state folder"), ("/linked", "the state folder"),
+    ] {
+      let sentence =
+        "\(folder.path)/c.toml:5: \"credential_file\" in [accounts.a] cannot be \(folder.path)\(file): that is \(what)"
+      #expect(try refusal(file) == sentence)
+    }
+    let key = "protection = 'key-file'\nkey_file = '\(folder.path)/keys/one'"
+    #expect(try refusal("/keys/../keys/one", key)?.hasSuffix("that is the key file of [accounts.a]") == true)
+    let secret = "client_secret_file = '\(folder.path)/keys/secret'"
+    #expect(try refusal("/keys/secret", secret)?.hasSuffix("that is the client_secret_file of [accounts.a]") == true)
+    #expect(try refusal("/keys/free.json", key) == nil)
+    #expect(try refusal("/state/credentials/a.json") == nil, "its own default place is free")
+  }
 }

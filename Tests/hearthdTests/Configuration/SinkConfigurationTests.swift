@@ -6,13 +6,13 @@ import Testing
 @Suite struct SinkConfigurationTests {
   private static let account = "[accounts.a]\ntype = 'firebase'\napi_key = 'k'\n"
 
-  private static func read(_ sinks: String, _ places: [SinkPlaces.Place] = []) throws -> Configuration {
+  private static func read(_ sinks: String, _ places: [OwnPlaces.Place] = []) throws -> Configuration {
     try Configuration(
       text: account + sinks, file: "/c.toml", roots: PathRoots(home: "/home/me", runtime: "/run/user/7"),
       proxies: ConfigurationTests.environment, ownPlaces: places)
   }
 
-  private static func refusal(_ sinks: String, _ places: [SinkPlaces.Place] = []) -> String? {
+  private static func refusal(_ sinks: String, _ places: [OwnPlaces.Place] = []) -> String? {
     #expect(throws: ConfigurationError.self) { _ = try read(sinks, places) }?.description
   }
 
@@ -86,7 +86,7 @@ import Testing
   @Test("no sink lies where Hearth has files of its own")
   func ownPlaces() throws {
     let places = [
-      SinkPlaces.Place("/state", "the state folder", isFolder: true), SinkPlaces.Place("/run/s", "the daemon's socket"),
+      OwnPlaces.Place("/state", "the state folder", isFolder: true), OwnPlaces.Place("/run/s", "the daemon's socket"),
     ]
     func refusal(_ path: String) -> String? { Self.refusal("[[accounts.a.sinks]]\npath = '\(path)'", places) }
     #expect(refusal("/run/s")?.hasSuffix("cannot be /run/s: that is the daemon's socket") == true)

@@ -1,0 +1,113 @@
+import HearthCore
+import HearthLinux
+import HearthOAuth
+import HearthStorage
+
+/// The places of Hearth's own files and of those that the configuration names, by whatever names they go. Hearth writes
+/// no two kinds of content to one place.
+struct OwnPlaces {
+  struct Place {
+    let path: String
+    /// The words for people, such as `the daemon's socket`.
+    let what: String
+    /// Everything in the folder is taken, too, except what lies in `exception`.
+    let isFolder: Bool
+    let exception: String?
+
+    init(_ path: String, _ what: String, isFolder: Bool = false, except exception: String? = nil) {
+      (self.path, self.what, self.isFolder, self.exception) = (path, what, isFolder, exception)
+    }
+  }
+
+  private var taken: [Place]
+  private let found: [String: FilePlace]
+
+  /// `others` are all paths that will be asked about.
+  init(_ taken: [Place], others: [String]) {
+    self.taken = taken
+    let paths = taken.flatMap { [$0.path] + [$0.exception].compactMap(\.self) } + others
+    found = Dictionary(zip(paths, FilePlace.all(paths))) { first, _ in first }
+  }
+
+  /// Returns what is at this path already. `isCredential` is true for a credential file, which may lie among those of the
+  /// state folder, but not in place of the hidden files beside them.
+  func owner(of path: String, isCredential: Bool = false) -> String? {
+    guard let here = found[path] else { return nil }
+    return taken.first { place in
+      guard let there = found[place.path] else { return false }
+      let isHidden = path.split(separator: "/").last?.first == "."
+      if isCredential, !isHidden, let free = place.exception.flatMap({ found[$0] }), here.isIn(free) { return false }
+      return here == there || place.isFolder && here.isWithin(there)
+    }?.what
+  }
+
+  mutating func take(_ path: String, _ what: String) { taken.append(Place(path, what)) }
+}
+
+extension Configuration {
+  /// Returns the sinks of all accounts. Throws if a credential file or a sink has a place that is taken: by `ownPlaces`, by
+  /// a file that an account names, or by another credential file or sink.
+  static func sinks(
+    _ table: ConfigurationTable, of accounts: [AccountConfiguration], _ state: StatePaths?,
+    _ ownPlaces: [OwnPlaces.Place]
+  ) throws(ConfigurationError) -> [SinkSettings] {
+    var (named, sinks): ([OwnPlaces.Place], [(SinkSettings, TableReader<SinkSettings.Key>)]) = ([], [])
+    for account in accounts {
+      let table = try table.table(account.name.description)
+      if let file = account.credential.keyFile {
+        named.append(.init(file, "the key file of [accounts.\(account.name)]"))
+      }
+      let reader = TableReader<ProviderKey>(sharing: table)
+      for key in [ProviderKey.clientSecretFile, .clientKeyFile, .clientCertificateFile, .caFile] {
+        if let file = try reader.path(key) {
+          named.append(.init(file, "the \(key.rawValue) of [accounts.\(account.name)]"))
+        }
+      }
+      for table in try table.tables(AccountConfiguration.sinksKey) {
+        let reader = try TableReader<SinkSettings.Key>(table)
+        sinks.append((try SinkSettings(of: account.name, reading: reader), reader))
+      }
+    }
+    let files = accounts.compactMap(\.credential.file)
+    var places = OwnPlaces(ownPlaces + named, others: files + sinks.map(\.0.path))
+    for account in accounts {
+      guard let file = account.credential.file else { continue }
+      if let owner = places.owner(of: file, isCredential: true) {
+        throw try table.table(account.name.description).error(
+          at: "credential_file",
+          "\"credential_file\" in [accounts.\(account.name)] cannot be \(file): that is \(owner)")
+      }
+    }
+    try requireOwnFiles(accounts, table, state)
+    for account in accounts {
+      if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
+    }
+    for (sink, reader) in sinks {
+      if let owner = places.owner(of: sink.path) {
+        throw reader.error(.path, "cannot be \(sink.path): that is \(owner)")
+      }
+      places.take(sink.path, "another sink, of [accounts.\(sink.account)]")
+    }
+    return sinks.map(\.0)
+  }
+
+  /// No two accounts keep their credentials in one file, by whatever names it goes.
+  private static func requireOwnFiles(
+    _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
+  ) throws(ConfigurationError) {
+    // Where every place is a default one, no two are the same, unless somebody has made links of them.
+    guard accounts.contains(where: { $0.credential.file != nil }) else { return }
+    let files = accounts.compactMap { account in
+      (account.credential.file ?? state?.credentialFile(of: account.name)).map { (account, path: $0) }
+    }
+    var owners: [FilePlace: AccountConfiguration] = [:]
+    for (place, (account, path)) in zip(FilePlace.all(files.map(\.path)), files) {
+      guard let owner = owners.updateValue(account, forKey: place) else { continue }
+      let blamed = account.credential.file == nil ? owner : account
+      throw try table.table(blamed.name.description).error(
+        at: "credential_file",
+        "[accounts.\(owner.name)] and [accounts.\(account.name)] cannot share the credential_file "
+          + (blamed.credential.file ?? path))
+    }
+  }
+}
