@@ -30,6 +30,8 @@ package struct SignInBeginning: Sendable {
   let replacesLocked: Bool
   /// What the user has locked since then stays locked.
   let epoch: SessionEpoch
+  /// How often all sign-ins of the account had been ended.
+  let ends: Int
 }
 
 /// A sign-in that is under way.

@@ -17,6 +17,8 @@ package actor SignInService: RunningService {
   /// The sign-ins under way, in the order in which they began.
   private var order: [String] = []
   private var outcomes = SignInOutcomes()
+  /// How often all sign-ins of an account were ended, and why at last: also those that are only beginning.
+  private var ends: [AccountName: (count: Int, last: SignInInterruption)] = [:]
   private var isStopping = false
   let work = WorkInbox()
 
@@ -42,8 +44,10 @@ package actor SignInService: RunningService {
     _ request: SignInRequest, of entry: SessionDirectory.Entry, replacing: Bool
   ) async throws(SignInEnd) -> SignInHandle {
     let beginning: SignInBeginning
+    let ends = ends[entry.service.account]?.count ?? 0
     do throws(AdoptionFailure) {
-      beginning = SignInBeginning(replacesLocked: replacing, epoch: try await entry.service.prepareToSignIn())
+      let epoch = try await entry.service.prepareToSignIn()
+      beginning = SignInBeginning(replacesLocked: replacing, epoch: epoch, ends: ends)
     } catch {
       throw .notAdopted(error)
     }
@@ -74,6 +78,7 @@ package actor SignInService: RunningService {
 
   /// What an account's person began before is over: they sign out, or the account is another one now.
   package func end(allOf account: AccountName, _ interruption: SignInInterruption) async {
+    ends[account] = ((ends[account]?.count ?? 0) + 1, interruption)
     for id in order where attempts[id]?.begun.account == account { await handle(.interrupted(interruption), of: id) }
   }
 
@@ -165,6 +170,7 @@ package actor SignInService: RunningService {
   ) throws(SignInEnd) -> (attempt: SignInAttempt, over: AsyncStream<Never>) {
     guard !isStopping else { throw .interrupted(.stopping) }
     let account = entry.service.account
+    if let ended = ends[account], ended.count != beginning.ends { throw .interrupted(ended.last) }
     let id = String(UInt128.random(in: .min ... .max), radix: 36)
     let begun = SignInHandle(
       id: id, account: account, progress: SignInProgress(flow: flow, expiresAt: expiresAt), steps: steps)

@@ -16,6 +16,18 @@ extension SignInServiceTests {
     }
   }
 
+  @Test("a sign-out while a sign-in is only beginning at the provider ends that, too, and none that begins later")
+  func signedOutWhileBeginning() async throws {
+    try await running {
+      for request in [SignInRequest.device, .browser] {
+        provider.whenAsked { [signIns] in await signIns.end(allOf: .sample, .signedOut) }
+        await #expect(throws: SignInEnd.interrupted(.signedOut)) { try await begin(request) }
+        provider.whenAsked {}
+        _ = try await begin(request)
+      }
+    }
+  }
+
   @Test("a session that was locked meanwhile is not replaced, and the code is not redeemed")
   func lockedMeanwhile() async throws {
     store.becomes(.grant(.sample(1, issuedAt: clock.now())))

@@ -12,6 +12,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     var waiting: [CheckedContinuation<Answer, Never>] = []
     var asked: [CheckedContinuation<Void, Never>] = []
     var beginning: SignInFailure?
+    var whenAsked: @Sendable () async -> Void = {}
   }
 
   private let state = Mutex(State())
@@ -37,6 +38,9 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
   /// From now on no sign-in begins.
   package func failToBegin(_ failure: SignInFailure) { state.withLock { $0.beginning = failure } }
 
+  /// What happens from now on whenever the provider is asked to begin a sign-in, or for a password's grant.
+  package func whenAsked(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.whenAsked = body } }
+
   package func answer(_ answer: Answer) {
     let waiting: CheckedContinuation<Answer, Never>? = state.withLock { state in
       if !state.waiting.isEmpty { return state.waiting.removeFirst() }
@@ -59,6 +63,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
 
   package func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
     try failIfTold()
+    await state.withLock(\.whenAsked)()
     return BrowserSignIn(
       authorizationURL: "https://id.example.com/authorize", fallbackURL: Self.fallbackURL, redirectURI: redirectURI,
       state: Self.state, nonce: nil, codeVerifier: Secret("verifier"), issuer: .ifPresent("https://id.example.com"))
@@ -71,6 +76,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
 
   package func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     try failIfTold()
+    await state.withLock(\.whenAsked)()
     return Self.device
   }
 
@@ -81,6 +87,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
 
   package func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     guard takesPassword else { throw .notSupported(message: "The account takes no password.") }
+    await state.withLock(\.whenAsked)()
     return try await next()
   }
 
