@@ -122,7 +122,7 @@ struct Daemon {
       state: setup.state, clock: clock, watch: watch, logger: logger,
       sender: senders.token, api: api,
       accounts: AccountsFile(path: setup.state.accounts, files: LinuxFileSystem(), clock: clock, logger: logger),
-      revocations: revocations, skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
+      sessions: sessions, revocations: revocations, skewMeasured: { updates.yield(.skewMeasured($0, $1)) },
       publish: { events, session in
         hub.update(session, after: events)
         metrics.update(session, after: events)

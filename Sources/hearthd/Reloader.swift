@@ -93,16 +93,15 @@ actor Reloader {
     parts.sinks.configure(fresh.sinks)
     let former = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0) })
     let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.api) })
-    let replaced = fresh.accounts.filter { former[$0.name]?.sharesSession(with: $0) == false }
-    // New origins are added last, so that the token of a session which is being replaced goes to none of them.
-    await allow(
-      replaced.reduce(into: apis) { $0[$1.name]?.keepOrigins(of: former[$1.name]?.api) }, fresh.outbox)
-    // Each new session waits for the refresh in flight of the one that it replaces, and for no other.
-    await withDiscardingTaskGroup { changes in
-      for name in former.keys where apis[name] == nil { changes.addTask { await self.remove(name) } }
-      for account in fresh.accounts { changes.addTask { await self.serve(account, after: former[account.name]) } }
+    // First, so that the token of a provider that is not configured any more goes to none of the new origins.
+    for account in fresh.accounts {
+      if let former = former[account.name] { await update(account, after: former) }
     }
-    if !replaced.isEmpty { await allow(apis, fresh.outbox) }
+    await allow(apis, fresh.outbox)
+    for name in former.keys where apis[name] == nil { await remove(name) }
+    for account in fresh.accounts where former[account.name] == nil {
+      await parts.sessions.add(builder.session(for: account))
+    }
     server?.change(ControlLimits(maximumBody: fresh.outbox.maxBody, connections: parts.setup.descriptors.connections))
     if fresh.oidcAgentSocket {
       let advice = "\"systemctl --user enable --now hearth-oidc-agent.socket\""
@@ -112,7 +111,7 @@ actor Reloader {
   }
 
   private func remove(_ account: AccountName) async {
-    await parts.sessions.set(nil, for: account)
+    await parts.sessions.remove(account)
     await parts.signIns.end(allOf: account, .reconfigured)
     parts.hub.remove(account)
     parts.status.sessionIs(account, nil)
@@ -126,20 +125,21 @@ actor Reloader {
     await parts.streams.accountsChanged()
   }
 
-  /// The account's session goes on if it can, and its store if not, so that a passphrase is not asked for twice.
-  private func serve(_ account: AccountConfiguration, after former: AccountConfiguration?) async {
-    let entry = await parts.sessions[account.name]
-    if let former, var entry, account.sharesSession(with: former) {
-      var tokens: (any TokenEndpoint)?
-      // What a provider has told of its endpoints is kept as long as it is asked as before.
-      if account.provider != former.provider || account.session.refresh != former.session.refresh {
-        (tokens, entry.signIn, entry.probe) = builder.endpoints(of: account)
-        (entry.offer, entry.revokesOneGrant) = (account.provider.offer, account.provider.revokesOneGrant)
-      }
-      return await parts.sessions.update(entry, account.session, tokens)
+  /// The account's session goes on. What a provider has told of its endpoints is kept as long as it is asked as before, and
+  /// a passphrase that was entered as long as the credential is kept as before.
+  private func update(_ account: AccountConfiguration, after former: AccountConfiguration) async {
+    guard var entry = await parts.sessions[account.name] else { return }
+    var tokens: (any TokenEndpoint)?
+    if account.provider != former.provider || account.session.refresh != former.session.refresh {
+      (tokens, entry.signIn, entry.probe) = builder.endpoints(of: account)
+      (entry.offer, entry.revokesOneGrant) = (account.provider.offer, account.provider.revokesOneGrant)
     }
-    let store = former?.credential == account.credential ? entry?.service.store : nil
-    await parts.sessions.set(builder.session(for: account, in: store), for: account.name)
-    await parts.signIns.end(allOf: account.name, .reconfigured)
+    let store = account.credential == former.credential ? nil : builder.store(for: account)
+    entry.revocations = account.credential.keepsRevocations
+    let isOtherProvider = !account.provider.sharesGrants(with: former.provider)
+    await entry.service.configured(
+      account.session, endpoint: tokens, isOtherProvider: isOtherProvider, store: store)
+    await parts.sessions.update(entry)
+    if isOtherProvider { await parts.signIns.end(allOf: account.name, .reconfigured) }
   }
 }

@@ -15,15 +15,17 @@ struct SessionBuilder: Sendable {
   let sender: HTTPSender
   let api: HTTPAPIEndpoint
   let accounts: AccountsFile
+  let sessions: SessionDirectory
   let revocations: RevocationService
   let skewMeasured: @Sendable (AccountName, Duration) -> Void
   let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
-  private func store(for account: AccountConfiguration) -> FileCredentialStore {
+  func store(for account: AccountConfiguration) -> FileCredentialStore {
     let credential = account.credential
     // Each account has a file system of its own, so that a place that hangs keeps no other account waiting.
     return FileCredentialStore(
-      account: account.name, path: path(of: account), isConfiguredPath: credential.file != nil,
+      account: account.name, path: credential.file ?? state.credentialFile(of: account.name),
+      isConfiguredPath: credential.file != nil,
       protection: credential.protection, keyFile: credential.keyFile, accounts: accounts, files: LinuxFileSystem(),
       watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
   }
@@ -37,20 +39,20 @@ struct SessionBuilder: Sendable {
     #endif
   }
 
-  /// `store` is nil if the credential was kept elsewhere before, or nowhere.
-  func session(for account: AccountConfiguration, in store: (any CredentialStore)?) -> SessionDirectory.Entry {
+  func session(for account: AccountConfiguration) -> SessionDirectory.Entry {
     let provider = account.provider
     let (endpoint, signIn, probe) = endpoints(of: account)
     let service = SessionService(
-      account: account.name, settings: account.session, store: store ?? self.store(for: account), endpoint: endpoint,
+      account: account.name, settings: account.session, store: store(for: account), endpoint: endpoint,
       clock: clock, logger: logger,
       skewMeasured: { [skewMeasured, name = account.name] in skewMeasured(name, $0) },
-      leave: { [revocations, keeping = account.credential.keepsRevocations] credential in
+      leave: { [sessions, revocations, keeping = account.credential.keepsRevocations] credential in
+        let keeping = await sessions[account.name]?.revocations ?? keeping
         await revocations.leave(credential, of: account.name, keeping)
       },
       publish: publish)
     return SessionDirectory.Entry(
-      service: service, signIn: signIn, place: path(of: account), probe: probe, offer: provider.offer,
+      service: service, signIn: signIn, probe: probe, offer: provider.offer,
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
@@ -64,15 +66,11 @@ struct SessionBuilder: Sendable {
       sender: sender, files: files, timeout: account.session.refresh.requestTimeout)
     return (tokens, signIn, HTTPAccountProbe(provider, sender: sender, files: files))
   }
-
-  private func path(of account: AccountConfiguration) -> String {
-    account.credential.file ?? state.credentialFile(of: account.name)
-  }
 }
 
 extension CredentialSettings {
   /// A grant that a seal kept from the disk is not put there under a weaker one.
-  fileprivate var keepsRevocations: PendingRevocation.Keeping {
+  var keepsRevocations: PendingRevocation.Keeping {
     switch protection {
     case .none: .ownKey
     case .keyFile: keyFile.map { .keyFile($0) } ?? .memory

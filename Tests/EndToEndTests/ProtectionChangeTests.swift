@@ -37,13 +37,15 @@ import Testing
       try daemon.restart()
       try daemon.waitFor("authenticated")
       try reload(daemon, sandbox, "protection = \"none\"")
-      let locked = try daemon.waitFor("locked", "keyUnavailable")
-      #expect(locked.message.contains("name it as key_file again"))
+      let keyless = try daemon.waitUntil("it cannot be read") { !$0.credential.readable }
+      #expect(keyless.state == "authenticated")
+      #expect(keyless.credential.error?.contains("name it as key_file again") == true)
+      #expect(try daemon.token().secret == grant.accessToken, "until it runs out")
       try reload(daemon, sandbox, "protection = \"none\"", "key_file = \"\(key)\"")
-      try daemon.waitFor("authenticated")
       try eventually("it lies open") {
         Files.text(daemon.credential()).contains(grant.accessToken)
       }
+      try daemon.waitUntil("all is well") { $0.state == "authenticated" && $0.credential.readable }
       #expect(try daemon.token().secret == grant.accessToken)
     }
   }
@@ -79,6 +81,18 @@ import Testing
       try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
       try eventually("it lies open") { Files.text(daemon.credential()).contains(token.secret) }
       #expect(try daemon.token().secret == token.secret)
+
+      try reload(daemon, sandbox, "protection = \"passphrase\"")
+      try daemon.waitUntil("it asks once more") { $0.action == "unlock" }
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try eventually("it is sealed again") { !Files.text(daemon.credential()).contains(token.secret) }
+      try reload(daemon, sandbox, "protection = \"none\"")
+      let held = try daemon.waitUntil("it asks for what opens it") { $0.action == "unlock" }
+      #expect(held.state == "authenticated" && held.message.contains("hearthctl unlock work"))
+      #expect(try daemon.token().secret == token.secret)
+      try daemon.call("session.unlock", ["account": "work", "passphrase": "open sesame"])
+      try eventually("it lies open again") { Files.text(daemon.credential()).contains(token.secret) }
+      try daemon.waitUntil("all is well") { $0.action == nil }
     }
   }
 }

@@ -101,4 +101,92 @@ import Testing
       #expect(ended.state == "authenticated" && ended.subject == "ada")
     }
   }
+
+  @Test("a refresh in flight lands where the credential is kept from now on, and a sign-in under way, too")
+  func elsewhere() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let first = try daemon.token()
+      try sandbox.hold("/token")
+      let socket = daemon.socket
+      async let refresh: JSON = {
+        var client = try ControlClient(path: socket)
+        return try client.call(RefreshSession.name, ["account": "work"])
+      }()
+      try sandbox.waitUntilHeld()
+      let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
+      let (key, moved) = ("\(environment.folder)/key", "\(environment.folder)/moved.json")
+      try Files.write(String(repeating: "k", count: 40), to: key)
+      try Files.write(Files.text(daemon.credential()), to: moved)
+      let lines = "credential_file = \"\(moved)\"\nprotection = \"key-file\"\nkey_file = \"\(key)\""
+      let before = Files.text(daemon.credential())
+      for _ in 1...2 {
+        try daemon.configure(Configuration.oidc(sandbox, lines))
+        try daemon.call("daemon.reload")
+        let status = try daemon.status()
+        #expect(status.state == "authenticated" && status.refresh.json["inFlight"] == true)
+        #expect(try daemon.token().secret == first.secret)
+      }
+      try sandbox.release()
+      #expect(try await refresh["state"] == "authenticated")
+      let second = try daemon.token()
+      #expect(second.secret != first.secret && Files.text(daemon.credential()) == before)
+      #expect(Files.text(moved).contains("\"sealed\"") && !Files.text(moved).contains(first.secret))
+      try Command.run(["/usr/bin/python3", SignInTests.browser, begun["authorizationUrl"]?.string ?? ""])
+      let ended = try SessionView(daemon.call("session.awaitSignIn", ["signIn": begun["signIn"] ?? .null]))
+      #expect(ended.state == "authenticated" && Files.text(daemon.credential()) == before)
+    }
+  }
+
+  @Test("another issuer loses nothing that a refresh in flight brings, and no hanging provider holds a reload up")
+  func otherClient() async throws {
+    try await TestEnvironment.run { environment in
+      let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
+      let before = Configuration.oidc(sandbox)
+      let daemon = try environment.daemon(before)
+      try daemon.signIn(at: sandbox)
+      let first = try daemon.token()
+      try sandbox.hold("/token")
+      let socket = daemon.socket
+      async let refresh: JSON = {
+        var client = try ControlClient(path: socket)
+        return try client.call(RefreshSession.name, ["account": "work"])
+      }()
+      try sandbox.waitUntilHeld()
+      let begun = try daemon.call("session.beginSignIn", ["account": "work", "flow": "browser"])
+      try daemon.configure(Configuration.oidc(other) + Configuration.oidc(other, account: "second"))
+      try daemon.call("daemon.reload")
+      let status = try daemon.status()
+      #expect(status.state == "authenticated" && status.action == "fixConfiguration")
+      #expect(status.refresh.json["inFlight"] == true)
+      #expect(try daemon.refusal(of: "session.awaitSignIn", ["signIn": begun["signIn"] ?? .null]).code == 1201)
+      #expect(try daemon.call("session.get", ["account": "second"])["state"] != nil)
+      try daemon.configure(before)
+      try daemon.call("daemon.reload")
+      try sandbox.release()
+      #expect(try await refresh["state"] == "authenticated")
+      #expect(try daemon.token().secret != first.secret && daemon.status().action == nil)
+      try daemon.refresh()
+
+      try sandbox.hold("/token")
+      async let lost: JSON = {
+        var client = try ControlClient(path: socket)
+        return try client.call(RefreshSession.name, ["account": "work"])
+      }()
+      try sandbox.waitUntilHeld()
+      try daemon.configure(Configuration.oidc(other, account: "second"))
+      try daemon.call("daemon.reload")
+      #expect(try daemon.refusal(of: "session.get", ["account": "work"]).code == 1005)
+      try sandbox.release()
+      _ = try? await lost
+      let removed = Files.text(daemon.credential())
+      try daemon.configure(before)
+      try daemon.call("daemon.reload")
+      try daemon.waitFor("authenticated")
+      #expect(removed == Files.text(daemon.credential()), "what landed after the account was gone is used")
+      try daemon.refresh()
+    }
+  }
 }

@@ -61,8 +61,8 @@ struct CalledDaemon: Sendable {
       group.addTask { await sinks.run() }
       group.addTask { await outbox.run() }
       group.addTask { await streams.run() }
-      let entry = SessionDirectory.Entry(service: session, signIn: signIn, place: "place")
-      await sessions.set(entry, for: Sample.work)
+      let entry = SessionDirectory.Entry(service: session, signIn: signIn)
+      await sessions.add(entry)
       _ = await session.call(.awaitReading)
       await outbox.sessionChanged(
         Sample.work, permission: .sendable(under: Sample.alice), knownSubject: Sample.alice,

@@ -18,12 +18,6 @@ package struct APISettings: Hashable, Sendable {
     self.overrides = overrides
   }
 
-  /// Only the origins remain that these settings have, too.
-  package mutating func keepOrigins(of other: APISettings?) {
-    origins.formIntersection(other?.origins ?? [])
-    mailOrigins.formIntersection(other?.mailOrigins ?? [])
-  }
-
   /// Every origin that may receive the account's token.
   package var allOrigins: Set<Origin> { origins.union(mailOrigins) }
 }

@@ -69,15 +69,11 @@ package struct RememberedAccount: Hashable, Sendable {
   package var end: EndRecord?
   /// The access token of the grant whose refresh the provider answered for another user.
   package var barred: Fingerprint?
-  /// The grant that the previous session of this process could not write.
-  package var unwritten: UnwrittenGrant?
 
   package init(
-    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, barred: Fingerprint? = nil,
-    unwritten: UnwrittenGrant? = nil
+    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, barred: Fingerprint? = nil
   ) {
-    (self.subject, self.lockedByUser, self.end) = (subject, lockedByUser, end)
-    (self.barred, self.unwritten) = (barred, unwritten)
+    (self.subject, self.lockedByUser, self.end, self.barred) = (subject, lockedByUser, end, barred)
   }
 }
 

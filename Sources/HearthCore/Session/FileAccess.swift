@@ -4,13 +4,43 @@ struct FileAccess: Hashable, Sendable {
   /// Writes of grants and ends, removals and setting aside. The store does one at a time, in order.
   var write = WriteRetry()
   /// The grant on disk, or nil if none is known to be there.
-  var onDisk: GrantMarks?
+  var onDisk: GrantMarks? {
+    didSet {
+      if storeChange == .made { storeChange = .none }
+      lastSeen = onDisk ?? lastSeen
+    }
+  }
+  /// The grant that was on disk last. A copy of it may be elsewhere even if it was removed or set aside here.
+  private(set) var lastSeen: GrantMarks?
+  private(set) var storeChange = StoreChange.none
   /// Whether the grant in memory has changed since its write began, so that the file will be out of date.
   private var isWriteOutdated = false
   /// Whether the store has seen another program's grant that was not read yet.
   private(set) var isSuperseded = false
   /// Whether the store was used since it last wiped its key.
   private var mayHoldKey = false
+
+  enum StoreChange {
+    case none
+    /// The store that was configured before has something to do still. Nothing more is begun in it.
+    case due
+    /// No grant of this session has been seen in the new store yet: what `onDisk` names was elsewhere.
+    case made
+  }
+
+  /// What is still written to the store before this one has to be written again.
+  mutating func storeIsDue() {
+    storeChange = .due
+    invalidateWrite()
+  }
+
+  mutating func storeReplaced() {
+    storeChange = .made
+    mayHoldKey = false
+    read.succeeded()
+    read.request()
+    write.retryNow()
+  }
 
   /// Whether no read or write of the credential is under way or requested.
   var isQuiet: Bool { !read.isUnderWay && !read.isRequested && !write.isUnderWay }
@@ -40,7 +70,7 @@ struct FileAccess: Hashable, Sendable {
 
   mutating func beginWrite(_ credential: Credential, generation: Int) -> [SessionAction] {
     write.begin()
-    isWriteOutdated = false
+    isWriteOutdated = storeChange == .due
     mayHoldKey = true
     return [.write(credential, generation: generation)]
   }

@@ -13,6 +13,8 @@ struct RefreshCycle: Hashable, Sendable {
   private(set) var request = Request.none
   /// The user whose grant the request renews, or nil if unknown.
   private(set) var owner: Subject?
+  /// Whether the last request went to a provider that is not configured any more.
+  private(set) var isOfFormerProvider = false
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
   /// The API's rejection of the token in use. A refresh has to replace the token.
@@ -52,6 +54,7 @@ struct RefreshCycle: Hashable, Sendable {
 
   mutating func begin(for owner: Subject? = nil, at now: Timestamp) {
     request = .sent
+    isOfFormerProvider = false
     self.owner = owner
     attemptBefore = history.lastAttemptAt
     history.lastAttemptAt = now
@@ -59,6 +62,9 @@ struct RefreshCycle: Hashable, Sendable {
 
   /// Called when it was not the session's turn: nothing was sent, and no gap has to follow.
   mutating func takeBack() { history.lastAttemptAt = attemptBefore }
+
+  /// Called when another provider is configured. What the one before it still brings is of that one.
+  mutating func providerChanged() { isOfFormerProvider = request != .none }
 
   /// Called when the request has ended. Returns false if its answer is no longer expected.
   mutating func end() -> Bool {
@@ -90,7 +96,7 @@ struct RefreshCycle: Hashable, Sendable {
     apiRejection = nil
   }
 
-  /// Called when the reply was lost. This session or the following one repeats the request.
+  /// Called when the reply was lost. This process or the next one repeats the request.
   mutating func replyLost(_ message: String) { history.lastError = message }
 
   /// Called when the provider has rejected the refresh token for good.

@@ -19,13 +19,15 @@ package enum SessionAction: Hashable, Sendable {
   /// Ask for the time on the provider's clock. → `refreshEnded`
   case askTime(generation: Int)
   /// → `identified`
-  case identify(Credential, generation: Int)
+  case identify(Credential, generation: Int, provider: Int = 0)
   /// → `lockRemembered`
   case rememberLockedByUser(Bool)
   /// Remember that the grant with this access token must not be refreshed. Nothing comes back.
   case rememberBarred(Fingerprint)
   /// Wipe the key from memory.
   case lockStore
+  /// Use the store that is configured now from here on. `credentialHinted` says when it is watched.
+  case replaceStore
   /// Revoke this grant, which nobody uses any more, once nobody is signed in as its user.
   case revoke(Credential)
   /// Revoke this grant, which its user has signed out, at once.

@@ -7,8 +7,8 @@ package enum SessionInput: Sendable {
   /// The clock was set by this much, or the machine resumed (zero). Every plan is made again.
   case clockChanged(by: Duration)
   case networkReturned
-  /// The configuration was read again. `endpointIsNew` is true if the next request to the provider goes another way.
-  case configured(SessionSettings, endpointIsNew: Bool = false)
+  /// The configuration was read again, and names another of what `changed` lists.
+  case configured(SessionSettings, changed: Set<SessionPart> = [])
   case stopping
 
   /// The file, its folder or its key may have changed.
@@ -26,13 +26,23 @@ package enum SessionInput: Sendable {
   case refreshEnded(generation: Int, RefreshOutcome)
   /// The owner of the grant according to the provider, and the origins of the token endpoint and of all endpoints that
   /// receive tokens. Nil if not known now.
-  case identified(generation: Int, Subject?, origin: Origin? = nil, origins: Set<Origin>? = nil)
+  case identified(generation: Int, provider: Int = 0, Subject?, origin: Origin? = nil, origins: Set<Origin>? = nil)
 
   case locked(Lock)
   case unlocked(Lock)
   /// A sign-in has begun, or has ended (nil).
   case signInChanged(SignInProgress?)
   case called(CallID, SessionCall)
+}
+
+/// What a new configuration may replace under a living session.
+package enum SessionPart: CaseIterable, Sendable {
+  /// The way to the provider, from the next request on.
+  case endpoint
+  /// The issuer or the client, whose grants are others. The endpoint is another one, too.
+  case provider
+  /// The place of the credential, or its protection. It is used once the store before it has done what it was asked.
+  case store
 }
 
 /// The result of an attempt to refresh.
@@ -76,11 +86,13 @@ package enum SessionCall: Sendable {
 package struct SessionEpoch: Hashable, Sendable {
   /// Counts sign-ins, sign-outs and other programs' grants. The end of a session does not count.
   package internal(set) var generation = 0
+  /// Counts changes of the issuer or the client, which end no sign-in.
+  var provider = 0
   /// Counts the user's own locks. A sign-in removes those that were set when it began, but no later one.
   var userLocks = 0
 
   /// This epoch with the count of the user's locks from an earlier one.
   package func since(locksOf earlier: SessionEpoch) -> SessionEpoch {
-    SessionEpoch(generation: generation, userLocks: earlier.userLocks)
+    SessionEpoch(generation: generation, provider: provider, userLocks: earlier.userLocks)
   }
 }

@@ -12,9 +12,6 @@ package struct SessionLocks: Hashable, Sendable {
 
   var noteFailure: AccessFailure? { note.lastFailure }
 
-  /// Whether the user has locked, if the note on disk differs; otherwise nil.
-  package var unwritten: Bool? { note.isUnderWay || note.failures > 0 ? all.contains(.user) : nil }
-
   var wakeAt: Timestamp? { note.wakeAt }
 
   func contains(_ lock: Lock) -> Bool { all.contains(lock) }
@@ -31,7 +28,7 @@ package struct SessionLocks: Hashable, Sendable {
 
   /// Called when the note says that the user had locked. A note that is still to be written is newer.
   mutating func restore() {
-    if unwritten == nil { all.insert(.user) }
+    if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
   }
 
   /// The store keeps the order, so the last note counts.

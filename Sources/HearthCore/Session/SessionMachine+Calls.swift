@@ -39,6 +39,9 @@ extension SessionMachine {
       let unlocks = since.map { $0.userLocks == epoch.userLocks } ?? true
       calls.add(id, .adoption, at: now)
       let timing = isCounted ? GrantTiming.counted : .read
+      if since?.provider ?? epoch.provider == epoch.provider, let origin = credential.origin {
+        settings.binding?.resolve(to: origin)
+      }
       return superseded + adopt(credential, timing, unlocks: unlocks, isFresh: isFresh, at: now)
     }
     return []

@@ -8,9 +8,9 @@ extension SessionMachine {
     }
     // What is remembered about the account still has to be read, whatever has happened meanwhile.
     if !isStarted, !file.read.isUnderWay, file.read.retryAt == nil { file.read.request() }
-    guard file.read.isRequested, !file.read.isUnderWay, !file.write.isUnderWay, !credentialState.isEnding else {
-      return []
-    }
+    guard file.read.isRequested, file.storeChange != .due, !file.read.isUnderWay, !file.write.isUnderWay,
+      !credentialState.isEnding
+    else { return [] }
     return file.beginRead(isRemembered: isStarted)
   }
 
@@ -68,7 +68,7 @@ extension SessionMachine {
     switch reading {
     case .found(let credential), .misprotected(let credential):
       let marks = GrantMarks(credential.grant)
-      return marks != GrantMarks(active.grant) && marks != file.onDisk
+      return marks != GrantMarks(active.grant) && marks != file.lastSeen
     case .former, .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return false
     }
   }
@@ -78,13 +78,18 @@ extension SessionMachine {
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
-    case .neverSignedIn where file.onDisk != nil:
+    case .neverSignedIn where !isYetToBeWritten(active):
       return .unreadable(AccessFailure(.volumeUnavailable, detail: "nothing is left of the place where it was"))
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
     case .neverSignedIn, .found, .former, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
     }
+  }
+
+  /// Whether no grant of this session has been in the file yet: it is not gone, but still has to be written.
+  private func isYetToBeWritten(_ active: ActiveGrant) -> Bool {
+    file.onDisk == nil || file.storeChange == .made && !active.isStored
   }
 
   private mutating func unreadable(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
@@ -138,7 +143,7 @@ extension SessionMachine {
         return readable + confirmRejection(at: now)
       }
       let isCopy =
-        file.onDisk?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
+        file.lastSeen?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
       if !active.isStored, marks == file.onDisk || isCopy {
         // The one in memory is newer, even than an older copy in the file, and is written now that it can be.
         file.onDisk = marks
@@ -248,8 +253,7 @@ extension SessionMachine {
       }
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      if file.onDisk == nil {
-        // No grant of this session has been in the file yet: it is not gone, but still has to be written.
+      if isYetToBeWritten(active) {
         self.active?.accessFailure = nil
       } else if settings.renewsWithoutRefreshToken {
         // The grant in memory is no longer used, and a new one is requested.
@@ -328,7 +332,11 @@ extension SessionMachine {
     let isOwnerKnown = credential.subject ?? settings.configuredSubject != nil
     let isPlaceKnown =
       settings.binding.map { $0.origin == credential.origin || $0.mismatch(of: credential) != nil } ?? true
-    return isOwnerKnown && isPlaceKnown ? [] : [.identify(credential, generation: epoch.generation)]
+    return isOwnerKnown && isPlaceKnown ? [] : [identify(credential)]
+  }
+
+  func identify(_ credential: Credential) -> SessionAction {
+    .identify(credential, generation: epoch.generation, provider: epoch.provider)
   }
 
   mutating func identified(

@@ -31,6 +31,7 @@ extension SessionMachine {
   /// memory to ask with, or it is not on disk.
   var canAsk: Bool {
     !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
+      && file.storeChange != .due
   }
 
   /// Whether only the time prevents a refresh.
@@ -118,8 +119,8 @@ extension SessionMachine {
       return []
     case .failed(.unanswered(let message)) where !isRepeated:
       refreshes.replyLost(message)
-      // A stop may leave no time to wait for the answer: the next start asks again, and so do calls that the session of
-      // a new configuration repeats. A question for the time can wait for the unlock, as no token was sent.
+      // A stop may leave no time to wait for the answer: the next start asks again. A question for the time can wait for
+      // the unlock, as no token was sent.
       if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
@@ -147,6 +148,7 @@ extension SessionMachine {
     case .granted(let response):
       if let error = response.error { return failed(error, at: now) }
       let credential = credential(response, after: nil, at: now)
+      settings.binding?.resolve(to: response.origin)
       return adopt(credential, unlocks: false, isFresh: true, at: now)
     case .failed(let failure): return failed(failure, at: now)
     case .notAsked(let accessFailure): return notSent(accessFailure, at: now)
@@ -188,7 +190,7 @@ extension SessionMachine {
     var next = credential(response, after: active.grant, at: now)
     // Endpoints that are named later do not change what the user signed in to.
     next.origins = active.credential.origins ?? response.origins
-    if let endpoints = response.origins { settings.binding?.endpoints = endpoints }
+    if !refreshes.isOfFormerProvider, let endpoints = response.origins { settings.binding?.endpoints = endpoints }
     var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
@@ -215,6 +217,7 @@ extension SessionMachine {
     } else if next.grant.lifetime == .zero {
       error = .unavailable(message: "The provider granted a token that had run out on arrival.", retryAfter: nil)
     }
+    if !refreshes.isOfFormerProvider, let origin = next.origin { settings.binding?.resolve(to: origin) }
     self.active?.phase = .storing(next, error: error)
     // The file is being read because it may have changed: another program's newer grant is not overwritten.
     return file.read.isUnderWay && !isStopping ? [] : write(next)
@@ -239,13 +242,12 @@ extension SessionMachine {
         refreshAt: refreshTime(of: credential.grant), followsRejection: followsRejection,
         timing: old.timing.of(credential.grant, after: old.grant),
         isExpiryPublished: !isRenewed && old.isExpiryPublished))
-    if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     let isNewlyKnown = credential.subject.map { learn($0, of: old.credential) } ?? false
     var actions =
       error.map { failed($0, at: now) } ?? renewed(credential.grant, after: previous, at: now)
     if isNewlyKnown { actions.append(.publish(.statusChanged)) }
     if credential.subject == nil, settings.configuredSubject == nil {
-      actions.append(.identify(credential, generation: epoch.generation))
+      actions.append(identify(credential))
     }
     return actions
   }

@@ -10,7 +10,9 @@ extension SessionMachine {
     let advice: SessionState.Action? =
       if mismatch != nil || trouble?.kind == .misconfigured {
         .fixConfiguration
-      } else if isUnsealed || trouble?.kind == .passphraseNeeded {
+      } else if isUnsealed || trouble?.kind == .passphraseNeeded
+        || visible?.accessFailure?.kind == .passphraseRequired
+      {
         .unlock
       } else if state == .authenticated, let advisedAt = signInAdvisedAt, advisedAt <= now {
         .signIn
@@ -74,7 +76,9 @@ extension SessionMachine {
       return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
     }
-    guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn else { return whyNotKept }
+    guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn || advice == .unlock else {
+      return whyNotKept
+    }
     let why = mismatch ?? refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."

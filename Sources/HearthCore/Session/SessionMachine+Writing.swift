@@ -22,7 +22,7 @@ extension SessionMachine {
 
   /// Writes what is only in memory.
   mutating func writeUnstored(at now: Timestamp) -> [SessionAction] {
-    guard file.write.mayBegin(at: now) else { return [] }
+    guard file.storeChange != .due, file.write.mayBegin(at: now) else { return [] }
     switch credentialState {
     case .ending(let record, _): return file.write.failures > 0 ? file.beginEnd(record) : []
     case .active(let active):
@@ -82,13 +82,12 @@ extension SessionMachine {
     }
     refreshes.liftBar(of: credential.grant.accessToken.fingerprint)
     activate(credential, isStored: isStored, adoption.timing, at: now)
-    if let origin = credential.origin { settings.binding?.resolve(to: origin) }
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
     if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }
     actions.append(.publish(.signedIn(subject)))
     if let end = endWithoutRefreshToken, now < end { actions.append(.publish(.expiring(at: end, final: true))) }
-    if subject == nil { actions.append(.identify(credential, generation: epoch.generation)) }
+    if subject == nil { actions.append(identify(credential)) }
     calls.finish(.adoption)
     return actions
   }

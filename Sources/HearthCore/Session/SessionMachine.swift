@@ -36,6 +36,7 @@ package struct SessionMachine: Sendable {
   /// Applies an input, and then does what the new state requires. Each step may make room for the next.
   package mutating func handle(_ input: SessionInput, at now: Timestamp) -> [SessionAction] {
     var actions = apply(input, at: now)
+    actions += replaceStoreWhereDue()
     actions += wipeWhereLocked()
     actions += endWhereExpired(at: now)
     actions += readWhereDue(at: now)
@@ -54,7 +55,8 @@ package struct SessionMachine: Sendable {
     case .credentialHinted: file.read.request()
     case .credentialRead(let reading): return credentialRead(reading, at: now)
     case .credentialSetAside(let result, let why): return wasSetAside(result, why: why, at: now)
-    case .identified(let generation, let subject, let origin, let origins):
+    case .identified(let generation, let provider, let subject, let origin, let origins):
+      guard provider == epoch.provider else { return [] }
       return identified(subject, at: origin, endpoints: origins, generation: generation)
 
     case .refreshEnded(_, let outcome): return refreshEnded(outcome, at: now)
@@ -82,7 +84,7 @@ package struct SessionMachine: Sendable {
     case .woke: break
     case .clockChanged(let step): clockMoved(by: step)
     case .networkReturned: refreshes.networkReturned()
-    case .configured(let settings, let endpointIsNew): return configured(settings, endpointIsNew: endpointIsNew)
+    case .configured(let settings, let changed): return configured(settings, changed)
     case .stopping: return stopping()
     }
     return []
@@ -102,23 +104,6 @@ package struct SessionMachine: Sendable {
     }
     file.keyMayHaveCome()
     return locks.remove(lock, isRemembered: isStarted)
-  }
-
-  /// The session goes on, and keeps all that it knows. What is under way ends as it began.
-  private mutating func configured(_ next: SessionSettings, endpointIsNew: Bool) -> [SessionAction] {
-    let before = settings
-    settings = next
-    settings.binding = next.binding?.keeping(before.binding)
-    if next.refresh != before.refresh, let grant = active?.grant {
-      let refreshAt = refreshTime(of: grant)
-      active?.refreshAt = refreshAt
-    }
-    if next.bearer != before.bearer { refreshes.forgetRejection() }
-    if active?.credential.subject == nil, subject == before.configuredSubject { subject = next.configuredSubject }
-    for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock, isRemembered: isStarted) }
-    refreshes.configurationChanged(endpointIsNew: endpointIsNew)
-    guard endpointIsNew, let credential = active?.credential else { return [] }
-    return questions(about: credential)
   }
 
   private mutating func stopping() -> [SessionAction] {

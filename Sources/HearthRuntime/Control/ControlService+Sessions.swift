@@ -118,7 +118,7 @@ extension RehydrateSessions: PlainMethod {
     let entries = try await service.entries(account)
     await withDiscardingTaskGroup { group in
       for entry in entries {
-        group.addTask { await service.sessions.forEachCurrent(entry.service.account) { await $0.rehydrate() } }
+        group.addTask { await entry.service.rehydrate() }
       }
     }
     return try await service.statuses(account)
@@ -137,13 +137,11 @@ extension UnlockSessions: PlainMethod {
     for entry in try await service.entries(account) {
       let name = entry.service.account
       do throws(UnlockFailure) {
-        try await service.sessions.forEachCurrent(name) { session throws(UnlockFailure) in
-          try await session.unlock(.user, passphrase: passphrase)
-        }
+        try await entry.service.unlock(.user, passphrase: passphrase)
       } catch {
         // Asked of all accounts, the passphrase is for those that have one.
         if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
-        await service.sessions.forEachCurrent(name) { try? await $0.unlock(.user, passphrase: nil) }
+        try? await entry.service.unlock(.user, passphrase: nil)
       }
       if account != nil, passphrase == nil, await Self.lacksPassphrase(entry) {
         throw .passphraseNeeded(
@@ -234,7 +232,7 @@ extension ControlService {
       for entry in entries {
         group.addTask {
           let account = entry.service.account
-          await sessions.lock(account)
+          await entry.service.lock(.user)
           // An account without a session looks the same locked, so that nobody else tells of it.
           await signIns.sessionChanged(account)
           await sinks.waitUntilIdle(account)

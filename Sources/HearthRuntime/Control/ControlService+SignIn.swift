@@ -34,11 +34,6 @@ extension ImportGrant: PlainMethod {
       try await entry.service.adopt(
         Credential(grant: grant, subject: nil, origin: nil), isTried: accessToken != nil)
     } catch {
-      if error == .stopping, let next = await service.sessions.current(account), next.service !== entry.service {
-        throw RPCError(
-          .refreshUnavailable, account: account, message: "The configuration was reloaded meanwhile; ask again.",
-          retryAfterSeconds: 1)
-      }
       throw RPCError(error, await entry.service.snapshot())
     }
     await service.sinks.waitUntilIdle(account)

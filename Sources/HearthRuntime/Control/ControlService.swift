@@ -129,7 +129,7 @@ package struct ControlService: ControlHandler {
     if let account { _ = try await entry(account) }
   }
 
-  /// Asks the account's session, or the one that a new configuration puts in its place meanwhile.
+  /// Asks the account's session.
   func ask(
     _ account: AccountName, _ call: SessionCall
   ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {

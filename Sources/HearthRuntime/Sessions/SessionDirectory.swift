@@ -9,20 +9,18 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     package var signIn: any SignInEndpoint
     /// It is nil if there is nothing to be tried.
     package var probe: (any AccountProbe)?
-    /// The path of the credential file.
-    package let place: String
     package var offer: TokenOffer
     /// How a grant is kept that is still to be revoked.
-    package let revocations: PendingRevocation.Keeping
+    package var revocations: PendingRevocation.Keeping
     /// The provider ends no other grant of the user with the one that is revoked.
     package var revokesOneGrant: Bool
 
     package init(
-      service: SessionService, signIn: any SignInEndpoint, place: String, probe: (any AccountProbe)? = nil,
+      service: SessionService, signIn: any SignInEndpoint, probe: (any AccountProbe)? = nil,
       offer: TokenOffer = TokenOffer(), revocations: PendingRevocation.Keeping = .memory,
       revokesOneGrant: Bool = false
     ) {
-      (self.service, self.signIn, self.place, self.probe) = (service, signIn, place, probe)
+      (self.service, self.signIn, self.probe) = (service, signIn, probe)
       (self.offer, self.revocations, self.revokesOneGrant) = (offer, revocations, revokesOneGrant)
     }
   }
@@ -33,15 +31,10 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   private let table = Mutex<[AccountName: Entry]>([:])
   private var entries: [AccountName: Entry] { table.withLock(\.self) }
   private var isStopped = false
-  /// The locks of users, set or not, that a session before could not write. The next one tries again.
-  private var unwrittenLocks: [AccountName: Bool] = [:]
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
-  /// The accounts whose session is being replaced, and the callers that wait for that.
-  private var changing: [AccountName: [CheckedContinuation<Void, Never>]] = [:]
-  /// What a session that was replaced could not write, for the next one at its place. It is nowhere else: it is kept
-  /// until that one inherits it, through locks too, or the account is signed out.
-  private var unwritten: [AccountName: [String: UnwrittenGrant]] = [:]
+  /// The sessions of accounts that are no longer configured: they let their refreshes land.
+  private var leaving: [SessionService] = []
   private let services = WorkInbox()
 
   package init() {}
@@ -54,39 +47,43 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   package func stop(timeout: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
-      for entry in entries.values { group.addTask { await entry.service.stop(timeout: timeout) } }
+      for service in entries.values.map(\.service) + leaving {
+        group.addTask { await service.stop(timeout: timeout) }
+      }
     }
     services.finish()
   }
 
-  /// Replaces the account's session, which waits for its refresh first, by that of `entry`. Nil removes it.
-  package func set(_ entry: Entry?, for account: AccountName) async {
-    _ = await current(account)
-    changing[account] = []
-    let old = entries[account]
-    if let old {
-      await old.service.stop()
-      unwritten[account, default: [:]][old.place] = await old.service.unwritten
+  /// Begins the account's session. One that it had before, when it was configured earlier, comes to its end first.
+  package func add(_ entry: Entry) async {
+    let account = entry.service.account
+    // Once everything stops, nothing would run it.
+    guard !isStopped else { return }
+    let before = leaving.filter { $0.account == account }
+    table.withLock { $0[account] = entry }
+    await tellLocks(to: entry)
+    services.add {
+      for service in before { await service.stop() }
+      await entry.service.run()
     }
-    if let entry, let grant = unwritten[account]?.removeValue(forKey: entry.place) {
-      await entry.service.inherit(grant)
-    }
-    // Once everything stops, nothing would run it: the one before it stays and rejects what is asked.
-    if entry == nil || !isStopped { table.withLock { $0[account] = entry } }
-    // Only now: until then a lock still reached the session before this one.
-    if let old { unwrittenLocks[account] = await old.service.unwrittenLock }
-    if let entry {
-      if let isSet = unwrittenLocks.removeValue(forKey: account) { await entry.service.change(.user, isSet: isSet) }
-      await tellLocks(to: entry)
-    }
-    if let entry, !isStopped { services.add { await entry.service.run() } }
-    changing.removeValue(forKey: account)?.forEach { $0.resume() }
   }
 
-  /// The account's session goes on as it is configured now, and keeps all that it knows. `entry` is new but for its service.
-  package func update(_ entry: Entry, _ settings: SessionSettings, _ endpoint: (any TokenEndpoint)?) async {
+  /// The account is no longer configured. Its refresh may still land; nobody waits for that, or hears of it.
+  package func remove(_ account: AccountName) async {
+    guard let service = table.withLock({ $0.removeValue(forKey: account) })?.service else { return }
+    leaving.append(service)
+    await service.mute()
+    services.add {
+      await service.stop()
+      await self.hasLeft(service)
+    }
+  }
+
+  private func hasLeft(_ service: SessionService) { leaving.removeAll { $0 === service } }
+
+  /// The account's session was configured anew. `entry` is new but for its service.
+  package func update(_ entry: Entry) async {
     table.withLock { $0[entry.service.account] = entry }
-    await entry.service.configured(settings, endpoint)
     await tellLocks(to: entry)
   }
 
@@ -94,48 +91,15 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
   }
 
-  /// The account's session, once nothing replaces it any more.
-  package func current(_ account: AccountName) async -> Entry? {
-    while changing[account] != nil { await withCheckedContinuation { changing[account, default: []].append($0) } }
-    return entries[account]
-  }
-
-  /// Asks the account's session. A call that a new configuration interrupts is repeated to the session that follows.
-  /// Returns nil if there is no session.
+  /// Asks the account's session. Returns nil if there is none, or it was removed meanwhile.
   package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
-    guard var entry = entries[account] else { return nil }
-    var abandoned: [Credential] = []
-    if case .signOut(let revoke) = call, let grants = unwritten.removeValue(forKey: account), revoke {
-      abandoned = grants.values.map(\.credential)
-    }
-    while true {
-      let answer = await entry.service.ask(call).revoking(abandoned)
-      guard case .rejected(.stopping) = answer.response else { return (entry, answer) }
-      guard let next = await current(account) else { return nil }
-      if next.service === entry.service { return (entry, answer) }
-      entry = next
-    }
+    guard let entry = entries[account] else { return nil }
+    let answer = await entry.service.ask(call)
+    if case .rejected(.stopping) = answer.response, entries[account] == nil { return nil }
+    return (entry, answer)
   }
 
-  /// Has the account's session do what may be done twice, and then also the one that a new configuration puts in its
-  /// place meanwhile.
-  package func forEachCurrent<Failure>(
-    _ account: AccountName, _ body: (SessionService) async throws(Failure) -> Void
-  ) async throws(Failure) {
-    var reached: SessionService?
-    var result: Result<Void, Failure> = .success(())
-    while let service = await current(account)?.service, service !== reached {
-      result = await Result { () async throws(Failure) in try await body(service) }
-      reached = service
-    }
-    try result.get()
-  }
-
-  /// The user locks the account: at once, also while its session is being replaced, which still gives tokens. The one that
-  /// follows reads the lock where it was noted, or is told of it.
-  package func lock(_ account: AccountName) async { await entries[account]?.service.lock(.user) }
-
-  /// The system has set or removed a lock: every session is told at once, those that follow too, and each obeys the locks
+  /// The system has set or removed a lock: every session is told at once, and each that is added. Each obeys the locks
   /// that its account names.
   package func change(_ lock: Lock, isSet: Bool) async {
     if isSet { locks.insert(lock) } else { locks.remove(lock) }

@@ -72,11 +72,12 @@ extension SessionService {
           await self.receive(.refreshEnded(generation: generation, .failed(error)))
         }
       }
-    case .identify(let credential, let generation):
+    case .identify(let credential, let generation, let provider):
       work.add {
         let (origin, origins) = (await endpoint.origin(), await endpoint.origins())
         let subject = credential.subject == nil ? await endpoint.identify(credential) : nil
-        await self.receive(.identified(generation: generation, subject, origin: origin, origins: origins))
+        await self.receive(
+          .identified(generation: generation, provider: provider, subject, origin: origin, origins: origins))
       }
     case .revoke(let credential):
       work.add { [leave] in await leave(credential) }
@@ -84,6 +85,7 @@ extension SessionService {
       work.add { [leave] in
         if case .unavailable = await self.revoke(credential) { await leave(credential) }
       }
+    case .replaceStore: replaceStore()
     case .answer, .publish: break
     }
   }
@@ -105,9 +107,7 @@ extension SessionService {
 
   private func recall() async -> SessionInput {
     do throws(AccessFailure) {
-      var remembered = try await store.remembered()
-      remembered.unwritten = inherited
-      return .started(remembered)
+      return .started(try await store.remembered())
     } catch {
       return .credentialRead(.unreadable(error))
     }

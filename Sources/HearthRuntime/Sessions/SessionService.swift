@@ -9,7 +9,10 @@ internal import Synchronization
 package actor SessionService: PlanningService, RunningService {
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
-  package nonisolated let store: any CredentialStore
+  private(set) var store: any CredentialStore
+  /// The store that is configured now, until the machine has it used.
+  private var nextStore: (any CredentialStore)?
+  private let storeReplaced = AsyncSignal()
   private(set) var endpoint: any TokenEndpoint
   let clock: any Clock
   let logger: Logger
@@ -29,10 +32,9 @@ package actor SessionService: PlanningService, RunningService {
   private let verdicts = Mutex(RecentVerdicts())
   private var isRunning = false
   private(set) var isStopping = false
-  /// Later inputs are handled, and published to nobody: another session may have taken the place of this one.
+  /// Later inputs are handled, and published to nobody.
   private(set) var isStopped = false
-  /// What the session before this one has left, until the machine has inherited it.
-  private(set) var inherited: UnwrittenGrant?
+  private var isMuted = false
   let passphraseMutex = AsyncMutex()
   var imports = PendingImports()
   private var resting: [CheckedContinuation<Void, Never>] = []
@@ -75,21 +77,37 @@ package actor SessionService: PlanningService, RunningService {
     await work.run(beside: [{ await self.followStore() }, { await self.followClock() }, doStoreWork])
   }
 
+  /// Watches the store, and each that takes its place.
   private func followStore() async {
-    for await _ in store.changes() { receive(.credentialHinted) }
+    var isFirst = true
+    while !Task.isCancelled {
+      await withDiscardingTaskGroup { group in
+        let changes = store.changes()
+        // It may have changed before it was watched.
+        if !isFirst { receive(.credentialHinted) }
+        group.addTask { for await _ in changes { await self.receive(.credentialHinted) } }
+        await storeReplaced.wait()
+        group.cancelAll()
+      }
+      isFirst = false
+    }
   }
+
+  /// Publishes nothing from now on: the account is no longer configured.
+  package func mute() { isMuted = true }
 
   /// Lets a refresh under way land, then ends `run`. Gives up after `timeout`, or, if that is nil, after as long as a
   /// request may take, and 5 s.
   package func stop(timeout: Duration? = nil) async {
-    if isStopped { return }
-    isStopping = true
-    receive(.stopping)
     let deadline = clock.now() + (timeout ?? machine.settings.refresh.stopTimeout)
-    if !isAtRest { await rest(until: deadline) }
-    isStopped = true
-    ready.withLock { $0 = nil }
-    storeWork.finish()
+    if !isStopped {
+      isStopping = true
+      receive(.stopping)
+      if !isAtRest { await rest(until: deadline) }
+      isStopped = true
+      ready.withLock { $0 = nil }
+      storeWork.finish()
+    }
     // A place that hangs is not waited for any longer.
     if isRunning { await rest(until: deadline) }
   }
@@ -114,15 +132,6 @@ package actor SessionService: PlanningService, RunningService {
   }
 
   private func rested() { resting.resumeAll() }
-
-  /// Takes over, before `run`, what the session before this one at the same place could not write.
-  package func inherit(_ unwritten: UnwrittenGrant) { inherited = unwritten }
-
-  /// What could not be written by the time of `stop`.
-  package var unwritten: UnwrittenGrant? { machine.unwritten ?? inherited }
-
-  /// The user's lock, set or not, if that could not be written by the time of `stop`.
-  package var unwrittenLock: Bool? { machine.locks.unwritten }
 
   /// Awaits an import, or the sign-in or sign-out that supersedes it. The import itself runs to its end before the session
   /// stops: a provider that has granted something is not asked twice, and what it granted for nothing is revoked.
@@ -154,10 +163,6 @@ package actor SessionService: PlanningService, RunningService {
     if isStopped { return stopped }
     if case .token(let minValidity) = call, let published, let token = readyToken(minValidity) {
       return SessionAnswer(response: .token(token.bearer), status: published, at: clock.now())
-    }
-    if case .signOut(let revoke) = call, let grant = inherited?.credential {
-      inherited = nil
-      return await ask(call).revoking(revoke ? [grant] : [])
     }
     callCount += 1
     let id = CallID(callCount)
@@ -198,10 +203,23 @@ package actor SessionService: PlanningService, RunningService {
 
   package func networkReturned() { receive(.networkReturned) }
 
-  /// The configuration was read again. `endpoint` is nil if the provider is asked as before; what it is being asked goes on.
-  package func configured(_ settings: SessionSettings, _ endpoint: (any TokenEndpoint)?) {
+  /// The configuration was read again. What is nil is as before, and what the provider and the store are doing goes on.
+  package func configured(
+    _ settings: SessionSettings, endpoint: (any TokenEndpoint)? = nil, isOtherProvider: Bool = false,
+    store: (any CredentialStore)? = nil
+  ) {
     self.endpoint = endpoint ?? self.endpoint
-    receive(.configured(settings, endpointIsNew: endpoint != nil))
+    nextStore = store ?? nextStore
+    let changed: [SessionPart: Bool] = [.endpoint: endpoint != nil, .provider: isOtherProvider, .store: store != nil]
+    receive(.configured(settings, changed: Set(changed.filter(\.value).keys)))
+  }
+
+  /// Uses the store that is configured now. The one before it keeps no key.
+  func replaceStore() {
+    guard let next = nextStore else { return }
+    storeWork.add { [store] in await store.lock() }
+    (store, nextStore) = (next, nil)
+    storeReplaced.send()
   }
 
   /// Returns true if this lock is set, even if there is no session to lock and nobody sees it.
@@ -235,11 +253,10 @@ package actor SessionService: PlanningService, RunningService {
       imports.supersede()
       verdicts.withLock { $0 = RecentVerdicts() }
     }
-    if case .started = input { inherited = nil }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
     // Published before the calls are answered, so that everybody knows when a caller has its answer.
-    if !isStopped, !events.isEmpty || status != published {
+    if !isStopped, !isMuted, !events.isEmpty || status != published {
       published = status
       publish(events, status)
     }

@@ -21,7 +21,7 @@ package final class ReauthService: RunningService {
   package func stop() { work.finish() }
 
   private func prompt(_ account: AccountName) async {
-    guard let entry = await sessions.current(account), await entry.service.machine.settings.reauthPrompt == .browser
+    guard let entry = await sessions[account], await entry.service.machine.settings.reauthPrompt == .browser
     else { return }
     let status = await entry.service.snapshot()
     // A sign-in that the person has begun meanwhile is theirs.

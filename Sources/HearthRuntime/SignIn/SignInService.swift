@@ -218,7 +218,7 @@ package actor SignInService: RunningService {
   ) async -> Outcome {
     guard let attempt = attempts[id] else { return .failure(.interrupted(.cancelled)) }
     let service = attempt.entry.service
-    guard await sessions.current(service.account)?.service === service else {
+    guard await sessions[service.account]?.service === service else {
       return .failure(.interrupted(.reconfigured))
     }
     do throws(AdoptionFailure) {

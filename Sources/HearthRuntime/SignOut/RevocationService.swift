@@ -116,7 +116,7 @@ package actor RevocationService: PlanningService, RunningService {
 
   private func ask(_ pending: PendingRevocation) async {
     // Without its account nothing says how the client is known to the provider; the account may come back.
-    let entry = await sessions.current(pending.account)
+    let entry = await sessions[pending.account]
     let isFree = entry?.revokesOneGrant == true ? true : await !isUserSignedIn(pending)
     guard let entry, isFree else {
       let now = catchUp()

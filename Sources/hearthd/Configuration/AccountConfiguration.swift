@@ -37,10 +37,4 @@ struct AccountConfiguration: Hashable, Sendable {
     provider.complete(&session)
     self.session = session
   }
-
-  /// Returns true if the same session goes on with the other configuration: its grant is kept in the same place, and is
-  /// of the same issuer and client.
-  func sharesSession(with other: Self) -> Bool {
-    credential == other.credential && provider.sharesGrants(with: other.provider)
-  }
 }

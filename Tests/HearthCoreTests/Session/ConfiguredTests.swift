@@ -69,7 +69,7 @@ import Testing
   func remembers(_ learnt: Learnt) {
     var session = learnt.session()
     let before = session
-    session.take(.configured(before.machine.settings, endpointIsNew: true))
+    session.take(.configured(before.machine.settings, changed: [.endpoint]))
     #expect(session.machine.credentialState == before.machine.credentialState)
     #expect(session.machine.refreshes == before.machine.refreshes && session.machine.file == before.machine.file)
     #expect(session.machine.locks == before.machine.locks && session.machine.subject == before.machine.subject)
@@ -77,23 +77,43 @@ import Testing
     #expect(session.events.count == before.events.count && session.state == before.state)
   }
 
+  @Test(
+    "keeps what it has learnt if everything else is another, once the store before it has done what it was asked",
+    arguments: Learnt.allCases)
+  func outlives(_ learnt: Learnt) {
+    var session = learnt.session()
+    let before = session.machine
+    session.take(.configured(before.settings, changed: Set(SessionPart.allCases)))
+    #expect((session.machine.file.storeChange == .due) == (learnt == .grantBeingWritten))
+    if learnt == .grantBeingWritten { session.writes() }
+    #expect(session.effects.contains(.replaceStore) && session.effects.contains(.read))
+    let after = session.machine
+    #expect(after.refreshes.barred == before.refreshes.barred && after.locks == before.locks)
+    #expect(after.refreshes.apiRejection == before.refreshes.apiRejection)
+    #expect(after.refreshes.isBarred == before.refreshes.isBarred)
+    #expect(after.active?.grant == before.active?.newest.grant && after.subject == before.subject)
+    #expect(after.active?.timing == before.active?.newestTiming)
+    guard learnt != .grantBeingWritten else { return }
+    #expect(after.credentialState == before.credentialState && after.refreshes.history == before.refreshes.history)
+  }
+
   @Test("tries at once what another way to the provider may cure, and obeys the provider itself")
   func anotherWay() {
-    func waits(after failure: RefreshFailure, endpointIsNew: Bool) -> Bool {
+    func waits(after failure: RefreshFailure, _ changed: Set<SessionPart> = []) -> Bool {
       var settings = SessionSettings.obeyingEveryLock
       settings.refresh.backoffInitial = .seconds(60)
       var session = SessionScript.holding(.sample(1, issuedAt: .sample), settings)
       session.asks(.refresh)
       session.fails(failure)
-      session.take(.configured(settings, endpointIsNew: endpointIsNew))
+      session.take(.configured(settings, changed: changed))
       session.passes(RefreshSettings.leastGap)
       return session.attempts.count == 1
     }
-    #expect(!waits(after: .misconfigured(message: "invalid_client"), endpointIsNew: false))
+    #expect(!waits(after: .misconfigured(message: "invalid_client")))
     for failure in [RefreshFailure.unreachable(message: "refused"), .unclear(message: "400", retryAfter: nil)] {
-      #expect(waits(after: failure, endpointIsNew: false) && !waits(after: failure, endpointIsNew: true))
+      #expect(waits(after: failure) && !waits(after: failure, [.endpoint]))
     }
-    #expect(waits(after: .unavailable(message: "503", retryAfter: .seconds(40)), endpointIsNew: true))
+    #expect(waits(after: .unavailable(message: "503", retryAfter: .seconds(40)), Set(SessionPart.allCases)))
   }
 
   @Test("asks another way for what it does not know of its user, and gives the token that is configured now")
@@ -103,9 +123,9 @@ import Testing
     var session = SessionScript.holding(credential)
     session.take(.configured(.obeyingEveryLock))
     #expect(session.effects.isEmpty)
-    session.take(.configured(.obeyingEveryLock, endpointIsNew: true))
+    session.take(.configured(.obeyingEveryLock, changed: [.endpoint]))
     #expect(session.effects == [.identify(credential, generation: session.machine.epoch.generation)])
-    session.take(.configured(SessionSettings(bearer: .idToken, configuredSubject: .sample), endpointIsNew: true))
+    session.take(.configured(SessionSettings(bearer: .idToken, configuredSubject: .sample), changed: [.endpoint]))
     #expect(session.effects.isEmpty && session.token == .sample(7) && session.snapshot.subject == .sample)
     session.take(.configured(SessionSettings(configuredSubject: nil)))
     #expect(session.token == .sample(1) && session.snapshot.subject == nil)
@@ -140,7 +160,7 @@ import Testing
     session.isIdentified(as: nil, at: found)
     let resolved = session.machine.settings.binding
     #expect(resolved != settings.binding)
-    session.take(.configured(settings, endpointIsNew: true))
+    session.take(.configured(settings, changed: [.endpoint]))
     #expect(session.machine.settings.binding == resolved)
     let other = SessionSettings(binding: TokenBinding(named: found, endpoints: [found]))
     session.take(.configured(other))

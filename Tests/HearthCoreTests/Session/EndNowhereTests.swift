@@ -97,27 +97,4 @@ struct EndNowhereTests {
       #expect(session.answer(to: id) == .signedOut(revoke: expected))
     }
   }
-
-  @Test("A grant that the session before could not write outlasts a lock and a memory that cannot be read at first")
-  func handedOver() {
-    var before = SessionScript.holding()
-    before.comesDue()
-    before.isGranted(.sample(2))
-    before.writes(.full)
-    let unwritten = before.machine.unwritten
-    for remembered in [RememberedAccount(lockedByUser: true, unwritten: unwritten), nil] {
-      var session = SessionScript(remembered: remembered, at: before.now)
-      if remembered == nil { session.take(.started(RememberedAccount(unwritten: unwritten))) }
-      session.reads(.found(.sample(1, issuedAt: .sample)))
-      guard case .write(let written, _)? = session.effects.first(where: { if case .write = $0 { true } else { false } })
-      else {
-        Issue.record("it is lost: \(session.actions)")
-        continue
-      }
-      #expect(written.grant.accessToken == .sample(2))
-      session.writes()
-      #expect(
-        (session.machine.credentialState == .withheld) == (remembered != nil), "once it is on disk, a lock wipes it")
-    }
-  }
 }

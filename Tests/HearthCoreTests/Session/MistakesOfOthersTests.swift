@@ -10,8 +10,7 @@ struct MistakesOfOthersTests {
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .rememberBarred,
-        .lockStore, .revoke,
-        .revokeAtOnce, .answer, .publish:
+        .lockStore, .replaceStore, .revoke, .revokeAtOnce, .answer, .publish:
         false
       }
     }

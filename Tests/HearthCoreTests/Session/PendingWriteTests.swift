@@ -23,10 +23,10 @@ struct PendingWriteTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("says that a grant taken over from the session before is not on disk, while the file cannot be read")
-  func unreadableBeforeTheFirstWrite() {
-    var session = SessionScript(remembered: RememberedAccount(unwritten: pending.machine.unwritten))
-    session.reads(.unreadable(.denied))
+  @Test("says that it is not on disk, while the file cannot be read")
+  func unreadableBeforeItIsWritten() {
+    var session = pending
+    session.isHinted(.unreadable(.denied))
     #expect(session.machine.isAtRest && session.token == .sample(2))
     #expect(session.snapshot.isWritePending)
   }

@@ -259,51 +259,6 @@ struct RealProviderTests {
 
   // MARK: - Where two features meet
 
-  @Test("writes a rotated grant that could not be written before a reload, though the user has locked meanwhile")
-  func lockAndReload() {
-    var old = SessionScript.holding()
-    old.refreshes(to: 2)
-    old.passes(RefreshSettings.leastGap)
-    old.asks(.refresh)
-    old.isGranted(.sample(3))
-    old.writes(.full)
-    old.take(.locked(.user))
-    #expect(old.state == .locked(.explicit(.user)))
-    old.take(.stopping)
-    old.writes(.full)
-    let unwritten = old.machine.unwritten
-    #expect(unwritten?.credential.grant.accessToken == .sample(3))
-
-    var new = SessionScript(remembered: RememberedAccount(subject: .sample, lockedByUser: true, unwritten: unwritten))
-    #expect(new.state == .locked(.explicit(.user)))
-    while new.machine.unwritten != nil {
-      if new.effects.contains(where: { if case .write = $0 { true } else { false } }) {
-        new.writes()
-      } else {
-        new.wakes()
-      }
-      if new.effects.contains(.read) { new.reads(.found(.sample(2, issuedAt: .sample))) }
-    }
-    #expect(new.machine.credentialState == .withheld)
-    #expect(new.token == nil)
-  }
-
-  @Test("holds a sign-in that could not be written through a reload, whatever older end or sign-out is on record")
-  func signInAndReload() {
-    for reason in [EndReason.refreshTokenRejected, .signedOut, .credentialMissing] {
-      let end = EndRecord(reason: reason, at: .sample, fingerprint: nil)
-      var old = SessionScript(remembered: RememberedAccount(end: end))
-      old.reads(.ended(end))
-      old.asks(.adopt(.sample(7, issuedAt: .sample)))
-      old.writes(.full)
-      old.take(.stopping)
-      old.writes(.full)
-      let new = SessionScript(remembered: RememberedAccount(end: end, unwritten: old.machine.unwritten))
-      #expect(new.state == .authenticated, "\(reason)")
-      #expect(new.token == .sample(7), "\(reason)")
-    }
-  }
-
   @Test("answers an import that a sign-out or another sign-in overtakes at once")
   func overtakenImport() {
     for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {

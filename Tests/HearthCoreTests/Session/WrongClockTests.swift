@@ -152,19 +152,6 @@ struct WrongClockTests {
     #expect(isAskingForTheTime(session))
   }
 
-  @Test("a grant that a reload hands on while the clock is set is asked about where it seems to have run out")
-  func handedOnMeanwhile() {
-    var before = SessionScript.signedIn(unrenewable)
-    before.steps(.seconds(180))
-    before.writes(.full)
-    let session = SessionScript(
-      remembered: RememberedAccount(unwritten: before.machine.unwritten), at: .sample + .seconds(7200))
-    #expect(before.machine.unwritten != nil && session.state == .authenticated && session.token == nil)
-    let back = SessionScript(
-      remembered: RememberedAccount(unwritten: before.machine.unwritten), at: .sample + .seconds(-7200))
-    #expect(back.snapshot.token?.remaining(at: back.now) ?? .zero <= .seconds(3600))
-  }
-
   @Test("a token that nothing can renew ends the session after a start where the provider's clock agrees")
   func agrees() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
@@ -239,18 +226,5 @@ struct WrongClockTests {
     session.steps(.seconds(-7200))
     session.isIdentified(as: .sample)
     #expect(session.effects == [.write(unrenewable, generation: 0)])
-  }
-
-  @Test("a session of a new configuration knows what the one before it was not sure of")
-  func handedOver() throws {
-    var old = started(ahead: .seconds(7200), with: .sample(1, subject: nil, issuedAt: .sample, isRenewable: false))
-    old.fails(.unreachable(message: "no route"))
-    old.isIdentified(as: .sample)
-    old.writes(.full)
-    let unwritten = try #require(old.machine.unwritten)
-    let session = SessionScript(remembered: RememberedAccount(unwritten: unwritten), at: old.now)
-    #expect(session.state == .authenticated && session.token == nil)
-    let isEnding = session.effects.contains { if case .writeEnd = $0 { true } else { false } }
-    #expect(!isEnding)
   }
 }

@@ -26,7 +26,7 @@ extension SessionSimulation {
       // Woken late.
       elapsed += .seconds(Int.random(in: 0...7200, using: &random))
       try deliver(.woke)
-    case 20: try deliver(.configured(settings, endpointIsNew: true))
+    case 20: try reload()
     default: try revokeOrHint()
     }
   }
@@ -43,8 +43,6 @@ extension SessionSimulation {
       ledger.signOutAsked = true
       ledger.newest = nil
       let revokes = chances(1, in: 2)
-      // As the service does it: what the session before this one has left is signed out, too.
-      if let left = handedOver.take(), revokes { revoke(left.credential) }
       try call(.signOut(revoke: revokes))
     case 13, 14: if settings.renewsWithoutRefreshToken { try call(.requestGrant) } else { try signIn() }
     default:
@@ -99,7 +97,7 @@ extension SessionSimulation {
   }
 
   private mutating func setLock() throws(Violation) {
-    let lock = Lock.allCases.randomElement(using: &random) ?? .user
+    let lock = settings.locks.sorted { $0.rawValue < $1.rawValue }.randomElement(using: &random) ?? .user
     locks.insert(lock)
     try deliver(.locked(lock))
   }
@@ -118,7 +116,7 @@ extension SessionSimulation {
   private mutating func enterPassphrase() { enqueue(.unlock) }
 
   private mutating func suspend() throws(Violation) {
-    let isLocked = chances(1, in: 2)
+    let isLocked = chances(1, in: 2) && settings.locks.contains(.suspend)
     if isLocked {
       locks.insert(.suspend)
       try deliver(.locked(.suspend))
@@ -218,6 +216,8 @@ extension SessionSimulation {
     let limit = elapsed + .seconds(7200) + Swift.min(provider.lifetime, .seconds(7200))
     var steps = 0
     while elapsed < limit, steps < 250 {
+      // A store that has taken the place of another knows no passphrase yet.
+      if disk.isSealed, !disk.hasKey, jobs.isEmpty { enterPassphrase() }
       try advance(until: limit)
       try checkRules()
       steps += 1

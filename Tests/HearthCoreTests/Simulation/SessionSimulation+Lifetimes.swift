@@ -45,7 +45,6 @@ extension SessionSimulation {
     case .found(let credential), .former(let credential): grants.append((credential.grant, false))
     default: break
     }
-    if let handedOver { grants.append((handedOver.credential.grant, false)) }
     return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }
   }
 

@@ -11,9 +11,7 @@ extension SessionSimulation {
     case .active(let active):
       if case .storing(let next, _) = active.phase { return [refreshToken(active.credential), refreshToken(next)] }
       return [refreshToken(active.credential)]
-    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent:
-      guard !machine.isStarted, let handedOver else { return [] }
-      return [refreshToken(handedOver.credential)]
+    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
     }
   }
 
@@ -145,9 +143,8 @@ extension SessionSimulation {
         ledger.excusedFamilies.insert(family)
       }
     case .refreshEnded(_, .told): noteAge(isNew: isWrittenYounger)
-    // A grant that is handed over is as one that was read.
-    case .started: noteAge(isNew: true)
-    case .woke, .configured, .signInChanged, .stopping, .credentialHinted,
+    case .configured: try checkConfigured(before)
+    case .started, .woke, .signInChanged, .stopping, .credentialHinted,
       .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
       .unlocked, .called:
       break
@@ -155,11 +152,8 @@ extension SessionSimulation {
   }
 
   /// At a crash: what was acknowledged must be on the disk, but where that could not be written.
-  mutating func ledgerCrash(handingOver unwritten: UnwrittenGrant?) throws(Violation) {
-    let isHandedOver = unwritten.map { refreshToken($0.credential) == ledger.newest } ?? false
-    let isUnwritten =
-      isHandedOver || (handedOver != nil && !machine.isStarted) || machine.snapshot(at: now).isWritePending
-      || !machine.isAtRest
+  mutating func ledgerCrash() throws(Violation) {
+    let isUnwritten = machine.snapshot(at: now).isWritePending || !machine.isAtRest
     if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
       guard isUnwritten || ledger.isTampered else {
         throw Violation("a crash lost an acknowledged refresh token that was reported as stored")
@@ -173,7 +167,7 @@ extension SessionSimulation {
       // Sent, and nobody waits for the answer any more.
       if let token = flight.credential.flatMap(refreshToken) { ledger.excused.insert(token) }
     }
-    ledger.newest = unwritten.map { refreshToken($0.credential) } ?? disk.grant.flatMap(refreshToken)
+    ledger.newest = disk.grant.flatMap(refreshToken)
     ledger.hadTrouble = true
     ledger.shortenedUntil = nil
     ledger.adoptionCalls = []
@@ -247,6 +241,8 @@ extension SessionSimulation {
     case .publish(let event): try checkPublished(event, before)
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
+    case .replaceStore:
+      if machine.file.write.isUnderWay { throw Violation("a store is replaced that is still writing") }
     case .recall, .read, .identify, .rememberLockedByUser, .rememberBarred, .revoke, .revokeAtOnce: break
     }
   }
@@ -302,10 +298,9 @@ extension SessionSimulation {
   }
 
   private func checkDurable(_ token: Fingerprint) throws(Violation) {
-    let isHandedOver = handedOver?.credential.grant.accessToken.fingerprint == token
     // It ran out, or somebody else's was found, before that could be published.
     let isOver = if case .ending = machine.credentialState { true } else { false }
-    guard ledger.durable.contains(token) || isHandedOver || isOver || machine.snapshot(at: now).isWritePending else {
+    guard ledger.durable.contains(token) || isOver || machine.snapshot(at: now).isWritePending else {
       throw Violation("a token is seen before it is on disk")
     }
   }
@@ -368,6 +363,7 @@ extension SessionSimulation {
         throw Violation("\(what), and the next wake is in \(wait.map { "\($0)" } ?? "no time at all")")
       }
     }
+    if machine.file.storeChange == .due { throw Violation("the store that is configured is not used") }
     if disk.known.lockedByUser != machine.locks.contains(.user) {
       try need(.seconds(30), "the user's lock is not written down")
     }

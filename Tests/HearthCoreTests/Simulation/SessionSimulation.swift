@@ -34,7 +34,7 @@ struct SessionSimulation: Simulation {
 
   let seed: UInt64
   var random: SeededGenerator
-  let settings: SessionSettings
+  var settings: SessionSettings
   var machine: SessionMachine
   var disk = SimulatedDisk()
   var provider: SimulatedProvider
@@ -59,8 +59,6 @@ struct SessionSimulation: Simulation {
   var callCount = 0
   var process = 0
   var isStopping = false
-  /// What the session before this one could not write.
-  var handedOver: UnwrittenGrant?
   var locks: Set<Lock> = []
   /// A file that somebody moved away, and may move back.
   var movedAway: SimulatedDisk.File?
@@ -114,7 +112,7 @@ struct SessionSimulation: Simulation {
 
   // MARK: - The process
 
-  mutating func boot(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
+  mutating func boot() throws(Violation) {
     note("boots; disk: \(disk)")
     machine = SessionMachine(account: .sample, settings: settings, seed: random.next(), at: now)
     ready = nil
@@ -122,21 +120,14 @@ struct SessionSimulation: Simulation {
     // Screen and suspend are told anew by the system; the user's lock is remembered.
     locks = disk.known.lockedByUser ? [.user] : []
     if let end = disk.known.end { ledger.grounds.insert(end.reason) }
-    try deliver(chances(1, in: 8) ? .credentialRead(.unreadable(.denied)) : .started(remembered(unwritten)))
-  }
-
-  private func remembered(_ unwritten: UnwrittenGrant?) -> RememberedAccount {
-    var remembered = disk.remembered
-    remembered.unwritten = unwritten
-    return remembered
+    try deliver(chances(1, in: 8) ? .credentialRead(.unreadable(.denied)) : .started(disk.remembered))
   }
 
   /// The process is gone; what was sent stays sent.
-  mutating func crash(handingOver unwritten: UnwrittenGrant? = nil) throws(Violation) {
+  mutating func crash() throws(Violation) {
     note("crashes")
     tally[.crash] += 1
-    try ledgerCrash(handingOver: unwritten)
-    handedOver = unwritten
+    try ledgerCrash()
     jobs = []
     jobStep = 0
     calls = [:]
@@ -144,8 +135,8 @@ struct SessionSimulation: Simulation {
     isStopping = false
     for index in flights.indices { flights[index].answeredAt = .seconds(1 << 40) }
     flights.removeAll { $0.handledAt == nil }
-    if unwritten == nil { misset() }
-    try boot(handingOver: unwritten)
+    misset()
+    try boot()
   }
 
   /// Between two processes the clock may be set, and nobody tells the next one: a dual boot, no battery.
@@ -158,13 +149,6 @@ struct SessionSimulation: Simulation {
   mutating func stopAndStart() throws(Violation) {
     try stop()
     try crash()
-  }
-
-  /// A session of a new configuration takes the place of this one, in the same process.
-  mutating func reload() throws(Violation) {
-    try stop()
-    let unwritten = machine.isStarted ? machine.unwritten : handedOver
-    try crash(handingOver: unwritten)
   }
 
   private mutating func stop() throws(Violation) {
@@ -225,6 +209,7 @@ struct SessionSimulation: Simulation {
       enqueue(.remember(lockedByUser: isLocked))
     case .rememberBarred(let grant): enqueue(.rememberBarred(grant))
     case .lockStore: enqueue(.lock)
+    case .replaceStore: replaceStore()
     case .revoke(let credential): leftovers.append(credential)
     case .revokeAtOnce(let credential): revoke(credential)
     case .answer(let id, let response):
@@ -296,6 +281,7 @@ struct SessionSimulation: Simulation {
 
   private mutating func stepDisk() throws(Violation) {
     let (job, before, known) = (jobs[0], disk.grant, disk.known.grants)
+    let isOnDisk = before.flatMap { $0.grant.refreshToken?.fingerprint } == ledger.newest
     let progress = disk.step(job, jobStep)
     try checkOverwritten(before, by: job)
     note("disk: \(job) step \(jobStep)")
@@ -305,6 +291,8 @@ struct SessionSimulation: Simulation {
     }
     switch (job, progress) {
     case (.write(let credential, _, _), .done(.success)): ledger.own.append(credential)
+    // Whoever configures another place moves the file there, or does not.
+    case (.replace, _): if isOnDisk, disk.grant != before { ledger.isTampered = true }
     case (.remove, .goesOn):
       // Another program's, too, that was taken over and has gone since.
       ledger.signedOut.formUnion(ledger.own.compactMap { $0.grant.refreshToken?.fingerprint } + known.former)
@@ -324,7 +312,7 @@ struct SessionSimulation: Simulation {
       switch job {
       case .write(_, let generation, _): try deliver(.credentialSuperseded(generation: generation))
       case .prepare(_, let generation, _): try notMyTurn(generation)
-      case .recall, .read, .writeEnd, .remove, .setAside, .remember, .rememberBarred, .lock, .unlock: break
+      case .recall, .read, .writeEnd, .remove, .setAside, .remember, .rememberBarred, .lock, .unlock, .replace: break
       }
     case .done(let result):
       finishJob()
@@ -342,9 +330,10 @@ struct SessionSimulation: Simulation {
     case .recall:
       switch result {
       case .failure(let accessFailure): try deliver(.credentialRead(.unreadable(accessFailure)))
-      case .success: try deliver(.started(remembered(handedOver)))
+      case .success: try deliver(.started(disk.remembered))
       }
     case .read, .lock, .rememberBarred: break
+    case .replace: if chances(1, in: 2) { try deliver(.credentialHinted) }
     case .remember: try deliver(.lockRemembered(result))
     case .unlock:
       locks.remove(.user)

@@ -34,6 +34,7 @@ enum Weather: CaseIterable {
 enum SessionTallied: Hashable, Sendable {
   case request
   case crash
+  case reload
   case lostReply
   /// A session that a lost answer cost, with a provider that has no grace window, or after it.
   case lostInFlight

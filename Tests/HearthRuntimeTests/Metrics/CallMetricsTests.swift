@@ -136,8 +136,8 @@ struct CallMetricsTests {
       let service = try control(fixture.service, sessions)
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await sessions.run() }
-        let entry = SessionDirectory.Entry(service: session, signIn: ScriptedSignInEndpoint(), place: "place")
-        await sessions.set(entry, for: .sample)
+        let entry = SessionDirectory.Entry(service: session, signIn: ScriptedSignInEndpoint())
+        await sessions.add(entry)
         _ = await session.call(.awaitReading)
         let request = Request(id: 1, method: "session.getToken", params: ["account": "work"])
         #expect(service.resultAtOnce(of: request) != nil)

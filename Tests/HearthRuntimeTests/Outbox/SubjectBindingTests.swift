@@ -77,8 +77,7 @@ import Testing
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { await sessions.run() }
         group.addTask { await control.sinks.run() }
-        await sessions.set(
-          SessionDirectory.Entry(service: session, signIn: ScriptedSignInEndpoint(), place: "place"), for: .sample)
+        await sessions.add(SessionDirectory.Entry(service: session, signIn: ScriptedSignInEndpoint()))
         _ = await session.call(.awaitReading)
         await outbox.block("locked", knownSubject: .unnamed)
         let left = try await outbox.add(Sample.draft("/left"))[0]

@@ -31,7 +31,7 @@ struct ReauthServiceTests {
       account: .sample, settings: SessionSettings(reauthPrompt: .browser), store: store, endpoint: tokens, clock: clock,
       logger: logger, seed: 1,
       publish: { if $0.contains(where: \.isEndOfUse) { reauth.sessionEnded($1.account) } })
-    entry = SessionDirectory.Entry(service: service, signIn: provider, place: "place")
+    entry = SessionDirectory.Entry(service: service, signIn: provider)
   }
 
   /// Runs session, sign-ins and prompts meanwhile, from a session in use on.
@@ -43,7 +43,7 @@ struct ReauthServiceTests {
         await reauth.run()
         prompted.finish()
       }
-      await sessions.set(entry, for: .sample)
+      await sessions.add(entry)
       _ = await entry.service.call(.awaitReading)
       try await entry.service.adopt(.sample(1, issuedAt: clock.now()), isTried: true)
       try await body()
@@ -90,7 +90,7 @@ struct ReauthServiceTests {
   func configured(_ prompt: ReauthPrompt) async throws {
     try await running {
       for prompt in [ReauthPrompt.browser, .none, prompt] {
-        await sessions.update(entry, SessionSettings(reauthPrompt: prompt), nil)
+        await entry.service.configured(SessionSettings(reauthPrompt: prompt))
       }
       await end()
       if prompt == .browser { _ = await pages.nextPage() }

@@ -24,7 +24,7 @@ struct SignInServiceTests {
       account: .sample, settings: .obeyingEveryLock, store: store, endpoint: tokens, clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
       leave: { [leftovers] in leftovers.add($0) }, publish: { _, _ in })
-    entry = SessionDirectory.Entry(service: service, signIn: provider, place: "place")
+    entry = SessionDirectory.Entry(service: service, signIn: provider)
   }
 
   /// Runs session and sign-ins meanwhile.
@@ -32,7 +32,7 @@ struct SignInServiceTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { [sessions] in await sessions.run() }
       group.addTask { [signIns] in await signIns.run() }
-      await sessions.set(entry, for: .sample)
+      await sessions.add(entry)
       _ = await entry.service.call(.awaitReading)
       try await body()
       await signIns.stop()

@@ -27,7 +27,7 @@ struct RevocationServiceTests {
       clock: clock, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }), seed: 1,
       leave: { [revocations] in await revocations.leave($0, of: account, keeping) }, publish: { _, _ in })
     return SessionDirectory.Entry(
-      service: service, signIn: ScriptedSignInEndpoint(), place: "place", revocations: keeping,
+      service: service, signIn: ScriptedSignInEndpoint(), revocations: keeping,
       revokesOneGrant: revokesOneGrant)
   }
 
@@ -56,7 +56,7 @@ struct RevocationServiceTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { [sessions] in await sessions.run() }
       group.addTask { [revocations] in await revocations.run() }
-      await sessions.set(entry, for: .sample)
+      await sessions.add(entry)
       _ = await entry.service.call(.awaitReading)
       await revocations.sessionChanged(.sample, .unauthenticated(signedOut: true), nil)
       try await body(entry)
@@ -192,7 +192,7 @@ struct RevocationServiceTests {
     let other = AccountName("other")!
     try await running { entry in
       let second = self.entry(.ownKey, account: other)
-      await sessions.set(second, for: other)
+      await sessions.add(second)
       _ = await second.service.call(.awaitReading)
       await signIn(to: second)
       await revocations.leave(credential, of: .sample, .ownKey)
@@ -223,7 +223,7 @@ struct RevocationServiceTests {
     let other = AccountName("other")!
     try await running { entry in
       let second = self.entry(.ownKey, account: other)
-      await sessions.set(second, for: other)
+      await sessions.add(second)
       await signIn(to: second)
       #expect(await revocations.revoke([credential], of: entry) == .done)
     }
@@ -255,7 +255,7 @@ struct RevocationServiceTests {
       await revocations.leave(credential, of: other, .ownKey)
       await looked()
       let second = self.entry(.ownKey, account: other)
-      await sessions.set(second, for: other)
+      await sessions.add(second)
       _ = await second.service.call(.awaitReading)
       await revocations.sessionChanged(other, .unauthenticated(signedOut: true), nil)
       #expect(await nextLine().contains("has been revoked now"))
@@ -294,14 +294,14 @@ struct RevocationServiceTests {
     try await running { entry in
       tokens.answersRevocations(.unavailable(retryAfter: nil))
       _ = await revocations.revoke([credential], of: entry)
-      await sessions.set(nil, for: .sample)
+      await sessions.remove(.sample)
       await clock.waitForSleeper()
       clock.advance(by: .seconds(60))
       // It has asked for the account by then.
       await clock.waitForSleeper()
       #expect(tokens.revoked.count == 1 && store.kept.count == 1)
       let back = self.entry(.ownKey)
-      await sessions.set(back, for: .sample)
+      await sessions.add(back)
       _ = await back.service.call(.awaitReading)
       tokens.answersRevocations(.revoked)
       await revocations.networkReturned()

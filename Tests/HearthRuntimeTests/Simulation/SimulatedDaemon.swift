@@ -61,8 +61,7 @@ final class SimulatedDaemon: @unchecked Sendable {
     executor.begin {
       for name in self.names {
         guard let service = self.services[name] else { continue }
-        await self.sessions.set(
-          SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: ""), for: name)
+        await self.sessions.add(SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint()))
       }
       await withTaskGroup(of: Void.self) { group in
         group.addTask {

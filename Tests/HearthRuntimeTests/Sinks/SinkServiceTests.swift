@@ -37,8 +37,7 @@ struct SinkServiceTests {
       group.addTask { [sessions] in await sessions.run() }
       group.addTask { [sinks] in await sinks.run() }
       sinks.configure(settings ?? [sink])
-      await sessions.set(
-        SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint(), place: "place"), for: .sample)
+      await sessions.add(SessionDirectory.Entry(service: service, signIn: ScriptedSignInEndpoint()))
       _ = await service.call(.awaitReading)
       await sinks.waitUntilIdle()
       try await body(service)

@@ -18,6 +18,7 @@ package struct SessionScript: Sendable {
   private var generationOfWrite = 0
   private var generationOfRefresh = 0
   private var generationOfQuestion = 0
+  private var providerOfQuestion = 0
 
   /// A session that has just been started; it asks to read its credential. `remembered` is nil where that cannot be
   /// read now.
@@ -65,12 +66,13 @@ package struct SessionScript: Sendable {
       switch action {
       case .publish(let event): events.append(event)
       case .write(_, let generation): generationOfWrite = generation
-      case .identify(_, let generation): generationOfQuestion = generation
+      case .identify(_, let generation, let provider):
+        (generationOfQuestion, providerOfQuestion) = (generation, provider)
       case .refresh(_, let generation), .requestGrant(let generation), .askTime(let generation):
         generationOfRefresh = generation
         attempts.append(now)
       case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .rememberBarred, .lockStore,
-        .revoke, .revokeAtOnce, .answer:
+        .replaceStore, .revoke, .revokeAtOnce, .answer:
         break
       }
     }
@@ -122,7 +124,9 @@ package struct SessionScript: Sendable {
   package mutating func isIdentified(
     as subject: Subject?, at origin: Origin? = nil, endpoints: Set<Origin>? = nil
   ) {
-    take(.identified(generation: generationOfQuestion, subject, origin: origin, origins: endpoints))
+    take(
+      .identified(
+        generation: generationOfQuestion, provider: providerOfQuestion, subject, origin: origin, origins: endpoints))
   }
 
   /// Asks for something; the answer is found under the result in `answers`.

@@ -19,6 +19,8 @@ package struct SimulatedDisk: Sendable {
     package var removalMark: Fingerprint?
     package var grants = GrantHistory()
     package var isPlaced = false
+    /// The place where it was last seen or written.
+    package var place = 0
     package var barred: Fingerprint?
   }
 
@@ -32,6 +34,8 @@ package struct SimulatedDisk: Sendable {
     case remember(lockedByUser: Bool)
     case rememberBarred(Fingerprint)
     case lock, unlock
+    /// From here on another place is used. The file is nil if it was moved there.
+    case replace(File?, isSealed: Bool)
   }
 
   package enum Progress {
@@ -44,6 +48,8 @@ package struct SimulatedDisk: Sendable {
 
   package var file = File.nothing
   package var marker = false
+  /// Counts the places that the credential was kept in.
+  private var place = 0
   package var known = Known()
   package var isDenied = false
   package var isAway = false
@@ -104,6 +110,12 @@ package struct SimulatedDisk: Sendable {
     case .unlock:
       hasKey = true
       return .done(.success(()))
+    case .replace(let file, let isSealed):
+      self.file = file ?? self.file
+      place += 1
+      (marker, isDenied, isAway) = (false, false, false)
+      (self.isSealed, hasKey) = (isSealed, !isSealed)
+      return .done(.success(()))
     }
   }
 
@@ -130,8 +142,10 @@ package struct SimulatedDisk: Sendable {
     }
   }
 
+  private mutating func isPlaced() { (known.isPlaced, known.place) = (true, place) }
+
   private mutating func remember(_ credential: Credential) {
-    known.isPlaced = true
+    isPlaced()
     known.end = nil
     known.isToBeRemoved = false
     known.subject = credential.subject
@@ -156,7 +170,7 @@ package struct SimulatedDisk: Sendable {
       return .goesOn
     default:
       marker = true
-      known.isPlaced = true
+      isPlaced()
       return .done(.success(()))
     }
   }
@@ -194,7 +208,7 @@ package struct SimulatedDisk: Sendable {
     case .nothing:
       if let end = finishRemoval() { return .ended(end) }
       if let end = known.end { return .ended(end) }
-      if marker { return .missing("work.json is gone") }
+      if marker || known.isPlaced && known.place != place { return .missing("work.json is gone") }
       return known.isPlaced ? .unreadable(.away) : .neverSignedIn
     case .garbage:
       return finishRemoval().map { .ended($0) } ?? .corrupt("no JSON")

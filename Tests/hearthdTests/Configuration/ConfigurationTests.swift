@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "a session goes on with what it need not know, and with another way to its provider",
+    "neither what a session need not know nor another way to its provider changes where its grant is kept and is from",
     arguments: [
       "api_origins = ['https://api.example.com']", "expect = 'json'",
       "delivery = [{ status = 404, outcome = 'retry' }]", "scopes = ['mail']", "redirect_port = 4711",
@@ -86,26 +86,27 @@ import Testing
       "final_errors = ['gone']", "default_lifetime = '1h'", "token_parameters = { audience = 'x' }",
       "ca_file = '/path'", "certificate_pins = ['sha256/\(String(repeating: "A", count: 43))=']",
     ])
-  func sharesSession(_ line: String) throws {
+  func sameGrants(_ line: String) throws {
     let (before, after) = (try Self.account(Self.plain), try Self.account(Self.plain + line))
-    #expect(before != after && before.sharesSession(with: after) && after.sharesSession(with: before))
+    #expect(before != after && before.credential == after.credential)
+    #expect(before.provider.sharesGrants(with: after.provider) && after.provider.sharesGrants(with: before.provider))
   }
 
   @Test(
-    "another session takes its place where the grant is kept elsewhere, or is another issuer's or client's",
+    "grants are others for another issuer, client or type",
     arguments: [
-      plain + "credential_file = '/path'", plain + "protection = 'passphrase'", plain.replacing("id.", with: "other."),
+      plain.replacing("id.", with: "other."),
       plain.replacing("'c'", with: "'d'"), plain.replacing("'oidc'", with: "'client-credentials'"),
     ])
-  func otherSession(_ text: String) throws {
+  func otherGrants(_ text: String) throws {
     let (before, after) = (try Self.account(Self.plain), try Self.account(text))
-    #expect(!before.sharesSession(with: after) && !after.sharesSession(with: before))
+    #expect(!before.provider.sharesGrants(with: after.provider) && !after.provider.sharesGrants(with: before.provider))
   }
 
   @Test("grants belong to the client at the origin of a token endpoint that is named, and to a project of Firebase")
   func grantsOfNamedEndpoints() throws {
     func shares(_ before: String, _ after: String) throws -> Bool {
-      try Self.account(before).sharesSession(with: Self.account(after))
+      try Self.account(before).provider.sharesGrants(with: Self.account(after).provider)
     }
     let named = "type = 'oauth2'\nclient_id = 'c'\ntoken_endpoint = 'https://id.example.com/token'\n"
     #expect(try shares(named, named.replacing("/token", with: "/v2/token")))

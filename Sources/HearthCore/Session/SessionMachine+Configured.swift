@@ -1,0 +1,49 @@
+/// A new configuration of a living session: it keeps all that it knows, and what is under way ends as it began.
+extension SessionMachine {
+  mutating func configured(_ next: SessionSettings, _ changed: Set<SessionPart>) -> [SessionAction] {
+    let before = settings
+    settings = next
+    settings.binding = next.binding?.keeping(before.binding)
+    let plansAnew =
+      next.refresh != before.refresh || next.renewsWithoutRefreshToken != before.renewsWithoutRefreshToken
+    if plansAnew, let grant = active?.grant {
+      let refreshAt = refreshTime(of: grant)
+      active?.refreshAt = refreshAt
+    }
+    if next.bearer != before.bearer { refreshes.forgetRejection() }
+    if active?.credential.subject == nil, subject == before.configuredSubject { subject = next.configuredSubject }
+    for lock in locks.all.subtracting(next.locks) { _ = locks.remove(lock, isRemembered: isStarted) }
+    if changed.contains(.store) { file.storeIsDue() }
+    if changed.contains(.provider) { providerChanged() }
+    refreshes.configurationChanged(endpointIsNew: changed.contains(.endpoint))
+    guard changed.contains(.endpoint), let credential = active?.credential else { return [] }
+    return questions(about: credential)
+  }
+
+  /// The grant stays, and is sent to no other place than its own. Whether a client asks for its first grant by itself is
+  /// found out anew.
+  private mutating func providerChanged() {
+    epoch.provider += 1
+    refreshes.providerChanged()
+    let findsOut =
+      switch credentialState {
+      case .starting: true
+      case .ended(let record): isRecoverable(record.reason)
+      case .absent(let signedOut): settings.renewsWithoutRefreshToken && !signedOut
+      case .unread, .withheld, .unreadable, .active, .adopting, .ending: false
+      }
+    guard findsOut else { return }
+    refreshes.abandon()
+    credentialState = .unread
+    file.read.request()
+  }
+
+  /// Uses the configured store once the one before it has nothing left to do.
+  mutating func replaceStoreWhereDue() -> [SessionAction] {
+    guard file.storeChange == .due, !file.read.isUnderWay, !file.write.isUnderWay, !locks.isNoteUnderWay else {
+      return []
+    }
+    file.storeReplaced()
+    return [.replaceStore]
+  }
+}
