@@ -30,6 +30,17 @@ extension SessionSimulation {
     enqueue(.replace(file, isSealed: chances(1, in: 4)))
   }
 
+  /// What follows in the same step is for the new store.
+  func checkReplaced() throws(Violation) {
+    for job in jobs {
+      switch job {
+      case .recall, .read, .write, .writeEnd, .remove, .setAside, .remember:
+        throw Violation("a store is replaced that has something to do still: \(job)")
+      case .prepare, .rememberBarred, .lock, .unlock, .replace: break
+      }
+    }
+  }
+
   func checkConfigured(_ before: SessionMachine) throws(Violation) {
     if !before.credentialState.isEnding, machine.credentialState.isEnding { return }
     let (old, new) = (before.refreshes, machine.refreshes)

@@ -241,8 +241,7 @@ extension SessionSimulation {
     case .publish(let event): try checkPublished(event, before)
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
-    case .replaceStore:
-      if machine.file.write.isUnderWay { throw Violation("a store is replaced that is still writing") }
+    case .replaceStore: try checkReplaced()
     case .recall, .read, .identify, .rememberLockedByUser, .rememberBarred, .revoke, .revokeAtOnce: break
     }
   }
