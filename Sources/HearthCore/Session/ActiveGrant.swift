@@ -59,8 +59,8 @@ package struct ActiveGrant: Hashable, Sendable {
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
-    timing.settle(&credential.grant, issuedAhead: ahead)
-    if ahead > Self.worthWriting { refreshAt = refreshAt.map { Swift.min($0, now) } }
+    let planStep = timing.settle(&credential.grant, issuedAhead: ahead)
+    refreshAt = refreshAt.map { ahead > Self.worthWriting ? Swift.min($0, now) : $0 + planStep }
   }
 
   /// A difference between clocks that would make the times on disk mislead the next start.

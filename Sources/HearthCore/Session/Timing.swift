@@ -73,15 +73,16 @@ package struct GrantTiming: Hashable, Sendable {
 
   /// Corrects a grant whose time of issue is this far in the future: each known lifetime counts from now on, and is no
   /// longer than that, whichever clock was wrong. The end of the refresh token may come from an earlier grant and yet
-  /// another clock, so it stays uncertain.
-  mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration) {
+  /// another clock, so it stays uncertain. Returns by how much a plan moves that was based on the grant's times.
+  mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration) -> Duration {
     func offset(_ timing: Timing, _ end: Timestamp?) -> Duration? {
       end.map { grant.issuedAt < $0 } ?? true ? timing.shift - ahead : nil
     }
     let (own, other) = (offset(access, grant.expiresAt), offset(refresh, grant.refreshExpiresAt))
-    grant.move(
-      by: own.map { access.settle($0) } ?? .zero,
-      refreshToken: other.map { refresh.settle($0, isCertain: false) } ?? .zero)
+    let accessStep = own.map { access.settle($0) } ?? .zero
+    let refreshStep = other.map { refresh.settle($0, isCertain: false) } ?? .zero
+    grant.move(by: accessStep, refreshToken: refreshStep)
+    return Swift.min(accessStep, refreshStep)
   }
 
   /// The grant with its times as they were read; times that this process has counted are unchanged.

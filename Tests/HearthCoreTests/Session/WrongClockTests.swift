@@ -220,6 +220,16 @@ struct WrongClockTests {
     #expect(session.token == nil && session.attempts.count == 1)
   }
 
+  @Test("a clock a little behind at the start makes a token that was read due no later than it runs out")
+  func aLittleBehindAtBoot() {
+    let due = [Duration.zero, .seconds(59)].map { behind in
+      var session = started(ahead: .zero, with: .sample(1, issuedAt: .sample + behind))
+      session.comesDue()
+      return session.now
+    }
+    #expect(due[0] == due[1])
+  }
+
   @Test("what was read is written as it was, whatever the clock was set to since")
   func writtenAsRead() {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample, isRenewable: false))
