@@ -1,3 +1,5 @@
+import HearthCore
+
 /// A JSON value (RFC 8259). Numbers keep their text and objects their order, so that an echoed value is unchanged.
 package enum JSON: Hashable, Sendable {
   case null
@@ -101,9 +103,9 @@ package struct JSONObject: Hashable, Sendable {
 
   /// Setting nil removes the member. A new key is appended.
   package subscript(key: String) -> JSON? {
-    get { members.first { $0.key.utf8.elementsEqual(key.utf8) }?.value }
+    get { members.first { $0.key.hasSameBytes(as: key) }?.value }
     set {
-      let index = members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+      let index = members.firstIndex { $0.key.hasSameBytes(as: key) }
       switch (index, newValue) {
       case (let index?, let value?): members[index].value = value
       case (let index?, nil): members.remove(at: index)

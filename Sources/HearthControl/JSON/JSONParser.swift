@@ -1,3 +1,5 @@
+import HearthCore
+
 /// Why a text is not valid JSON.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   package let reason: String
@@ -109,7 +111,7 @@ private struct JSONParser {
         if members.count == 16 { seen = Set(members.map { Array($0.key.utf8) }) }
         let isNew =
           members.count < 16
-          ? !members.contains { $0.key.utf8.elementsEqual(key.utf8) } : seen.insert(Array(key.utf8)).inserted
+          ? !members.contains { $0.key.hasSameBytes(as: key) } : seen.insert(Array(key.utf8)).inserted
         guard isNew else { throw JSONError(reason: "the same key twice", offset: start) }
       }
       skipWhitespace()

@@ -61,7 +61,8 @@ struct FieldReader {
   /// Reads the whole object, or throws the error to report.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
     let whole = fields.read(&self)
-    if !isLenient, let unknown = members.members.first(where: { !fields.names.contains($0.key.streamSafe) }) {
+    func isKnown(_ key: String) -> Bool { fields.names.contains { $0.hasSameBytes(as: key) } }
+    if !isLenient, let unknown = members.members.first(where: { !isKnown($0.key) }) {
       refuse(unknown.key, "is not known", .unknown)
     }
     if let error { throw error }

@@ -48,7 +48,7 @@ extension String {
   /// To compare or hash a text, Swift sorts the marks on each character, which takes time quadratic in their number. So
   /// foreign text is made stream-safe where it is read.
   package var streamSafe: String {
-    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0x80 } }) ?? false { return self }
     var safe = UnicodeScalarView()
     var marks = 0
     for scalar in unicodeScalars {

@@ -38,4 +38,11 @@ import Testing
     object["b"] = nil
     #expect(JSON.object(object).description == #"{"a":3,"c":4}"#)
   }
+
+  @Test(
+    "a member is found by the bytes of its key alone", arguments: [("K", "\u{212A}"), ("caf\u{E9}", "cafe\u{301}")])
+  func looksAlike(_ key: String, _ other: String) throws {
+    let object = try #require(try JSON(parsing: "{\"\(key)\":1,\"\(other)\":2}").object)
+    #expect(object[key] == 1 && object[other] == 2 && object[key + key] == nil)
+  }
 }
