@@ -222,8 +222,8 @@ struct ClientAssertionTests {
       let sent = bench.server.requests.count
       let sealed = Self.pem("ENCRYPTED PRIVATE KEY", [1, 2, 3])
       for (text, words) in [
-        ("hello", "there is no private key in it"), (sealed, "sealed with a passphrase"),
-        (Self.pem("PRIVATE KEY", [0x30, 0x00]), "none of EC P-256, RSA of 2048 bits or more, and Ed25519"),
+        ("hello", "it contains no private key"), (sealed, "sealed with a passphrase"),
+        (Self.pem("PRIVATE KEY", [0x30, 0x00]), "not EC P-256, RSA of at least 2048 bits, or Ed25519"),
       ] {
         bench.files.put(text, at: file.path)
         guard case .misconfigured(let message)? = await bench.failure(of: endpoint) else {

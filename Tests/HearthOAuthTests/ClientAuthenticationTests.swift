@@ -57,8 +57,8 @@ struct ClientAuthenticationTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "The client secret cannot be used: its file (/etc/secret) has several lines, and a secret is one: "
-              + "put it there alone."))
+            message: "The client secret cannot be used: its file (/etc/secret) has several lines, but a secret has "
+              + "only one: put nothing else there."))
       #expect(bench.server.requests.count == 1)
     }
   }

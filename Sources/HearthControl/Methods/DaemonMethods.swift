@@ -2,7 +2,7 @@ package import HearthCore
 
 package struct GetInfo: ParameterlessMethod {
   package static let declaration = MethodDeclaration<DaemonInfo>(
-    "daemon.getInfo", "Tell which daemon this is, when it started and where its files are.", isReadOnly: true)
+    "daemon.getInfo", "Describe the daemon: its version, its start time and the places of its files.", isReadOnly: true)
 
   package init() {}
 }

@@ -63,7 +63,7 @@ package struct ChosenAccount: TimelessWireValue {
 /// share.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
-    "session.getToken", "Give a token that is valid, refreshed where needed.", isReadOnly: true,
+    "session.getToken", "Return a valid token, refreshed if necessary.", isReadOnly: true,
     errors: [.unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed])
   package static let parameters = Fields<GetToken>(
     .required("account", \.account, .account),

@@ -41,13 +41,13 @@ package enum SecretText {
       throw Refusal(reason: "is a key or a certificate (PEM), not a secret")
     }
     guard !line.contains(where: \.isNewline) else {
-      throw Refusal(reason: "has several lines, and a secret is one: put it there alone")
+      throw Refusal(reason: "has several lines, but a secret has only one: put nothing else there")
     }
     guard !line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
       throw Refusal(reason: "has control characters in it: save it as UTF-8 text")
     }
     guard !isSetting(line, of: kind) else {
-      throw Refusal(reason: "has a setting in it, with its name, not a secret: put the value there alone")
+      throw Refusal(reason: "has a setting with its name, not a secret: put only the value there")
     }
     return line
   }

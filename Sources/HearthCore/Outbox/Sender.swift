@@ -32,7 +32,7 @@ struct Sender {
   var isTimeDoubtful = false
   /// Whether the user has signed out since. If users have no names, only this tells the next user's token apart.
   var hasUserLeft = false
-  /// Since when `current` is under way.
+  /// The time at which `current` began.
   var begunAt: Timestamp?
 
   init(_ claim: LaneClaim, _ kind: OutboxKinds) {

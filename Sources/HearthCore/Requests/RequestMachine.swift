@@ -96,7 +96,7 @@ package struct RequestMachine: Sendable {
       switch failure {
       case .notSent(let message): (message, " The request was not sent.")
       case .unanswered(let message):
-        (message, request.isSafe ? "" : " Nothing tells whether the API did what the request asks.")
+        (message, request.isSafe ? "" : " It is not known whether the API did what the request asked.")
       }
     // The API may have carried out the request before redirecting it.
     let rest = redirects > 0 && !original.isSafe ? " The API had redirected it before." : fate

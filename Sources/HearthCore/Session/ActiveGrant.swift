@@ -1,7 +1,7 @@
 /// A credential in memory and its state.
 package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var credential: Credential
-  /// Whether it is on disk as it is here. If not, it is written as soon as possible.
+  /// Whether the grant on disk is this one. If not, it is written as soon as possible.
   package internal(set) var isStored: Bool
   /// Why the file cannot be read now, or nil if it can.
   package internal(set) var accessFailure: AccessFailure?

@@ -205,7 +205,7 @@ extension SessionMachine {
     let grant = credential.grant
     let accessToken = grant.accessToken.fingerprint
     if refreshes.barred.contains(accessToken), !refreshes.isBarred {
-      refreshes.bar(accessToken, "The provider answered for another user before; nothing of that is used.", at: now)
+      refreshes.bar(accessToken, "The provider answered for another user before; Hearth does not use it.", at: now)
     }
     credentialState = .active(
       ActiveGrant(credential: credential, isStored: isStored, refreshAt: refreshTime(of: grant), timing: timing))

@@ -226,7 +226,7 @@ extension SessionMachine {
   private static func otherUser(_ named: Subject, than known: Subject) -> String {
     let isSameID = Name(named.id) == Name(known.id)
     let (new, old) = isSameID ? (" of \(named.issuer)", " of \(known.issuer)") : ("", "")
-    return "The provider answered for another user (\(named.id)\(new)) than \(known.id)\(old); nothing of that is used."
+    return "The provider answered for another user (\(named.id)\(new)) than \(known.id)\(old); Hearth does not use it."
   }
 
   /// Makes the new grant visible, once its write has ended. `error` says why its token cannot be used.

@@ -1,4 +1,4 @@
-/// A session without its secrets, as every client is shown it. The passing of time alone does not change it.
+/// A session without its secrets, as clients see it. The passing of time alone does not change it.
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?

@@ -12,10 +12,10 @@ enum SigningKey {
   struct ParseError: Error, CustomStringConvertible {
     let description: String
 
-    static let none = ParseError(description: "there is no private key in it (a PEM file with PRIVATE KEY is needed)")
+    static let none = ParseError(description: "it contains no private key (a PEM file with PRIVATE KEY is required)")
     static let sealed = ParseError(
       description: "it is sealed with a passphrase, which cannot be asked for; store it without")
-    static let unknown = ParseError(description: "its key is none of EC P-256, RSA of 2048 bits or more, and Ed25519")
+    static let unknown = ParseError(description: "its key is not EC P-256, RSA of at least 2048 bits, or Ed25519")
   }
 
   /// Reads the first private key in PEM: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915).

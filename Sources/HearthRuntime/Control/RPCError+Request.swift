@@ -39,7 +39,7 @@ extension RPCError {
         + "their token.")
   }
 
-  /// Returns why the answer to a request under the token of `subject` may not be given any more, or nil if it may.
+  /// Returns why the answer to a request with the token of `subject` may no longer be returned, or `nil` if it may.
   static func withholding(from status: SessionStatus, answerFor subject: Subject?) -> RPCError? {
     switch status.state {
     case .locked, .hydrating, .unauthenticated: return .state(status.state, status)
@@ -69,7 +69,7 @@ extension RPCError {
     case .keyConflict:
       self.init(
         .idempotencyConflict, account: account,
-        message: "\(prefix)The idempotency key stands for an item with another content.")
+        message: "\(prefix)Another item with different content has this idempotency key.")
     case .storageUnavailable(let message):
       self.init(.storageUnavailable, account: account, message: "Nothing was accepted: \(message)")
     case .shuttingDown: self = .shuttingDown

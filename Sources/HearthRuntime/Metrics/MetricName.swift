@@ -80,7 +80,7 @@ enum MetricName: String, CaseIterable {
     case .attempts:
       (
         .counter,
-        "Requests that were sent for the outbox, by the class of the answer; none where no answer came."
+        "Requests that were sent for the outbox, by the class of the answer; none if no answer came."
       )
     case .attemptDuration:
       (

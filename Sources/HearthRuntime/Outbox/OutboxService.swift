@@ -291,7 +291,7 @@ package actor OutboxService: RunningService {
     }
   }
 
-  /// Writes down that a request leaves now; false where it must not.
+  /// Writes down that a request leaves now; false if it must not.
   private func mayLeave(_ delivery: Delivery, of epoch: Int64) -> Bool {
     do throws(OutboxStoreFailure) {
       let isClaimed = try store.begin(delivery.number, of: epoch)

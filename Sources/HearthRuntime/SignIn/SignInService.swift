@@ -68,7 +68,7 @@ package actor SignInService: RunningService {
 
   package func account(of id: String) -> AccountName? { outcomes.account(of: id) }
 
-  /// Gives a sign-in up; false where no such one is known. It is over at once: a grant that is being asked for is revoked
+  /// Gives a sign-in up; false if no such one is known. It is over at once: a grant that is being asked for is revoked
   /// when it comes.
   package func cancel(_ id: String) async -> Bool {
     guard outcomes.account(of: id) != nil else { return false }

@@ -44,7 +44,7 @@ extension CredentialFile.Sealed {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
       throw .corrupt("it is sealed, and does not say with what")
     }
-    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is no base64") }
+    guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is not base64") }
     self.init(kdf: nil, bytes: Array(bytes))
     guard protection == .passphrase else { return }
     guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
@@ -83,7 +83,7 @@ struct GrantDocument: Codable {
     func time(_ key: CodingKeys) throws -> Timestamp? {
       guard let text = try text(key) else { return nil }
       guard let time = Timestamp(rfc3339: text) else {
-        throw FileFormatError.corrupt("its field \"grant.\(key.rawValue)\" is no time")
+        throw FileFormatError.corrupt("its field \"grant.\(key.rawValue)\" is not a time")
       }
       return time
     }

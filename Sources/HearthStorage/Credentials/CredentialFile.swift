@@ -101,7 +101,7 @@ extension CredentialFile {
       throw .corrupt("it is another account's")
     }
     for origin in [header.origin].compactMap(\.self) + (header.origins ?? []) {
-      if (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is no URL") }
+      if (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is not a URL") }
     }
   }
 

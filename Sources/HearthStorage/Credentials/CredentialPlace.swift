@@ -38,7 +38,7 @@ struct CredentialPlace: Hashable, Sendable {
     Array("\(identifier)\n\(isLocked ? lockMark + "\n" : "")".utf8)
   }
 
-  /// Tells whether the marker says that the user has locked the account. Returns false if it cannot be read.
+  /// Returns whether the marker says that the user has locked the account. Returns false if it cannot be read.
   func marksLock(_ files: any FileSystem) async -> Bool {
     let bytes = try? await files.read(marker, limit: 1024, followsLink: false).bytes
     return bytes?.split(separator: UInt8(ascii: "\n")).dropFirst().contains { $0.elementsEqual(Self.lockMark.utf8) }

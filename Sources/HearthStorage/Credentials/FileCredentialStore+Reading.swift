@@ -99,7 +99,7 @@ extension FileCredentialStore {
     return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
   }
 
-  /// Tells whether the grant in the file is protected as the configuration says.
+  /// Returns whether the grant in the file is protected as the configuration says.
   func isProtectedAsConfigured(_ file: CredentialFile) -> Bool {
     switch file.body {
     case .grant: protection == .none
@@ -123,7 +123,7 @@ extension FileCredentialStore {
       do {
         return try CredentialFile.grant(from: plaintext, modified: modified)
       } catch {
-        throw .corrupt("what is sealed in it is no grant")
+        throw .corrupt("its sealed content is not a grant")
       }
     }
   }

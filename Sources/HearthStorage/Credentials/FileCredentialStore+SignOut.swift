@@ -104,7 +104,7 @@ extension FileCredentialStore {
     return (rest, removed)
   }
 
-  /// Tells whether the file holds the credential that was last at this place. Only Hearth seals, so a sealed one is it.
+  /// Returns whether the file holds the credential that was last at this place. Only Hearth seals, so a sealed one is it.
   private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
     guard case .file(let file) = parse(contents) else { return false }
     guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }

@@ -38,7 +38,7 @@ extension FileCredentialStore {
     return .given
   }
 
-  /// Tells whether a grant lies there that `read` would find as another's, and that is neither of these. Between this
+  /// Returns whether a grant lies there that `read` would find as another's, and that is neither of these. Between this
   /// look and the renaming of the new file another program may be faster: files have no compare and set.
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil

@@ -48,7 +48,7 @@ extension KnownAccount {
     return formerPlaces.filter { $0.path != place.path } + [FormerPlace(path: place.path, fingerprint: fingerprint)]
   }
 
-  /// Tells whether the recorded end is about this grant. An end that is about the file (it was missing or corrupt) is about
+  /// Returns whether the recorded end is about this grant. An end that is about the file (it was missing or corrupt) is about
   /// no grant: one that is found later is used.
   func isEnded(_ grant: Grant) -> Bool {
     guard let end, !end.reason.isAboutFile else { return false }
@@ -68,12 +68,12 @@ extension KnownAccount {
     removal = nil
   }
 
-  /// Tells whether this grant is of a session that is over, so that reading it does not bring it back.
+  /// Returns whether this grant is of a session that is over, so that reading it does not bring it back.
   func isOver(_ grant: Grant) -> Bool {
     isToBeRemoved(grant) || removal == nil && isEnded(grant) || grants.isOver(grant)
   }
 
-  /// Tells whether the pending removal is about this grant. If no fingerprint is known, it is about every grant.
+  /// Returns whether the pending removal is about this grant. If no fingerprint is known, it is about every grant.
   func isToBeRemoved(_ grant: Grant) -> Bool {
     guard let removal else { return false }
     let signedOut = [removal.fingerprint, fingerprint].compactMap { $0 }

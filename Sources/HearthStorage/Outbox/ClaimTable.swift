@@ -165,7 +165,7 @@ final class ClaimTable: Sendable {
 
   // MARK: - Changes by the writer
 
-  /// Tells whether one more claim can be held: its mark needs room on the disk.
+  /// Returns whether one more claim can be held: its mark needs room on the disk.
   func hasRoom() -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }

@@ -18,7 +18,7 @@ enum ContentChecksums {
     }
   }
 
-  /// Tells whether this version of the outbox has them.
+  /// Returns whether this version of the outbox has them.
   static func areKept(in db: Database) throws -> Bool {
     try db.tableExists("contents") && db.columns(in: "contents").contains { $0.name == "checksum" }
   }

@@ -51,7 +51,7 @@ final class DiskReserve: Sendable {
   /// Why no item is taken while the reserve cannot be allocated.
   func failure(of file: OutboxFile) -> OutboxStoreFailure {
     guard let obstacle = obstacle.withLock(\.self) else { return .full(file) }
-    return .unavailable("The outbox takes no items, for its reserve \(path) \(obstacle).")
+    return .unavailable("The outbox accepts no items, because its reserve \(path) \(obstacle).")
   }
 
   private static func obstacle(_ code: Int32) -> String? {

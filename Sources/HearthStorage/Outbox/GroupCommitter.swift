@@ -13,7 +13,7 @@ final class GroupCommitter: Sendable {
     case growth
     /// The request is carried out on a full disk as well, with the help of the reserve.
     case completion
-    /// The request goes by no time: it is carried out also where the schedule cannot be brought in step with the clock.
+    /// The request depends on no time: it is carried out even if the schedule cannot follow the clock.
     case reading
   }
 

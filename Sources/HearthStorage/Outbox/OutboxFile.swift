@@ -51,7 +51,7 @@ struct OutboxFile: Sendable {
     return hearth_identify_file(AT_FDCWD, path, 0, &marks) == 0 ? Identity(marks: marks) : nil
   }
 
-  /// Tells whether the path leads to this file still. If that cannot be told, it is taken to.
+  /// Returns whether the path still leads to this file. If that cannot be told, it is taken to.
   func holds(_ opened: Identity?) -> Bool { Self.leads(path, to: opened) }
 
   /// The same for the log.
@@ -140,7 +140,7 @@ struct OutboxFile: Sendable {
     _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
-  /// Throws where opening what lies there would wait for another program, and where a newer version wrote the database.
+  /// Throws if opening what lies there would wait for another program, and where a newer version wrote the database.
   /// That is opened for reading only: not even its log is written back.
   func refuseUnfit() throws(OutboxStoreFailure) {
     var status = stat()

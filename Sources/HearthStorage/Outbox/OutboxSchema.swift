@@ -19,7 +19,7 @@ enum OutboxSchema {
     return migrator
   }
 
-  /// Tells whether a newer version made the database. One whose list of migrations is damaged is no newer one.
+  /// Returns whether a newer version made the database. One whose list of migrations is damaged is no newer one.
   static func isNewer(_ db: Database) throws -> Bool {
     guard try migrator.hasBeenSuperseded(db) else { return false }
     return try !hasUnreadableList(db)
@@ -42,7 +42,7 @@ enum OutboxSchema {
     return try db.tableExists("grdb_migrations") && Row.fetchOne(db, sql: sql) != nil
   }
 
-  /// Tells whether the list of migrations contradicts what they have made.
+  /// Returns whether the list of migrations contradicts what they have made.
   static func isContradictory(_ db: Database) throws -> Bool {
     let applied = try migrator.appliedIdentifiers(db)
     let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")

@@ -285,6 +285,6 @@ extension OutboxTransaction {
 }
 
 extension StoredItem {
-  /// Since when a head could have been sent. It orders new items and those that are due again.
+  /// The time since which a head could have been sent. It orders new items and those that are due again.
   fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
 }

@@ -126,13 +126,13 @@ extension OutboxTransaction {
       .sorted { $0.position < $1.position }
   }
 
-  /// Tells whether a newer item with its `replaceKey` was accepted, so that it is not sent again.
+  /// Returns whether a newer item with its `replaceKey` was accepted, so that it is not sent again.
   func isOutdated(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try number(OutboxQueries.newerToReplace, [item.owner, key, item.madeAt.milliseconds, item.number]) != nil
   }
 
-  /// Tells whether the request of an older item with its `replaceKey` may be under way. It waits for its end.
+  /// Returns whether the request of an older item with its `replaceKey` may be under way. It waits for its end.
   func isOvertaking(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try rows(OutboxQueries.byReplaceKey, [item.owner, key]).contains {

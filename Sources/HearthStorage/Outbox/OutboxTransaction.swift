@@ -184,7 +184,7 @@ final class OutboxTransaction {
     return first.map { ($0.number, $0.isHead, $0.isHeld) }
   }
 
-  /// Tells whether a new item of the lane stands behind another.
+  /// Returns whether a new item of the lane has to wait for another.
   func isLaneBusy(_ owner: Int64, _ lane: Name) throws -> Bool {
     if claims.isClaimed(owner, lane) { return true }
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil

@@ -21,7 +21,7 @@ struct AccountFile {
   }
 
   /// Adds a table; `accept` is called once it can be used, right before it is, with the path of the new file. Returns where
-  /// the file before is kept; nil where there was none. `isTrial`: nothing is written.
+  /// the file before is kept; nil if there was none. `isTrial`: nothing is written.
   @discardableResult
   func add(
     _ table: TOMLTable, of account: AccountName, isTrial: Bool = false, accept: (_ draft: String) throws -> Void
@@ -66,12 +66,12 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// The lines that select the account for programs that name none; empty where there is no file.
+  /// The lines that select the account for programs that name none; empty if there is no file.
   func ruleLines(of account: AccountName) throws -> [Int] {
     TOMLDocument(try ConfigurationEdit(path).bytes ?? []).ruleLines(of: account.description)
   }
 
-  /// Changes keys of an account's table: `change` is given what is written there, nil where nothing is, and returns what is
+  /// Changes keys of an account's table: `change` is given what is written there, nil if nothing is, and returns what is
   /// to be. Returns where the file before is kept.
   func change(
     _ keys: [String], of account: AccountName, _ change: (_ key: String, _ old: String?) throws -> String?
@@ -94,7 +94,7 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Replaces the whole file, if it still holds `before` (empty where there is none). Returns where the file before is kept.
+  /// Replaces the whole file, if it still holds `before` (empty if there is none). Returns where the file before is kept.
   func replace(_ before: [UInt8], with after: [UInt8]) throws -> String? {
     let edit = try ConfigurationEdit(path)
     guard edit.bytes ?? [] == before else {

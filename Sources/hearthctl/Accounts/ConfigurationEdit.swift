@@ -9,7 +9,7 @@ struct ConfigurationEdit {
   private let folder: FolderLock
   private let before: (status: stat, bytes: [UInt8])?
 
-  /// It is nil where there is no file yet.
+  /// It is nil if there is no file yet.
   var bytes: [UInt8]? { before?.bytes }
 
   /// What was there before is kept here.
@@ -110,7 +110,7 @@ extension ConfigurationEdit {
     return String(cString: place)
   }
 
-  /// It is nil where there is no such file.
+  /// It is nil if there is no such file.
   private static func read(
     _ place: String, named path: String
   ) throws(CommandFailure) -> (status: stat, bytes: [UInt8])? {

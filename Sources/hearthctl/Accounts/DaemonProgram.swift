@@ -67,7 +67,7 @@ struct DaemonProgram {
   struct Provider {
     let name: String
     let type: String
-    /// It is nil where each customer has one of their own, or there is none.
+    /// It is nil if each customer has one of their own, or there is none.
     let issuer: String?
     let issuerExample: String?
     /// The keys that an account has to have, and those that most clients need.
@@ -79,7 +79,7 @@ struct DaemonProgram {
   }
 
   struct Endpoints {
-    /// It is nil where the endpoints are configured.
+    /// It is nil if the endpoints are configured.
     let discovery: String?
     let token: String?
     let hasBrowser: Bool

@@ -95,7 +95,7 @@ struct TOMLDocument {
     return true
   }
 
-  /// Gives a key of a table the value that `change` makes of what is written there, nil where it is not there: in its place,
+  /// Gives a key of a table the value that `change` makes of what is written there, nil if it is not there: in its place,
   /// or after the table's last line. The comment behind a value stays. Where `change` returns nil the key's lines go. False
   /// where there is no such header.
   mutating func change(_ key: String, in path: [String], _ change: (String?) throws -> String?) rethrows -> Bool {

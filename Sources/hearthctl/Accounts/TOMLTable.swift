@@ -28,7 +28,7 @@ struct TOMLTable {
     if !values.isEmpty { entries.append((key, .strings(values))) }
   }
 
-  /// Its lines, each with its end. Throws where a value has a character that would not be seen in the file.
+  /// Its lines, each with its end. Throws if a value has a character that would not be seen in the file.
   func text() throws(ValidationError) -> String {
     let header = "[\(try path.map(Self.key).joined(separator: "."))]"
     var lines = isElement ? "[\(header)]\n" : "\(header)\n"

@@ -14,7 +14,7 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Throws where nothing could be written there, so that the request need not be sent.
+  /// Throws if nothing could be written there, so that the request need not be sent.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)

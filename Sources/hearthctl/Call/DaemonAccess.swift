@@ -49,7 +49,7 @@ extension DaemonAccess {
     return try ControlClient(path: socketPath, timeout: limits.call, connecting: limits.connecting)
   }
 
-  /// It is nil where no daemon runs.
+  /// It is nil if no daemon runs.
   func connectIfRunning() throws -> ControlClient? {
     do {
       return try connect(timeout: ControlClient.shortTimeout)
@@ -75,7 +75,7 @@ extension ControlClient {
   /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
   static let shortTimeout: Duration = .seconds(15)
 
-  /// It is nil where the daemon refuses the call because the outbox cannot be read.
+  /// It is nil if the daemon refuses the call because the outbox cannot be read.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
@@ -118,7 +118,7 @@ extension EventFollower {
   }
 }
 
-/// A variable of the environment; nil where it is unset or empty.
+/// A variable of the environment; nil if it is unset or empty.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   return String(cString: value)

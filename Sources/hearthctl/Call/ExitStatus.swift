@@ -62,7 +62,7 @@ enum ExitStatus: Int32, CaseIterable {
 /// Ends the program with this exit status; the message goes to stderr.
 struct CommandFailure: Error, Equatable {
   let status: ExitStatus
-  /// It is nil where everything is on the screen already.
+  /// It is nil if everything is on the screen already.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {

@@ -63,12 +63,12 @@ struct ImportBatches: ~Copyable {
     if known == content {
       counts.known += 1
     } else {
-      refuse(number, "The idempotency key stands for an item with another content.")
+      refuse(number, "Another item with different content has this idempotency key.")
     }
     return true
   }
 
-  /// As if it were exported now; of what was in flight it stays open since when.
+  /// The item as if it were exported now. If it was in flight, its result counts as unknown since its export.
   private static func unsent(_ object: JSONObject) -> JSONObject {
     var object = object
     if object["state"] == .string(OutboxItem.State.inFlight.rawValue), object["unknownSince"] == nil {

@@ -60,7 +60,7 @@ enum Input {
     return line
   }
 
-  /// What is typed in answer to a question, which may be nothing; nil where the terminal has ended.
+  /// What is typed in answer to a question, which may be nothing; nil if the terminal has ended.
   static func answer(_ question: String, echo: Bool = true) throws -> String? {
     try typed(question, echo: echo)?.trimmingBlanks()
   }
@@ -82,7 +82,7 @@ enum Input {
     return try line.next()
   }
 
-  /// The next line of standard input, without its end; nil where there is none. Read byte by byte, since the buffer of
+  /// The next line of standard input, without its end; nil if there is none. Read byte by byte, since the buffer of
   /// a stream would keep what went through it until the program ends.
   private static func secretLine() -> String? {
     var line: [UInt8] = []

@@ -12,7 +12,7 @@ struct PlainLine {
   private var flags: [String] = []
   private var options: [(name: String, value: String)] = []
 
-  /// It is nil where ArgumentParser is to read the line.
+  /// It is nil if ArgumentParser is to read the line.
   static func call(_ line: ArraySlice<String>) -> (any PlainCall)? {
     let verb = line.dropFirst()
     guard let call = try? read(line.first, verb), (try? call.validate()) != nil else { return nil }
@@ -108,7 +108,7 @@ struct PlainLine {
 
   private func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }
 
-  /// It is nil where the option is not given.
+  /// It is nil if the option is not given.
   private func value(_ option: String) throws -> String? {
     let values = values(option)
     guard values.count <= 1 else { throw NotPlain() }

@@ -73,7 +73,7 @@ final class RequestBody {
     }
   }
 
-  /// The piece that begins there; empty where the body ends.
+  /// The piece that begins there; empty if the body ends.
   func piece(at offset: Int) throws -> [UInt8] {
     switch source {
     case .bytes(let bytes): return Array(bytes.dropFirst(offset).prefix(Self.pieceSize))

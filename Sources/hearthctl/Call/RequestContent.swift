@@ -90,7 +90,7 @@ struct RequestContent: Hashable {
     }
   }
 
-  /// It is nil where there is none.
+  /// It is nil if there is none.
   func streamedBody() throws -> RequestBody? {
     guard let data else { return nil }
     if data == "-" || data.hasPrefix("@") { return try RequestBody(path: data == "-" ? "-" : String(data.dropFirst())) }
@@ -106,7 +106,7 @@ struct RequestContent: Hashable {
 }
 
 extension APIRequest.Header {
-  /// Written as `Name: value`; nil where it is not.
+  /// Written as `Name: value`; nil if it is not.
   fileprivate init?(line: String) {
     guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
     self.init(name: String(line[..<colon]), value: line[line.index(after: colon)...].trimmingBlanks())

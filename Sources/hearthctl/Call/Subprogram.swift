@@ -5,7 +5,7 @@ import HearthCore
 struct Subprogram {
   let path: String
 
-  /// The first of these folders that has it; nil where none has.
+  /// The first of these folders that has it; nil if none has.
   static func find(_ name: String, in folders: some Sequence<String>) -> Subprogram? {
     folders.lazy.map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
       .map(Subprogram.init)
@@ -14,7 +14,7 @@ struct Subprogram {
   /// The folders of `$PATH`.
   static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
 
-  /// Throws where it cannot be run, or has not ended within this time; then it is killed.
+  /// Throws if it cannot be run, or has not ended within this time; then it is killed.
   func output(_ arguments: [String], within limit: Duration) throws(CommandFailure) -> [UInt8] {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "There is no pipe (\(reason())).") }
@@ -42,7 +42,7 @@ struct Subprogram {
     return output
   }
 
-  /// It is nil where it has not ended until then.
+  /// It is nil if it has not ended until then.
   private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

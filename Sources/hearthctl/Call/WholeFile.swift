@@ -30,7 +30,7 @@ enum WholeFile {
     return true
   }
 
-  /// It is nil where it cannot be read, or there is more than `limit`, in bytes.
+  /// It is nil if it cannot be read, or there is more than `limit`, in bytes.
   static func read(_ descriptor: Int32, limit: Int = .max) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

@@ -68,7 +68,7 @@ struct CredentialChoice: Hashable {
 }
 
 extension HTTPURL {
-  /// The root of a host, with its port where it has one; nil where `host` is anything else.
+  /// The root of a host, with its port where it has one; nil if `host` is anything else.
   static func root(_ scheme: String, _ host: String) -> HTTPURL? {
     (try? HTTPURL("\(scheme)://\(host)/")).flatMap { $0.target == "/" ? $0 : nil }
   }

@@ -5,7 +5,7 @@ import HearthCore
 /// of Google's (https://google.aip.dev/auth/4117). They read a failure from standard output, as JSON, and only from a
 /// program that exits with 0. Some mix standard error into it, so nothing is said there.
 struct CredentialGoogleCall: HelperCall {
-  /// Where they exchange it, unless they are told otherwise; they do not say.
+  /// Where the libraries exchange the token by default. They do not say which address they use.
   static let url = "https://sts.googleapis.com/v1/token"
   /// The types of OpenID Connect. What else there is, is SAML.
   private static let tokenTypes = ["urn:ietf:params:oauth:token-type:id_token", "urn:ietf:params:oauth:token-type:jwt"]

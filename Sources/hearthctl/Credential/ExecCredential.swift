@@ -7,7 +7,7 @@ struct ExecCredential {
   private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
 
   let version: String
-  /// The URL of the cluster; nil where the client was not told to say it.
+  /// The URL of the cluster; nil if the client was not told to say it.
   let server: String?
 
   /// Reads `KUBERNETES_EXEC_INFO`, which a person who tries the plugin out has not set. Throws a sentence where it is no

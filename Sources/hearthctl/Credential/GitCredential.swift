@@ -18,7 +18,7 @@ struct GitCredential {
     }
   }
 
-  /// The URL of the server; nil where it is asked for in another way than over HTTP, or by what is no host.
+  /// The URL of the server; nil if it is asked for in another way than over HTTP, or by what is no host.
   var url: String? {
     guard let scheme = attributes["protocol"], ["http", "https"].contains(scheme), let host = attributes["host"] else {
       return nil

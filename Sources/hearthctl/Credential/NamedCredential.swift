@@ -11,7 +11,7 @@ struct NamedCredential {
   /// Why there is no token.
   struct Refusal: Error {
     let error: RPCError
-    /// Whether the account that refused is surely the one that is asked for, so that nobody else can have the password.
+    /// Whether the caller certainly asks for the account that refused, so that no other account may answer.
     let isFinal: Bool
   }
 

@@ -4,14 +4,14 @@ import HearthCore
 struct LifeBar {
   /// The part of the whole life that is left, from 0 to 1.
   let left: Double
-  /// What is left of it when it is refreshed; nil where it is not.
+  /// What is left of it when it is refreshed; nil if it is not.
   let refresh: Double?
   /// In characters.
   let width: Int
   /// With the block characters of Unicode, in eighths of a character; else in ASCII.
   let hasBlocks: Bool
 
-  /// It is nil where the token names no expiry.
+  /// It is nil if the token names no expiry.
   init?(_ token: SessionStatus.TokenLife, at now: Timestamp, width: Int, hasBlocks: Bool) {
     guard let lifetime = token.lifetime, lifetime > .zero, let remaining = token.remaining(at: now) else { return nil }
     func share(_ left: Duration) -> Double { min(max(left / lifetime, 0), 1) }

@@ -6,7 +6,7 @@ struct LiveScreen: ~Copyable {
   /// How often an interruption is looked for.
   static let step: Duration = .milliseconds(250)
 
-  /// It is nil where no keys are read.
+  /// It is nil if no keys are read.
   let keys: KeyInput?
 
   /// Until `body` returns or throws; a signal to end makes `Interruption.hasCome` true and no more, and one to stop is

@@ -7,7 +7,7 @@ struct Screen {
   /// Block characters can be shown, and colours set.
   let canDraw: Bool
 
-  /// It is nil where messages go elsewhere.
+  /// It is nil if messages go elsewhere.
   static var current: Screen? {
     guard isatty(STDERR_FILENO) == 1 else { return nil }
     var size = winsize()
@@ -34,7 +34,7 @@ struct Screen {
     return ["UTF-8", "UTF8"].contains { locale.uppercased().contains($0) }
   }
 
-  /// The lines of a QR code of this address, as large as there is room for, with `others` lines below it; nil where it
+  /// The lines of a QR code of this address, as large as there is room for, with `others` lines below it; nil if it
   /// does not fit. The margin of the standard is four modules (ISO/IEC 18004, 6.3.8); readers manage with two.
   func qrCode(of address: String, others: Int) -> [String]? {
     guard canDraw, let code = QRCode(address) else { return nil }

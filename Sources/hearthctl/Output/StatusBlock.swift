@@ -3,7 +3,7 @@ import HearthCore
 /// One account's status as a short block for people.
 struct StatusBlock {
   let session: SessionStatus
-  /// It is nil where the daemon could not read it.
+  /// It is nil if the daemon could not read it.
   let outbox: OutboxStats?
   let now: Timestamp
   let paint: Paint

@@ -6,7 +6,7 @@ import HearthCore
 struct BegunAction {
   /// `Refreshing work`.
   let name: String
-  /// What came of it, as a sentence; nil while it goes on. Throws where the daemon is gone.
+  /// What came of it, as a sentence; nil while it goes on. Throws if the daemon is gone.
   let result: (inout ControlClient) throws -> String?
 
   init(_ action: TopKey.Action, _ chosen: TopAccount, _ daemon: inout ControlClient) throws {

@@ -121,7 +121,7 @@ struct AccountAddVerb: ParsableCommand {
     var trouble: String?
   }
 
-  /// Tries the provider, and gives the issuer the final slash that it has in its own document. Throws where the account
+  /// Tries the provider, and gives the issuer the final slash that it has in its own document. Throws if the account
   /// cannot work; where the provider does not answer, a person is asked.
   private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
     do {
@@ -208,7 +208,7 @@ struct AccountAddVerb: ParsableCommand {
 }
 
 extension DaemonProgram.Endpoints {
-  /// What is said of them; nil where the account is of a kind that has none.
+  /// What is said of them; nil if the account is of a kind that has none.
   fileprivate var sentence: String? {
     guard let token else { return nil }
     guard let discovery else { return "Its token endpoint is \(token)." }

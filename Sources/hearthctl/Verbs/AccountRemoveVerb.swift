@@ -46,7 +46,7 @@ struct AccountRemoveVerb: ParsableCommand {
 
   /// What a person should know before the account is gone.
   private struct Before {
-    /// It is nil where no daemon knows.
+    /// It is nil if no daemon knows.
     var session: SessionStatus?
     /// Items that are not delivered yet.
     var waiting = 0
@@ -60,7 +60,7 @@ struct AccountRemoveVerb: ParsableCommand {
       }
     }
 
-    /// It is nil where there is nothing to ask about.
+    /// It is nil if there is nothing to ask about.
     func question(_ account: AccountName, _ path: String, keepCredential: Bool) -> String? {
       let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
       let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
@@ -98,7 +98,7 @@ struct AccountRemoveVerb: ParsableCommand {
     return before
   }
 
-  /// It is nil where there was nothing to sign out of.
+  /// It is nil if there was nothing to sign out of.
   private func signOut(of account: AccountName, _ setting: AccountSetting) throws -> SignedOut? {
     guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return nil }
     do throws(ControlClient.Failure) {

@@ -23,7 +23,7 @@ struct AccountOptions: ParsableArguments {
 /// The configuration, and whether the daemon that runs serves it.
 struct AccountSetting {
   let file: AccountFile
-  /// It is nil where no daemon runs; false: its configuration is another file.
+  /// It is nil if no daemon runs; false: its configuration is another file.
   let isServed: Bool?
 
   init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {

@@ -68,7 +68,7 @@ struct LogoutVerb: ParsableCommand {
 }
 
 extension SignedOut.Revocation {
-  /// What the person should know of it; nil where the grant is revoked.
+  /// What the person should know of it; nil if the grant is revoked.
   var note: String? {
     switch self {
     case .done: nil

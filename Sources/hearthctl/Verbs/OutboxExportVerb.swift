@@ -73,7 +73,7 @@ struct OutboxExportVerb: ParsableCommand {
     return counts
   }
 
-  /// How many there are; nil where nobody counts them.
+  /// How many there are; nil if nobody counts them.
   private func count(_ query: OutboxQuery, _ daemon: inout ControlClient) throws -> Int? {
     guard query.state == nil, query.lane == nil else { return nil }
     let stats = try daemon.call(GetOutboxStats(query.account)).value

@@ -41,7 +41,7 @@ struct ProtectVerb: ParsableCommand {
 
   func validate() throws {
     guard keyFile == nil || way == .keyFile else {
-      throw ValidationError("--key-file means nothing without --with key-file.")
+      throw ValidationError("--key-file has no effect without --with key-file.")
     }
   }
 
@@ -87,7 +87,7 @@ struct ProtectVerb: ParsableCommand {
       ?? configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)] + "\(account).key"
   }
 
-  /// Throws where one secret would take the place of another of its kind: of two only one can be known at a time.
+  /// Throws if one secret would take the place of another of its kind: of two only one can be known at a time.
   private func needsChange(_ before: DaemonProgram.Account, _ configuration: String) throws(CommandFailure) -> Bool {
     guard before.protection == way.rawValue else { return true }
     switch way {
@@ -105,7 +105,7 @@ struct ProtectVerb: ParsableCommand {
   }
 
   /// Makes sure that the credential can be opened. Returns the passphrase that the daemon needs after its reload: the new
-  /// one, or the one until now; nil where there is none.
+  /// one, or the one until now; nil if there is none.
   private func open(
     _ account: AccountName, _ before: DaemonProgram.Account, _ daemon: inout ControlClient
   ) throws -> Secret? {

@@ -154,7 +154,7 @@ struct AnswerHead {
 }
 
 extension ExitStatus {
-  /// What the status of an API's answer means for a command that asked for it; nil where it is no error.
+  /// What the status of an API's answer means for a command that asked for it; nil if it is no error.
   init?(httpStatus: Int) {
     switch httpStatus {
     case ..<400: return nil

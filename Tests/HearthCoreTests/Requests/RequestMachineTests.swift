@@ -236,7 +236,7 @@ import Testing
     #expect(try sentence("POST", .notSent(message: "refused")) == "refused. The request was not sent.")
     #expect(
       try sentence("POST", .unanswered(message: "late"))
-        == "late. Nothing tells whether the API did what the request asks.")
+        == "late. It is not known whether the API did what the request asked.")
     #expect(try sentence("GET", .unanswered(message: "late")) == "late.")
     #expect(
       try sentence("POST", .notSent(message: "refused"), redirected: true)

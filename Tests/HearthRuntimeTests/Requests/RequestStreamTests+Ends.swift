@@ -138,7 +138,7 @@ extension RequestStreamTests {
       #expect(
         await reading
           == .unanswered(
-            message: "no answer within 30.0 seconds. Nothing tells whether the API did what the request asks."))
+            message: "no answer within 30.0 seconds. It is not known whether the API did what the request asked."))
       #expect(exchange.isCancelled)
     }
   }

@@ -102,7 +102,7 @@ struct CredentialFileTests {
       (#"{"version":1,"grant":{"accessToken":7}}"#, #"its field "grant.accessToken" has the wrong type"#),
       (
         #"{"version":1,"grant":{"accessToken":"secret","expiresAt":"soon"}}"#,
-        #"its field "grant.expiresAt" is no time"#
+        #"its field "grant.expiresAt" is not a time"#
       ),
       (
         #"{"version":1,"grant":{"accessToken":"a\r\nX: y"}}"#,
@@ -120,7 +120,7 @@ struct CredentialFileTests {
         #"{"version":1,"grant":{"accessToken":"a","refreshToken":"a\u0000"}}"#,
         #"its field "grant.refreshToken" has characters that it cannot have"#
       ),
-      (#"{"version":1,"origin":"id.example.com","grant":{"accessToken":"secret"}}"#, "its origin is no URL"),
+      (#"{"version":1,"origin":"id.example.com","grant":{"accessToken":"secret"}}"#, "its origin is not a URL"),
       (
         #"{"version":1,"grant":{"accessToken":"secret"},"ended":{"reason":"signedOut","at":"2026-11-21T10:00:00Z"}}"#,
         "it holds more than one of grant, sealed and ended"

@@ -155,7 +155,7 @@ import Testing
       let outbox = StoreFixture(folder: folder, store: store, clock: clock)
       await #expect(
         throws: OutboxStoreFailure.unavailable(
-          "The outbox takes no items, for its reserve \(reserve) \(what): move away what lies there.")
+          "The outbox accepts no items, because its reserve \(reserve) \(what): move away what lies there.")
       ) { try await outbox.add(Sample.draft("/1")) }
       #expect(try await store.stats(of: nil).pending == 0)
       // Of either kind.

@@ -6,7 +6,7 @@ struct QRCode {
   let mask: Int
   private let grid: QRGrid
 
-  /// It is nil where the text has more bytes than version 10 takes. `mask`: this one, instead of the best.
+  /// It is nil if the text has more bytes than version 10 takes. `mask`: this one, instead of the best.
   init?(_ text: String, mask: Int? = nil) {
     let bytes = Array(text.utf8)
     guard let version = QRVersion.smallest(for: bytes.count) else { return nil }
@@ -48,7 +48,7 @@ struct QRVersion: Equatable {
 
   var size: Int { 17 + 4 * number }
 
-  /// It is nil where none takes so many bytes.
+  /// It is nil if none takes so many bytes.
   static func smallest(for count: Int) -> QRVersion? {
     (1...10).lazy.map(QRVersion.init).first { $0.capacity >= count }
   }
