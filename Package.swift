@@ -201,7 +201,8 @@ let package = Package(
       "HearthStorageTests",
       [
         "HearthCore", "HearthHashing", "HearthLinux", "HearthStorage", "CDiskFaults", .crypto, .grdb, .logging,
-      ]),
+      ],
+      exclude: ["Samples"]),
     tests("hearthdTests", ["hearthd", .argumentParser, .logging, .tomlKit]),
     tests(
       "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .logging, .serviceLifecycle]),
