@@ -209,7 +209,7 @@ $(RELEASE)/hearthd:
 install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (/usr/local; ~/.local works too)
 	install -d "$(DESTDIR)$(BINDIR)" $(foreach folder,docs hearth pictures,"$(DESTDIR)$(DOCDIR)/etc/$(folder)")
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
-	install -m 755 etc/docker-credential-hearth "$(DESTDIR)$(BINDIR)/"
+	install -m 755 etc/docker-credential-hearth etc/bazel-credential-hearth "$(DESTDIR)$(BINDIR)/"
 	install -m 644 README.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md CHANGELOG.md LICENSE \
 	  systemd/sandbox.conf.example "$(DESTDIR)$(DOCDIR)/"
 	install -m 644 etc/docs/*.md "$(DESTDIR)$(DOCDIR)/etc/docs/"
@@ -250,7 +250,7 @@ install-units:
 	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
 
 uninstall: ## remove what install has put below PREFIX; keeps state and configuration
-	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
+	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth bazel-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
 	rm -f "$(DESTDIR)$(MANDIR)"/man1/hearthctl.1 "$(DESTDIR)$(MANDIR)"/man1/hearthctl-*.1 \

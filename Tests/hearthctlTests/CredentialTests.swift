@@ -186,6 +186,67 @@ import Testing
     #expect(!opaque.output.contains("secret"))
   }
 
+  @Test("go gets the header of a server once that has refused a request, or at once if it was named")
+  func goauth() async throws {
+    let answer = "https://git.example.com\n\nAuthorization: Bearer secret\n\n"
+    func run(_ words: String..., input: String = "") async throws -> Program.Outcome {
+      let outcome = try await self.run(["goauth"] + words, input: input).0
+      #expect((outcome.status, outcome.errors) == (0, ""))
+      return outcome
+    }
+    #expect(try await run().output == "")
+    let refused = try await run(
+      "https://git.example.com/notes/@v/list", input: "HTTP/2.0 401 Unauthorized\nContent-Length: 3\n\n")
+    #expect(refused.output == answer)
+    #expect(try await run("--for", "https://git.example.com/").output == answer)
+    let other = "https://elsewhere.example.com/notes"
+    #expect(try await run(other).output == "")
+    #expect(try await run("--for", "https://git.example.com/", other).output == "", "the token would be sent there")
+    #expect(try await run("no URL").output == "")
+  }
+
+  @Test("Bazel gets the headers for a URI and their end, and no headers for another server")
+  func bazel() async throws {
+    let known = try await run(["bazel", "get"], input: #"{"uri": "https://git.example.com/cas", "more": 1}"#).0
+    #expect(
+      known.output
+        == #"{"headers":{"Authorization":["Bearer secret"]},"expires":"2026-11-21T11:00:00.000Z"}"# + "\n")
+    let other = try await run(["bazel", "get"], input: #"{"uri": "https://elsewhere.example.com/"}"#).0
+    #expect((other.status, other.output) == (0, #"{"headers":{}}"# + "\n"))
+    for input in ["", "{}", "https://git.example.com/"] {
+      let unclear = try await run(["bazel", "get"], input: input).0
+      #expect((unclear.status, unclear.output) == (64, ""))
+      #expect(unclear.errors.contains(#"{"uri": "https://…"}"#))
+    }
+    let unknown = try await run(["bazel", "put"]).0
+    #expect(unknown.status == 1 && unknown.errors.contains("put"))
+  }
+
+  @Test("terraform gets the token of a host, an empty object for another one, and is told that Hearth stores none")
+  func terraform() async throws {
+    #expect(try await run(["terraform", "get", "git.example.com"]).0.output == #"{"token":"secret"}"# + "\n")
+    for host in ["elsewhere.example.com", "git.example.com/x", "ada@git.example.com"] {
+      let other = try await run(["terraform", "get", host]).0
+      #expect((other.status, other.output) == (0, "{}\n"), "\(host)")
+    }
+    for operation in ["store", "forget"] {
+      let refused = try await run(["terraform", operation, "git.example.com"], input: #"{"token": "other"}"#).0
+      #expect((refused.status, refused.output) == (1, ""))
+      #expect(refused.errors.contains("hearthctl login"))
+    }
+  }
+
+  @Test("token --headers json prints an object of headers, and nothing beside it")
+  func headers() async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { _ in .result(Self.answer("secret")) }
+    let environment = ["HEARTH_SOCKET": daemon.path]
+    let outcome = try await Program.run(["token", "work", "--headers", "json"], environment: environment)
+    #expect(outcome.output == #"{"Authorization":"Bearer secret"}"# + "\n")
+    let both = try await Program.run(["token", "work", "--headers", "json", "--header"], environment: environment)
+    #expect((both.status, both.output) == (64, ""))
+  }
+
   @Test("token --for asks for a token that is to be sent there")
   func tokenFor() async throws {
     let folder = TemporaryFolder()

@@ -53,6 +53,24 @@ import Testing
     Case("kubectl", .later, output: "", errors: later, 5),
     Case("kubectl", .otherServer, output: "", errors: "among its api_origins", 1),
     Case("kubectl", .noDaemon, output: "", errors: "No daemon answers", 6),
+    // cmd/go/internal/auth: standard error is kept for "go -x"; any status but 0. Nothing said is nothing known.
+    Case("goauth", .locked, output: "", errors: locked, 4),
+    Case("goauth", .signedOut, output: "", errors: signedOut, 3),
+    Case("goauth", .later, output: "", errors: later, 5),
+    Case("goauth", .otherServer, output: "", errors: "", 0),
+    Case("goauth", .noDaemon, output: "", errors: "No daemon answers", 6),
+    // credential-helper-spec: standard error is shown; any status but 0. No headers are no failure.
+    Case("bazel", .locked, output: "", errors: locked, 4),
+    Case("bazel", .signedOut, output: "", errors: signedOut, 3),
+    Case("bazel", .later, output: "", errors: later, 5),
+    Case("bazel", .otherServer, output: #"{"headers":{}}"# + "\n", errors: "", 0),
+    Case("bazel", .noDaemon, output: "", errors: "No daemon answers", 6),
+    // Terraform's credentials helpers: standard error is shown; any status but 0. An empty object is no failure.
+    Case("terraform", .locked, output: "", errors: locked, 4),
+    Case("terraform", .signedOut, output: "", errors: signedOut, 3),
+    Case("terraform", .later, output: "", errors: later, 5),
+    Case("terraform", .otherServer, output: "{}\n", errors: "", 0),
+    Case("terraform", .noDaemon, output: "", errors: "No daemon answers", 6),
     // AIP-4117: JSON on standard output, which is read only if the status is 0. google-auth mixes standard error into it.
     Case("google", .locked, output: google("locked", locked), errors: "", 0),
     Case("google", .signedOut, output: google("signInNeeded", signedOut), errors: "", 0),
@@ -78,6 +96,9 @@ import Testing
       switch caller {
       case "git": (["git", "get"], "protocol=https\nhost=x.example.com\n\n")
       case "docker": (["docker", "get"], "x.example.com\n")
+      case "goauth": (["goauth", server + "/notes"], "HTTP/2.0 401 Unauthorized\n\n")
+      case "bazel": (["bazel", "get"], #"{"uri": "https://x.example.com/notes"}"#)
+      case "terraform": (["terraform", "get", "x.example.com"], "")
       default: ([caller, "--for", server], "")
       }
     return try await Program.run(["credential"] + words, input: input, environment: ["HEARTH_SOCKET": socket])

@@ -12,7 +12,7 @@ import Testing
   @Test("What they tell other programs to run is understood")
   func otherPrograms() throws {
     // In a line of configuration a call ends with the quotation; in the shell where the next program begins.
-    let calls = page("etc/docs/helpers.md").matches(of: /hearthctl ((?:token work|credential) [^`'"|\\\n]+)/)
+    let calls = page("etc/docs/helpers.md").matches(of: /hearthctl ((?:token work|credential) [^`'"|;\\\n]+)/)
     #expect(calls.count >= 6)
     for call in calls {
       var words = call.1.split(separator: " ").map(String.init)

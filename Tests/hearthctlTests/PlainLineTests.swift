@@ -19,6 +19,9 @@ import Testing
     case let verb as CredentialDockerVerb: AnyHashable(verb.call)
     case let verb as CredentialKubectlVerb: AnyHashable(verb.call)
     case let verb as CredentialGoogleVerb: AnyHashable(verb.call)
+    case let verb as CredentialGoauthVerb: AnyHashable(verb.call)
+    case let verb as CredentialBazelVerb: AnyHashable(verb.call)
+    case let verb as CredentialTerraformVerb: AnyHashable(verb.call)
     default: nil
     }
   }
@@ -37,6 +40,8 @@ import Testing
       "credential docker list --username me", "credential docker get --json", "credential kubectl",
       "credential kubectl --account work --socket /s", "credential google --for https://x --account work",
       "credential google", "credential kubectl --for https://x --account work", "token work --for https://x --header",
+      "token work --headers json", "credential goauth", "credential goauth https://x/y --account work --for https://x",
+      "credential bazel get --account work", "credential terraform get x.example.com --socket /s",
     ])
   func plainCalls(line: String) throws {
     let words = line.split(separator: " ").map(String.init)
@@ -55,7 +60,9 @@ import Testing
       "outbox list", "outbox add work POST", "outbox add work POST https://x -d -",
       "outbox add work POST https://x --unordered --lane l", "outbox add work POST https://x --header @- --data -",
       "refresh work", "--version", "bogus", "credential", "credential git", "credential help git",
-      "credential docker get --bearer", "credential kubectl get",
+      "credential docker get --bearer", "credential kubectl get", "token work --headers yaml",
+      "token work --headers json --header", "token work --headers json --json", "credential goauth a b",
+      "credential bazel", "credential terraform get",
     ])
   func others(line: String) {
     #expect(Self.plain(line.split(separator: " ").map(String.init)) == nil)

@@ -31,10 +31,10 @@ struct PlainLine {
 
   private static func token(_ words: ArraySlice<String>) throws -> TokenCall {
     let line = try PlainLine(
-      words, flags: ["--header"], options: ["--account", "--min-valid", "--for"], arguments: 0...1)
+      words, flags: ["--header"], options: ["--account", "--min-valid", "--for", "--headers"], arguments: 0...1)
     return TokenCall(
       account: try line.arguments.first ?? line.value("--account"), minValid: try line.number("--min-valid"),
-      header: line.flags.contains("--header"),
+      header: line.flags.contains("--header"), headers: try line.choice("--headers"),
       url: try line.value("--for"), daemon: try line.daemon)
   }
 
@@ -78,6 +78,17 @@ struct PlainLine {
     case "google":
       let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...0)
       return CredentialGoogleCall(source: try line.source, url: try line.value("--for") ?? CredentialGoogleCall.url)
+    case "goauth":
+      let line = try PlainLine(words, flags: [], options: ["--account", "--for"], arguments: 0...1)
+      return CredentialGoauthCall(
+        source: try line.source, server: try line.value("--for"), url: line.arguments.first)
+    case "bazel":
+      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 1...1)
+      return CredentialBazelCall(source: try line.source, operation: line.arguments[0])
+    case "terraform":
+      let line = try PlainLine(words, flags: [], options: ["--account"], arguments: 2...2)
+      return CredentialTerraformCall(
+        source: try line.source, operation: line.arguments[0], host: line.arguments[1])
     default: throw NotPlain()
     }
   }
@@ -119,6 +130,12 @@ struct PlainLine {
     guard let value = try value(option) else { return nil }
     guard let number = Number(value) else { throw NotPlain() }
     return number
+  }
+
+  private func choice<Choice: RawRepresentable<String>>(_ option: String) throws -> Choice? {
+    guard let value = try value(option) else { return nil }
+    guard let choice = Choice(rawValue: value) else { throw NotPlain() }
+    return choice
   }
 
   private var source: CredentialChoice {

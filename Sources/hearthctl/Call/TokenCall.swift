@@ -5,11 +5,15 @@ import HearthCore
 
 /// What `token` is asked for.
 struct TokenCall: PlainCall {
+  /// How headers are printed.
+  enum Headers: String, CaseIterable, ExpressibleByArgument { case json }
+
   /// It is nil for the default one.
   let account: String?
   /// In seconds.
   let minValid: Int?
   let header: Bool
+  let headers: Headers?
   /// Where it is to be sent; nil: whoever asked sees to that.
   let url: String?
   /// In seconds, how long to wait for a session that is locked or signed out; nil: not at all.
@@ -19,6 +23,9 @@ struct TokenCall: PlainCall {
   func validate() throws {
     if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
     if let wait, wait < 0 { throw ValidationError("--wait is a number of seconds, 0 or more.") }
+    if headers != nil, header || daemon.json {
+      throw ValidationError("--headers cannot be combined with \(header ? "--header" : "--json").")
+    }
   }
 
   func run() throws {
@@ -27,8 +34,13 @@ struct TokenCall: PlainCall {
     let call = GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url)
     let reply = try wait.map { try waiting(for: call, .seconds($0), &client) } ?? client.call(call)
     let bearer = reply.value.bearer
-    let token = bearer.token.secret.reveal()
-    daemon.output.show(reply.json) { header ? "Authorization: \(bearer.type) \(token)" : token }
+    if headers != nil {
+      Output(isJSON: true).line(JSON.object(["Authorization": .string(bearer.headerValue)]).description)
+    } else {
+      daemon.output.show(reply.json) {
+        header ? "Authorization: \(bearer.headerValue)" : bearer.token.secret.reveal()
+      }
+    }
     if let minValid, let left = bearer.expiresAt?.since(.now), left < .seconds(minValid) {
       Output.note("hearthctl: The token lasts \(left.span), and not \(minValid) s: the provider gives no longer ones.")
     }

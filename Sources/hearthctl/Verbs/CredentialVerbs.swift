@@ -6,6 +6,7 @@ struct CredentialVerb: ParsableCommand {
     commandName: "credential", abstract: "Give other programs a token, in the way that they ask for one.",
     subcommands: [
       CredentialGitVerb.self, CredentialDockerVerb.self, CredentialKubectlVerb.self, CredentialGoogleVerb.self,
+      CredentialGoauthVerb.self, CredentialBazelVerb.self, CredentialTerraformVerb.self,
     ])
 }
 
@@ -111,4 +112,75 @@ struct CredentialGoogleVerb: ParsableCommand {
   func run() throws { try call.run() }
 
   var call: CredentialGoogleCall { CredentialGoogleCall(source: source.choice, url: url) }
+}
+
+struct CredentialGoauthVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "goauth", abstract: "Act as a GOAUTH command of go.",
+    discussion: """
+      go env -w GOAUTH='hearthctl credential goauth'. If several commands are set, go uses the first one that has the \
+      server. For example:
+
+        hearthctl credential goauth https://go.example.com/notes/@v/list
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  @Option(
+    name: .customLong("for"),
+    help: ArgumentHelp(
+      "A server that gets the token with the first request, and not only after it has refused one.", valueName: "url"))
+  var server: String?
+
+  @Argument(help: "The request that was refused; go adds it.")
+  var url: String?
+
+  func run() throws { try call.run() }
+
+  var call: CredentialGoauthCall { CredentialGoauthCall(source: source.choice, server: server, url: url) }
+}
+
+struct CredentialBazelVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "bazel", abstract: "Act as a credential helper of Bazel, and of programs that use its protocol.",
+    discussion: """
+      As the program bazel-credential-hearth, which runs: hearthctl credential bazel "$@". In .bazelrc: common \
+      --credential_helper=build.example.com=bazel-credential-hearth. For example:
+
+        echo '{"uri": "https://build.example.com/"}' | hearthctl credential bazel get
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  @Argument(help: "What Bazel asks for: get.", completion: .list(["get"]))
+  var operation: String
+
+  func run() throws { try call.run() }
+
+  var call: CredentialBazelCall { CredentialBazelCall(source: source.choice, operation: operation) }
+}
+
+struct CredentialTerraformVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "terraform", abstract: "Act as a credentials helper of terraform and tofu.",
+    discussion: """
+      As the program terraform-credentials-hearth in ~/.terraform.d/plugins, which runs: hearthctl credential terraform \
+      "$@". In ~/.terraformrc: credentials_helper "hearth" {}. For example:
+
+        hearthctl credential terraform get terraform.example.com
+      """)
+
+  @OptionGroup var source: CredentialSource
+
+  @Argument(help: "What terraform asks for: get, store or forget.", completion: .list(["get", "store", "forget"]))
+  var operation: String
+
+  @Argument(help: "The server's host name, with its port if it has one.")
+  var host: String
+
+  func run() throws { try call.run() }
+
+  var call: CredentialTerraformCall {
+    CredentialTerraformCall(source: source.choice, operation: operation, host: host)
+  }
 }

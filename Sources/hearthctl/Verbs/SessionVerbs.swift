@@ -32,6 +32,9 @@ struct TokenVerb: ParsableCommand {
   @Flag(help: "Print it as an Authorization header.")
   var header = false
 
+  @Option(help: ArgumentHelp("Print it as an object of headers.", valueName: "json"))
+  var headers: TokenCall.Headers?
+
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
@@ -49,8 +52,8 @@ struct TokenVerb: ParsableCommand {
 
   var call: TokenCall {
     TokenCall(
-      account: choice.account ?? choice.option.account, minValid: minValid, header: header, url: url, wait: wait,
-      daemon: daemonOptions.choice)
+      account: choice.account ?? choice.option.account, minValid: minValid, header: header, headers: headers, url: url,
+      wait: wait, daemon: daemonOptions.choice)
   }
 }
 

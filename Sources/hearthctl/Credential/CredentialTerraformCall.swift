@@ -1,0 +1,23 @@
+import HearthControl
+import HearthCore
+
+/// What terraform and tofu ask of a credentials helper
+/// (https://developer.hashicorp.com/terraform/internals/credentials-helpers). They show what the helper writes to standard
+/// error, and fail if it exits with anything but 0. An empty object means that there is no token for the host.
+struct CredentialTerraformCall: HelperCall {
+  let source: CredentialChoice
+  let operation: String
+  let host: String
+
+  func validate() {}
+
+  func answer() throws {
+    guard operation == "get" else {
+      throw CommandFailure(
+        .failed, "Hearth keeps no tokens of terraform: sign in with \"hearthctl login\" instead of terraform login.")
+    }
+    let token = try HTTPURL.root("https", host).flatMap { try source.token(for: [$0.description]) }
+    let answer: JSON = token.map { ["token": .string($0.bearer.token.secret.reveal())] } ?? [:]
+    Output(isJSON: true).line(answer.description)
+  }
+}
