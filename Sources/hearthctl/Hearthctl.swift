@@ -12,7 +12,7 @@ struct Hearthctl: ParsableCommand {
     version: "hearthctl \(HearthVersion.text)",
     subcommands: SessionVerbs.all + [
       AccountVerb.self, SinkVerb.self, OutboxVerb.self, RequestVerb.self, ExecVerb.self, WhichVerb.self,
-      CredentialVerb.self,
+      CredentialVerb.self, HelperVerb.self,
     ]
       + DaemonVerbs.all)
 }

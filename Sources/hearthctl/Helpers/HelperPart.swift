@@ -1,0 +1,233 @@
+import Glibc
+import HearthControl
+import HearthCore
+
+extension HelperTool {
+  /// What of Hearth's is set up for the tool: of each the words that tell it, the last of which is where the token goes.
+  func setUps() -> [String] {
+    var found: [String] = []
+    for part in parts {
+      switch part {
+      case .lines(let file, _, _): found += HelperLines(Self.text(file.path()), of: name).blocks.map(\.words)
+      case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
+      // Its lines tell it.
+      case .program: break
+      }
+    }
+    return found
+  }
+
+  /// Writes what the tool needs. Returns the files that have changed.
+  func install(_ target: HelperTarget) throws -> [String] {
+    // Nothing is written if something cannot be.
+    for part in parts { _ = try part.write(name, target, isTrial: true) }
+    return try parts.compactMap { try $0.write(name, target, isTrial: false) }
+  }
+
+  /// Removes what Hearth has set up under these words. Returns the files that have changed.
+  func remove(_ words: String) throws -> [String] {
+    let isLast = setUps().count == 1
+    return try parts.compactMap { part in
+      switch part {
+      case .lines(let file, _, _):
+        return try Self.edit(file.path()) { HelperLines($0, of: name).without(words) }
+      case .member(let file, let path, let value):
+        return try Self.edit(file.path()) { text in
+          guard let json = try? JSON(parsing: Array(text.utf8)) else { return text }
+          let isNamed = path.last == "{host}"
+          let member = isNamed ? Array(path.dropLast()) + [words] : path
+          guard let set = json.member(member)?.string, Self.isOurs(set, value) else { return text }
+          return json.setting(member, to: nil).indented() + "\n"
+        }
+      case .program(let file, _):
+        let accounts = words.split(separator: " ").dropLast().map(String.init)
+        let path = file.path(try HelperTarget(account: accounts.first, url: "https://any/"))
+        guard isLast || path.contains(accounts.first ?? "\0"), HelperLines.isOurs(Self.text(path)) else { return nil }
+        return unlink(path) == 0 ? path : nil
+      }
+    }
+  }
+
+  /// The value is one that Hearth writes, for whatever account and server.
+  fileprivate static func isOurs(_ value: String, _ template: String) -> Bool {
+    value.hasPrefix(template.prefix { $0 != "{" })
+  }
+
+  private static func members(_ text: String, _ path: [String], _ value: String) -> [String] {
+    guard let json = try? JSON(parsing: Array(text.utf8)) else { return [] }
+    if path.last == "{host}" {
+      let members = json.member(Array(path.dropLast()))?.object?.members ?? []
+      return members.filter { $0.value.string == value }.map(\.key)
+    }
+    guard let set = json.member(path)?.string, isOurs(set, value) else { return [] }
+    // As the command has them: hearthctl token ACCOUNT … URL.
+    let words = set.split(separator: " ").map(String.init)
+    return [words.count > 3 ? "\(words[2]) \(words[words.count - 1])" : set]
+  }
+
+  fileprivate static func text(_ path: String) -> String {
+    (try? Input.file(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  /// Returns the path if the text has changed.
+  fileprivate static func edit(
+    _ path: String, isTrial: Bool = false, mode: mode_t? = nil, _ change: (String) throws -> String
+  ) throws -> String? {
+    let edit = try ConfigurationEdit(path)
+    let before = String(decoding: edit.bytes ?? [], as: UTF8.self)
+    let after = try change(before)
+    guard after != before else { return nil }
+    try edit.replace(with: Array(after.utf8), isTrial: isTrial) { draft in
+      if let mode { chmod(draft, mode) }
+    }
+    return path
+  }
+}
+
+extension HelperTool.Part {
+  /// Returns the file if it has changed, or would.
+  fileprivate func write(_ tool: String, _ target: HelperTarget, isTrial: Bool) throws -> String? {
+    let path = file.path(target)
+    return try HelperTool.edit(path, isTrial: isTrial, mode: mode) { text in
+      switch self {
+      case .lines(_, let rival, let lines):
+        let (rest, lines) = (HelperLines(text, of: tool), lines.map(target.filled))
+        guard !rest.holds(lines) else { return text }
+        if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
+          throw CommandFailure(
+            .failed,
+            "Line \(line.number) of \(path) sets this already: \(line.text). Nothing was changed. Remove that line, or "
+              + "see with --print what Hearth would write.")
+        }
+        return rest.with(lines, target.words)
+      case .member(_, let path, let value):
+        let (member, value) = (path.map(target.filled), target.filled(value))
+        guard let json = text.isEmpty ? .object([:]) : try? JSON(parsing: Array(text.utf8)), json.object != nil else {
+          throw CommandFailure(
+            .failed, "\(self.file.path(target)) is not a JSON object. See with --print what Hearth would write.")
+        }
+        let set = json.member(member)
+        if let set, !(set.string.map { HelperTool.isOurs($0, path.last == "{host}" ? value : value.verb) } ?? false) {
+          throw CommandFailure(
+            .failed,
+            "\(self.file.path(target)) sets \(member.joined(separator: ".")) to \(set) already. Nothing was changed. "
+              + "Remove it, or see with --print what Hearth would write.")
+        }
+        return set?.string == value ? text : json.setting(member, to: .string(value)).indented() + "\n"
+      case .program(_, let lines):
+        let program = HelperLines.program(tool, lines.map(target.filled))
+        guard text.isEmpty || text == program else {
+          throw CommandFailure(
+            .failed,
+            HelperLines.isOurs(text)
+              ? "\(path) is set up for another server: run \"hearthctl helper remove \(tool)\" first."
+              : "\(path) was not written by Hearth and is left alone. Remove it first.")
+        }
+        return program
+      }
+    }
+  }
+
+  /// What it holds, for people who write it by hand.
+  func shown(_ tool: String, _ target: HelperTarget) -> String {
+    switch self {
+    case .lines(_, _, let lines): lines.map(target.filled).joined(separator: "\n")
+    case .member(_, let path, let value):
+      JSON.object([:]).setting(path.map(target.filled), to: .string(target.filled(value))).indented()
+    case .program(_, let lines): HelperLines.program(tool, lines.map(target.filled)).trimmingNewline()
+    }
+  }
+
+  var file: HelperFile {
+    switch self {
+    case .lines(let file, _, _), .member(let file, _, _), .program(let file, _): file
+    }
+  }
+
+  private var mode: mode_t? { if case .program = self { 0o700 } else { nil } }
+}
+
+/// The lines of a file, with those between two comments of Hearth's apart.
+struct HelperLines {
+  struct Block {
+    let words: String
+    let range: Range<Int>
+  }
+
+  private let tool: String
+  private let lines: [String]
+  /// The tool's own.
+  private(set) var blocks: [Block] = []
+
+  init(_ text: String, of tool: String) {
+    self.tool = tool
+    lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    var begin: Int?
+    for (index, line) in lines.enumerated() {
+      if line.hasPrefix(Self.begin(tool, "")) { begin = index }
+      if line == Self.end(tool), let first = begin {
+        blocks.append(
+          Block(words: String(lines[first].dropFirst(Self.begin(tool, "").count)), range: first..<index + 1))
+        begin = nil
+      }
+    }
+  }
+
+  private static func begin(_ tool: String, _ words: String) -> String { "# >>> hearthctl helper: \(tool) \(words)" }
+  private static func end(_ tool: String) -> String { "# <<< hearthctl helper: \(tool)" }
+
+  static func program(_ tool: String, _ lines: [String]) -> String {
+    (["#!/bin/sh", "# Written by \"hearthctl helper install \(tool)\"."] + lines).joined(separator: "\n") + "\n"
+  }
+
+  static func isOurs(_ program: String) -> Bool {
+    program.hasPrefix("#!/bin/sh\n# Written by \"hearthctl helper install ")
+  }
+
+  /// Whether a block has just these lines, whatever its words are.
+  func holds(_ added: [String]) -> Bool { blocks.contains { Array(lines[$0.range].dropFirst().dropLast()) == added } }
+
+  /// The first line that begins so, whatever blanks come before it, outside of the block of these words.
+  func line(beginning text: String, besides words: String) -> (number: Int, text: String)? {
+    let own = blocks.first { $0.words == words }?.range
+    for (index, line) in lines.enumerated() where own?.contains(index) != true {
+      let line = line.trimmingBlanks()
+      if line.hasPrefix(text) { return (index + 1, line) }
+    }
+    return nil
+  }
+
+  /// Adds a block, in place of one of the same words.
+  func with(_ added: [String], _ words: String) -> String {
+    let block = [Self.begin(tool, words)] + added + [Self.end(tool)]
+    if let same = blocks.first(where: { $0.words == words }) {
+      return (lines[..<same.range.lowerBound] + block + lines[same.range.upperBound...]).joined(separator: "\n")
+    }
+    let before = lines.last == "" ? Array(lines.dropLast()) : lines
+    return (before + block + [""]).joined(separator: "\n")
+  }
+
+  func without(_ words: String) -> String {
+    guard let block = blocks.first(where: { $0.words == words }) else { return lines.joined(separator: "\n") }
+    return (lines[..<block.range.lowerBound] + lines[block.range.upperBound...]).joined(separator: "\n")
+  }
+}
+
+extension JSON {
+  func member(_ path: [String]) -> JSON? { path.reduce(self) { $0?[$1] } }
+
+  /// Sets a member of an object within objects, or removes it, with the objects that are then empty.
+  func setting(_ path: [String], to value: JSON?) -> JSON {
+    guard let key = path.first else { return value ?? self }
+    var object = object ?? [:]
+    let inner = path.count == 1 ? value : (object[key] ?? .object([:])).setting(Array(path.dropFirst()), to: value)
+    object[key] = value == nil && inner?.object?.isEmpty == true ? nil : inner
+    return .object(object)
+  }
+}
+
+extension String {
+  /// The first two words of a command.
+  fileprivate var verb: String { split(separator: " ").prefix(2).joined(separator: " ") }
+  fileprivate func trimmingNewline() -> String { hasSuffix("\n") ? String(dropLast()) : self }
+}

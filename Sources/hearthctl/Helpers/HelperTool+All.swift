@@ -1,0 +1,117 @@
+extension HelperTool {
+  /// What Hearth knows to set up. `etc/docs/helpers.md` has a row for each.
+  static let all = [
+    HelperTool(
+      "git", hook: "credential helper",
+      [
+        .lines(
+          in: HelperFile("GIT_CONFIG_GLOBAL", ".gitconfig"), rival: "[credential \"{origin}\"",
+          // The empty one first: git would have other helpers store the token.
+          ["[credential \"{origin}\"]", "\thelper =", "\thelper = !hearthctl credential git{option}"])
+      ],
+      asks: "GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= git credential fill", input: "url={url}\n"),
+    HelperTool(
+      "docker", hook: "credential helper",
+      [.member(in: HelperFile("DOCKER_CONFIG", ".docker", "config.json"), ["credHelpers", "{host}"], "hearth")],
+      asks: "docker-credential-hearth get", input: "{host}"),
+    HelperTool(
+      "kubectl", hook: "exec plugin",
+      note: """
+        kubectl config set-credentials {name} --exec-api-version=client.authentication.k8s.io/v1 \
+        --exec-command=hearthctl --exec-arg=credential --exec-arg=kubectl --exec-arg=--for --exec-arg={url}
+        """,
+      asks: "hearthctl credential kubectl{option} --for {url}"),
+    HelperTool(
+      "pnpm", hook: "tokenHelper",
+      [
+        .program(
+          HelperFile(nil, ".local/bin/hearth-token-{account}"),
+          ["token=$(hearthctl token {account} --for {url}) && echo \"Bearer $token\""]),
+        .lines(
+          in: HelperFile("NPM_CONFIG_USERCONFIG", ".npmrc"), rival: "//{place}:",
+          ["//{place}:tokenHelper={home}/.local/bin/hearth-token-{account}"]),
+      ],
+      asks: "{home}/.local/bin/hearth-token-{account}"),
+    HelperTool(
+      "terraform", hook: "credentials helper",
+      [
+        .program(
+          HelperFile(nil, ".terraform.d/plugins/terraform-credentials-hearth"),
+          ["exec hearthctl credential terraform{option} \"$@\""]),
+        .lines(
+          in: HelperFile("TF_CLI_CONFIG_FILE", ".terraformrc"), rival: "credentials_helper ",
+          ["credentials_helper \"hearth\" {}"]),
+      ],
+      asks: "{home}/.terraform.d/plugins/terraform-credentials-hearth get {host}"),
+    HelperTool(
+      "go", hook: "GOAUTH",
+      [
+        .lines(
+          in: HelperFile("GOENV", ".config/go/env"), rival: "GOAUTH=",
+          ["GOAUTH=hearthctl credential goauth{option};netrc"])
+      ],
+      asks: "hearthctl credential goauth{option} {url}"),
+    HelperTool(
+      "bazel", hook: "credential helper",
+      [
+        .lines(
+          in: HelperFile(nil, ".bazelrc"), rival: "common --credential_helper={name}=",
+          ["common --credential_helper={name}=bazel-credential-hearth"])
+      ],
+      asks: "bazel-credential-hearth get", input: "{\"uri\": \"{url}\"}"),
+    HelperTool(
+      "cargo", hook: "credential provider",
+      note: """
+        In ~/.cargo/config.toml, in the table of the registry:
+        credential-provider = ["cargo:token-from-stdout", "hearthctl", "token", "{account}", "--for", "{url}"]
+        """, asks: "hearthctl token {account} --for {url}"),
+    HelperTool(
+      "claude", hook: "apiKeyHelper",
+      [
+        .member(
+          in: HelperFile("CLAUDE_CONFIG_DIR", ".claude", "settings.json"), ["apiKeyHelper"],
+          "hearthctl token {account} --min-valid 300 --for {url}")
+      ],
+      note: "Set ANTHROPIC_BASE_URL to the address of your gateway, {url}, if you have not done so yet.",
+      asks: "hearthctl token {account} --min-valid 300 --for {url}"),
+    HelperTool(
+      "mcp", hook: "headersHelper",
+      note: """
+        claude mcp add-json {name} '{"type": "http", "url": "{url}", \
+        "headersHelper": "hearthctl token {account} --headers json --for {url}"}'
+        """, asks: "hearthctl token {account} --headers json --for {url}"),
+    HelperTool(
+      "codex", hook: "model_providers.X.auth",
+      [
+        .lines(
+          in: HelperFile("CODEX_HOME", ".codex", "config.toml"), rival: "[model_providers.hearth-{account}",
+          [
+            "[model_providers.hearth-{account}]", "name = \"{account} by Hearth\"", "base_url = \"{url}\"",
+            "wire_api = \"responses\"", "[model_providers.hearth-{account}.auth]", "command = \"hearthctl\"",
+            "args = [\"token\", \"{account}\", \"--min-valid\", \"300\", \"--for\", \"{url}\"]",
+          ])
+      ],
+      note: "Select it at the top of that file, above all tables: model_provider = \"hearth-{account}\"",
+      asks: "hearthctl token {account} --min-valid 300 --for {url}"),
+    HelperTool(
+      "mail", hook: "password command",
+      note: """
+        msmtp:            passwordeval hearthctl token {account} --for {url}
+        mbsync:           PassCmd "hearthctl token {account} --for {url}"
+        aerc:             source-cred-cmd = hearthctl token {account} --for {url}
+        himalaya:         auth.token.cmd = "hearthctl token {account} --for {url}"
+        vdirsyncer:       password.fetch = ["command", "hearthctl", "token", "{account}", "--for", "{url}"]
+        getmail:          password_command = ("hearthctl", "token", "{account}", "--for", "{url}")
+        neomutt:          set imap_oauth_refresh_command = "hearthctl token {account} --for {url}"
+        """, asks: "hearthctl token {account} --for {url}"),
+    HelperTool(
+      "aws", hook: "AWS_WEB_IDENTITY_TOKEN_FILE",
+      note: """
+        hearthctl sink add {account} '%t/{account}.jwt'
+        In ~/.aws/config:
+        [profile {account}]
+        role_arn = arn:aws:iam::ACCOUNT:role/ROLE
+        web_identity_token_file = /run/user/UID/{account}.jwt
+        """),
+  ]
+}

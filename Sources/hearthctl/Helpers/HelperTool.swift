@@ -1,0 +1,108 @@
+import HearthCore
+
+/// A program that gets its tokens from Hearth: what its configuration has to say, and how it asks.
+struct HelperTool {
+  /// A part of its configuration, with the placeholders of `HelperTarget`.
+  enum Part {
+    /// Lines of a file. Hearth writes them only if no other line of the file begins with `rival`.
+    case lines(in: HelperFile, rival: String, [String])
+    /// A member of a JSON object. Hearth writes it only if there is no other value.
+    case member(in: HelperFile, [String], String)
+    /// A program of its own, for tools that pass it no arguments.
+    case program(HelperFile, [String])
+  }
+
+  let name: String
+  /// What the tool offers to others that have its tokens.
+  let hook: String
+  let parts: [Part]
+  /// What is left to do by hand.
+  let note: String?
+  /// What the tool runs, in the words of a shell, and what it writes to that; nil if it reads a file.
+  let asks: (command: String, input: String)?
+
+  init(
+    _ name: String, hook: String, _ parts: [Part] = [], note: String? = nil, asks command: String? = nil,
+    input: String = ""
+  ) {
+    (self.name, self.hook, self.parts, self.note) = (name, hook, parts, note)
+    asks = command.map { ($0, input) }
+  }
+
+  static func named(_ name: String) throws -> HelperTool {
+    if let tool = all.first(where: { $0.name == name }) { return tool }
+    let names = all.map(\.name)
+    throw CommandFailure(
+      .usage, "Hearth knows no helper for \"\(name)\".\(names.suggestion(for: name)) It knows \(names.listed).")
+  }
+
+  /// All of its texts.
+  private var texts: [String] {
+    let texts = parts.flatMap { part in
+      switch part {
+      case .lines(_, _, let lines): lines
+      case .member(_, let path, let value): path + [value]
+      case .program(_, let lines): lines
+      }
+    }
+    return texts + [note, asks?.command].compactMap(\.self)
+  }
+
+  /// Whether an account has to be known, or else may be.
+  var namesAccount: Bool { texts.contains { $0.contains("{account}") } }
+  var takesAccount: Bool { namesAccount || texts.contains { $0.contains("{option}") } }
+}
+
+/// A file in the home folder, or where a variable of the tool says.
+struct HelperFile {
+  private let variable: String?
+  private let standard: String
+  private let name: String?
+
+  /// `variable` holds the whole path, or, if there is a `name`, the path of the folder.
+  init(_ variable: String?, _ standard: String, _ name: String? = nil) {
+    (self.variable, self.standard, self.name) = (variable, standard, name)
+  }
+
+  func path(_ target: HelperTarget? = nil) -> String {
+    let place = variable.flatMap { hearthctl.variable($0) } ?? "\(hearthctl.variable("HOME") ?? "")/\(standard)"
+    let path = name.map { "\(place)/\($0)" } ?? place
+    return target?.filled(path) ?? path
+  }
+}
+
+/// Whose token a tool is to get, and where it sends that.
+struct HelperTarget: Equatable {
+  let account: String?
+  let url: String
+  /// The URL without its scheme.
+  private let place: String
+
+  /// Throws for a URL that could mean something else in a shell or in a tool's configuration.
+  init(account: String?, url: String) throws {
+    let isPlain = url.utf8.allSatisfy { Self.plain.contains($0) }
+    guard isPlain, let scheme = url.firstRange(of: "://"), scheme.upperBound < url.endIndex else {
+      throw CommandFailure(.usage, "--for needs a URL such as https://git.example.com, not \"\(url)\".")
+    }
+    place = String(url[scheme.upperBound...])
+    (self.account, self.url) = (account, url)
+  }
+
+  private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/%+=[]".utf8)
+
+  private var host: String { String(place.prefix { $0 != "/" }) }
+
+  /// Replaces `{account}`, `{option}` (which names it to `hearthctl credential`), `{url}`, `{origin}`, `{place}` (the URL
+  /// without its scheme, with a slash at its end), `{host}` (with its port), `{name}` (without it) and `{home}`.
+  func filled(_ text: String) -> String {
+    [
+      ("account", account ?? ""), ("option", account.map { " --account \($0)" } ?? ""), ("url", url),
+      ("origin", url.prefix { $0 != ":" } + "://" + host), ("place", place.hasSuffix("/") ? place : place + "/"),
+      ("host", host),
+      ("name", String(host.prefix { $0 != ":" })), ("home", variable("HOME") ?? ""),
+    ].reduce(text) { $0.replacing("{\($1.0)}", with: $1.1) }
+  }
+
+  /// How it is told in a tool's file.
+  var words: String { [account, url].compactMap(\.self).joined(separator: " ") }
+}

@@ -1,0 +1,50 @@
+import Glibc
+import HearthClient
+import HearthControl
+import HearthCore
+
+/// What a tool gets when it asks for a token.
+struct HelperTrial {
+  let status: ExitStatus
+  let message: String
+
+  var isOK: Bool { status == .done }
+
+  private static let limit: Duration = .seconds(30)
+
+  /// Runs what the tool runs, and compares its output with the token that Hearth gives for the server.
+  init(_ asks: (command: String, input: String), _ target: HelperTarget, _ daemon: DaemonChoice) throws {
+    if let socket = daemon.socket { setenv("HEARTH_SOCKET", EnvironmentPaths.absolute(socket), 1) }
+    let command = target.filled(asks.command)
+    // The last line is the exit status: the shell's own would be that of echo.
+    let output = try Subprogram(path: "/bin/sh").output(
+      ["-c", "printf '%s\\n' \"$0\" | (\(command)) 2>&1; echo \"$?\"", target.filled(asks.input)], within: Self.limit)
+    var lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+    let code = lines.popLast().flatMap { Int32($0) } ?? ExitStatus.failed.rawValue
+    let said = lines.joined(separator: "\n")
+    do {
+      let choice = CredentialChoice(account: target.account, daemon: daemon)
+      guard let given = try choice.token(for: [target.url]) else {
+        self.init(.failed, "Nothing. No account has this server among its api_origins.")
+        return
+      }
+      let bearer = given.bearer
+      if code == 0, said.contains(bearer.token.secret.reveal()) {
+        let span = bearer.expiresAt.map { " It is valid for \($0.since(.now).span)." } ?? ""
+        self.init(.done, "The token \(bearer.token.fingerprint) of \(given.account).\(span)")
+        return
+      }
+    } catch let ControlClient.Failure.refused(error) {
+      self.init(ExitStatus(error), "Nothing. \(error.message)")
+      return
+    }
+    // What was printed may hold another token.
+    self.init(
+      .failed,
+      code == 0
+        ? "Something else than Hearth's token: another helper or setting comes first."
+        : "Nothing: \"\(command)\" ended with \(code). \(lines.last?.shown() ?? "")")
+  }
+
+  private init(_ status: ExitStatus, _ message: String) { (self.status, self.message) = (status, message) }
+}

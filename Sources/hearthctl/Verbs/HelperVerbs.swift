@@ -1,0 +1,202 @@
+import ArgumentParser
+import HearthClient
+import HearthControl
+import HearthCore
+
+struct HelperVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "helper", abstract: "Set up other programs so that they get their tokens from Hearth.",
+    subcommands: [HelperListVerb.self, HelperInstallVerb.self, HelperCheckVerb.self, HelperRemoveVerb.self])
+}
+
+/// The tool, and whose token it is to get.
+struct HelperChoice: ParsableArguments {
+  @Argument(help: "The tool; \"hearthctl helper list\" shows all.", completion: .list(HelperTool.all.map { $0.name }))
+  var tool: String
+
+  @Argument(
+    help: "The account (default: the one that \"hearthctl which URL\" shows).", completion: Completions.accounts)
+  var account: String?
+
+  @Option(
+    name: .customLong("for"), help: ArgumentHelp("Where the tool sends the token.", valueName: "url"))
+  var url: String?
+
+  /// Finds the account if the tool has to name one. Throws if it can name none, and one is given.
+  func target(_ tool: HelperTool, _ url: String, _ options: DaemonOptions) throws -> HelperTarget {
+    let account = try AccountName.asked(account)
+    if account != nil, !tool.takesAccount {
+      throw CommandFailure(
+        .usage,
+        "\(tool.name) cannot name an account: Hearth chooses it by the server. Leave it out, or add a [[use]] rule.")
+    }
+    guard tool.namesAccount, account == nil else { return try HelperTarget(account: account?.description, url: url) }
+    var daemon = try options.connect()
+    return try HelperTarget(account: DefaultAccount.name(nil, for: url, &daemon).description, url: url)
+  }
+
+  /// What is set up for the tool, of the account and the server that are given.
+  func setUps(_ tool: HelperTool) -> [String] {
+    tool.setUps().filter { words in
+      let words = words.split(separator: " ").map(String.init)
+      return (account.map { words.dropLast().contains($0) } ?? true)
+        && (url.map { HelperTool.isSame($0, words.last ?? "") } ?? true)
+    }
+  }
+}
+
+struct HelperListVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the tools that Hearth can be set up for, and what is set up.",
+    discussion: """
+      For example:
+
+        hearthctl helper list
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+
+  func run() throws {
+    let rows = HelperTool.all.map { ($0, $0.setUps()) }
+    daemonOptions.output.show([
+      "helpers": .array(
+        rows.map { tool, setUps in
+          ["tool": .string(tool.name), "hook": .string(tool.hook), "setUp": .array(setUps.map(JSON.string))]
+        })
+    ]) {
+      var table = Table(headings: ["TOOL", "HOOK", "SET UP"])
+      table.rows = rows.map { tool, setUps in
+        [tool.name, tool.hook, setUps.isEmpty ? tool.parts.isEmpty ? "by hand" : "-" : setUps.joined(separator: ", ")]
+      }
+      return table.text
+    }
+  }
+}
+
+struct HelperInstallVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "install", abstract: "Write a tool's configuration, or print what to write.",
+    discussion: """
+      Hearth adds its own lines and leaves everything else as it is. It changes nothing if the tool already has a \
+      setting of yours for the same thing. For example:
+
+        hearthctl helper install git --for https://git.example.com
+        hearthctl helper install pnpm work --for https://npm.example.com --print
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: HelperChoice
+
+  @Flag(help: "Print what Hearth would write, and write nothing.")
+  var print = false
+
+  func run() throws {
+    let tool = try HelperTool.named(choice.tool)
+    guard let url = choice.url else {
+      throw CommandFailure(.usage, "Name the server that \(tool.name) sends the token to: --for https://…")
+    }
+    let target = try choice.target(tool, url, daemonOptions)
+    let note = tool.note.map(target.filled)
+    guard !print, !tool.parts.isEmpty else {
+      let files = tool.parts.map { (path: $0.file.path(target), text: $0.shown(tool.name, target)) }
+      daemonOptions.output.show([
+        "tool": .string(tool.name),
+        "files": .array(files.map { ["path": .string($0.path), "text": .string($0.text)] }),
+        "note": JSON(note),
+      ]) {
+        (files.map { "In \($0.path):\n\($0.text)" } + [note].compactMap(\.self)).joined(separator: "\n\n")
+      }
+      return
+    }
+    let changed = try tool.install(target)
+    daemonOptions.output.show([
+      "tool": .string(tool.name), "changed": .array(changed.map(JSON.string)), "note": JSON(note),
+    ]) {
+      let said = changed.isEmpty ? ["\(tool.name) is set up already."] : changed.map { "Changed \($0)." }
+      return (said + [note].compactMap(\.self) + ["Next: hearthctl helper check \(tool.name)"]).joined(separator: "\n")
+    }
+  }
+}
+
+struct HelperRemoveVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove what Hearth has written for a tool, and nothing else.",
+    discussion: """
+      For example:
+
+        hearthctl helper remove git
+        hearthctl helper remove git --for https://git.example.com
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: HelperChoice
+
+  func run() throws {
+    let tool = try HelperTool.named(choice.tool)
+    var changed: [String] = []
+    for words in choice.setUps(tool) {
+      for file in try tool.remove(words) where !changed.contains(file) { changed.append(file) }
+    }
+    daemonOptions.output.show(["tool": .string(tool.name), "changed": .array(changed.map(JSON.string))]) {
+      changed.isEmpty
+        ? "Hearth has written nothing for \(tool.name)." : changed.map { "Changed \($0)." }.joined(separator: "\n")
+    }
+  }
+}
+
+struct HelperCheckVerb: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Ask for a token as a tool would, and show what it would get.",
+    discussion: """
+      Without --for it asks for everything that is set up for the tool. The token itself is not shown. For example:
+
+        hearthctl helper check git
+        hearthctl helper check mail work --for imaps://imap.example.com
+      """)
+
+  @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var choice: HelperChoice
+
+  func run() throws {
+    let tool = try HelperTool.named(choice.tool)
+    guard let asks = tool.asks else {
+      throw CommandFailure(
+        .usage, "\(tool.name) reads a token file: \"hearthctl sink list\" shows whether it is there.")
+    }
+    let targets = try targets(tool)
+    guard !targets.isEmpty else {
+      throw CommandFailure(
+        .failed, "Nothing is set up for \(tool.name): run \"hearthctl helper install \(tool.name) --for URL\".")
+    }
+    let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions.choice)) }
+    daemonOptions.output.show([
+      "tool": .string(tool.name),
+      "checks": .array(results.map { ["for": .string($0.url), "ok": .bool($1.isOK), "message": .string($1.message)] }),
+    ]) {
+      results.map { "\(tool.name), for \($0.url): \($1.message)" }.joined(separator: "\n")
+    }
+    let worst = ExitStatus.worst(results.map(\.1.status))
+    if worst != .done { throw CommandFailure(worst, nil) }
+  }
+
+  private func targets(_ tool: HelperTool) throws -> [HelperTarget] {
+    if let url = choice.url { return [try choice.target(tool, url, daemonOptions)] }
+    return try choice.setUps(tool).map { words in
+      let words = words.split(separator: " ").map(String.init)
+      let place = words.last ?? ""
+      return try HelperTarget(
+        account: words.count > 1 ? words[0] : nil, url: place.contains("://") ? place : "https://\(place)")
+    }
+  }
+}
+
+extension HelperTool {
+  /// A tool's file may name the server only by its host.
+  static func isSame(_ url: String, _ other: String) -> Bool {
+    func bare(_ text: String) -> Substring {
+      let place = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+      return place.hasSuffix("/") ? place.dropLast() : place
+    }
+    return bare(url) == bare(other)
+  }
+}
