@@ -1,0 +1,191 @@
+"""A client of hearthd in one file, for Python 3.9 and later, without dependencies. Copy it into your program.
+
+    from hearth import Hearth, HearthError, follow
+
+    with Hearth() as hearth:
+        token = hearth.get_token("work", url="https://api.example.com/me")
+        answer = hearth.request("work", "GET", "https://api.example.com/me")
+
+    for event in follow("work"):
+        print(event["method"])
+
+One `Hearth` is for one thread. Every call raises `HearthError`, whose text is a sentence for the user.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import json
+import os
+import random
+import socket
+import struct
+import time
+from dataclasses import dataclass, field
+from typing import Any, Dict, Iterator, List, Optional, Union
+
+JSONObject = Dict[str, Any]
+
+
+class HearthError(Exception):
+    """Why there is no answer. `code` is None if the daemon itself could not be reached."""
+
+    def __init__(self, message: str, code: Optional[int] = None, data: Optional[JSONObject] = None) -> None:
+        super().__init__(message)
+        data = data or {}
+        self.code = code
+        #: Such as "locked" or "reauthRequired"; "programs.md" lists all.
+        self.kind: Optional[str] = data.get("kind")
+        #: Whether the same call may succeed later without anybody doing anything.
+        self.retryable: bool = bool(data.get("retryable", code is None))
+        #: What the user can do: "signIn", "unlock", "wait", "fixConfiguration", or None.
+        self.action: Optional[str] = data.get("action")
+
+
+@dataclass(frozen=True)
+class Token:
+    #: Send it at once, and do not store it.
+    access_token: str = field(repr=False)
+    token_type: str
+    #: Names the token in logs, and to `report_unauthorized`.
+    fingerprint: str
+    #: RFC 3339, or None if nobody knows when it expires.
+    expires_at: Optional[str]
+
+    @property
+    def authorization(self) -> str:
+        return f"{self.token_type} {self.access_token}"
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Dict[str, Any]
+    body: bytes
+    #: Whether it is an answer that Hearth has kept, since the API could not be reached.
+    from_cache: bool
+
+
+class Hearth:
+    """A connection to the user's daemon."""
+
+    def __init__(self, path: Optional[str] = None, timeout: Optional[float] = 60) -> None:
+        """`path`: the socket, if it is not at its usual place. `timeout`: of each call, in seconds."""
+        self._numbers = itertools.count(1)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._socket.settimeout(timeout)
+        try:
+            self._socket.connect(path or socket_path())
+            _, uid, _ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+            if uid != os.getuid():
+                raise HearthError(f"The daemon on the socket is another user's ({uid}).", data={"retryable": False})
+        except OSError as error:
+            self._socket.close()
+            raise HearthError(f"No daemon answers: {error}. Start hearthd.") from error
+        except HearthError:
+            self._socket.close()
+            raise
+        self._lines = self._socket.makefile("rb")
+
+    def __enter__(self) -> Hearth:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._lines.close()
+        self._socket.close()
+
+    def call(self, method: str, /, **params: Any) -> JSONObject:
+        """Any method of "programs.md". Parameters that are None are left out."""
+        number = next(self._numbers)
+        given = {name: value for name, value in params.items() if value is not None}
+        line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
+        try:
+            self._socket.sendall(line.encode() + b"\n")
+        except OSError as error:
+            raise HearthError(f"The daemon has gone: {error}.") from error
+        while True:
+            message = self._read()
+            if message.get("id") != number:
+                continue  # the late answer to a call that was given up
+            if "error" in message:
+                error = message["error"]
+                raise HearthError(error["message"], error["code"], error.get("data"))
+            result: JSONObject = message["result"]
+            return result
+
+    def get_token(self, account: str, url: Optional[str] = None, min_validity: Optional[int] = None) -> Token:
+        """A token that is valid for another minute, or for `min_validity` seconds, refreshed if necessary. With `url`,
+        only if that is in the account's `api_origins`."""
+        result = self.call("session.getToken", account=account, url=url, minValiditySeconds=min_validity)
+        return Token(result["accessToken"], result["tokenType"], result["fingerprint"], result["expiresAt"])
+
+    def report_unauthorized(self, account: str, token: Token, www_authenticate: Optional[str] = None) -> None:
+        """Call it after a 401, and then `get_token` again. `www_authenticate`: this field of the API's answer."""
+        self.call(
+            "session.reportUnauthorized", account=account, fingerprint=token.fingerprint,
+            wwwAuthenticate=www_authenticate)
+
+    def request(
+        self, account: str, method: str, url: str, body: Optional[bytes] = None,
+        headers: Optional[Dict[str, str]] = None,
+    ) -> Answer:
+        """Hearth sends the request with the account's token, which this program never sees."""
+        result = self.call(
+            "http.request", account=account, method=method, url=url, headers=headers,
+            bodyBase64=None if body is None else base64.b64encode(body).decode())
+        text: Optional[str] = result.get("body")
+        content = base64.b64decode(result.get("bodyBase64") or "") if text is None else text.encode()
+        return Answer(result["status"], result["headers"], content, bool(result.get("fromCache")))
+
+    def events(self, account: Optional[str] = None, topics: Optional[List[str]] = None) -> Iterator[JSONObject]:
+        """First {"method": "snapshot", "sessions": […], "outbox": …}, and then each change, as it happens.
+        Use the connection for nothing else meanwhile."""
+        snapshot = self.call("events.subscribe", account=account, topics=topics)["snapshot"]
+        self._socket.settimeout(None)
+        yield {"method": "snapshot", **snapshot}
+        while True:
+            message = self._read()
+            if "method" in message:
+                yield {"method": message["method"], **message["params"]}
+
+    def _read(self) -> JSONObject:
+        try:
+            line = self._lines.readline()
+        except OSError as error:
+            raise HearthError(f"The daemon does not answer: {error}.") from error
+        if not line:
+            raise HearthError("The daemon has stopped.")
+        message: JSONObject = json.loads(line)
+        return message
+
+
+def follow(account: Optional[str] = None, path: Optional[str] = None) -> Iterator[JSONObject]:
+    """The events of `Hearth.events`, without end: it connects again if the daemon restarts, and then begins with
+    another snapshot. It raises what the daemon refuses."""
+    pause = 0.1
+    while True:
+        try:
+            with Hearth(path) as hearth:
+                for event in hearth.events(account):
+                    if event["method"] == "events.closed":
+                        break  # it has missed some: a new snapshot has them all
+                    pause = 0.1
+                    yield event
+        except HearthError as error:
+            if not error.retryable:
+                raise
+        time.sleep(pause * random.uniform(0.5, 1))
+        pause = min(2 * pause, 5)
+
+
+def socket_path() -> str:
+    """$HEARTH_SOCKET, else the usual place."""
+    runtime: Union[str, None] = os.environ.get("XDG_RUNTIME_DIR")
+    path = os.environ.get("HEARTH_SOCKET") or (runtime and f"{runtime}/hearth/rpc.sock")
+    if not path:
+        raise HearthError("There is no $XDG_RUNTIME_DIR: name the socket.", data={"retryable": False})
+    return path
