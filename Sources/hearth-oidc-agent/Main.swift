@@ -12,7 +12,7 @@ struct OIDCAgent: ParsableCommand {
     discussion: """
       It speaks oidc-agent's protocol on a socket that OIDC_SOCK has to name, and asks hearthd. With "systemctl --user \
       enable --now hearth-oidc-agent.socket" it is started when a client comes.
-      """, version: HearthVersion.text)
+      """, version: "hearth-oidc-agent \(HearthVersion.text)")
 
   @Option(help: ArgumentHelp("hearthd's socket.", valueName: "path"))
   var socket: String?

@@ -22,7 +22,7 @@ struct HearthSandbox: AsyncParsableCommand {
     commandName: "hearth-sandbox",
     abstract: "An identity provider and an API on loopback, for trying Hearth out and for its tests.",
     usage: "hearth-sandbox [<options>]",
-    discussion: ControlPage.text)
+    discussion: ControlPage.text, version: "hearth-sandbox \(HearthVersion.text)")
 
   @Option(help: "The address to listen on.")
   var host = "127.0.0.1"

@@ -106,13 +106,6 @@ extension WireType<[DaemonInfo.Path]> {
   }
 }
 
-/// The version of all of Hearth's programs.
-package enum HearthVersion {
-  package static let text = "0.1.0"
-  /// The version of the control protocol (`daemon.getInfo`).
-  package static let protocolNumber = 1
-}
-
 extension MetricFamily: TimelessWireValue {
   package static let fields = Fields<MetricFamily>(
     .required("name", \.name, .text), .required("type", \.type, .choice), .optional("unit", \.unit, .text),

@@ -1,0 +1,6 @@
+/// The version of all of Hearth's programs.
+package enum HearthVersion {
+  package static let text = "0.1.0"
+  /// The version of the control protocol (`daemon.getInfo`).
+  package static let protocolNumber = 1
+}

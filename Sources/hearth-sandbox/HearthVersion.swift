@@ -1,0 +1,1 @@
+../HearthControl/Methods/HearthVersion.swift
