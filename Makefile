@@ -17,10 +17,12 @@ UNITDIR ?= $(if $(in_home),$(or $(XDG_CONFIG_HOME),$(HOME)/.config)/systemd/user
 RELEASE := .build/release
 DEBUG := .build/debug
 PROGRAMS := hearthd hearthctl hearth-oidc-agent hearth-sandbox
+VERSION := $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/HearthControl/Methods/HearthVersion.swift)
 UNITS := hearthd.service hearthd.socket hearth-oidc-agent.service hearth-oidc-agent.socket
 PACKAGES := libsystemd-dev libsodium-dev libsqlite3-dev pkg-config python3
 DEMO_PACKAGES := jq curl python3
 OIDC_AGENT_PACKAGES := oidc-agent-cli liboidc-agent-dev gcc libc6-dev
+DEB_PACKAGES := debhelper dpkg-dev
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 INTEROP_PROGRAMS := .build/interop-programs
@@ -31,6 +33,7 @@ INTEROP_PROGRAMS := .build/interop-programs
 .PHONY: interop interop-ci deps-interop-browser interop-browser docs bench deps-bench clean
 .PHONY: pictures deps-pictures
 .PHONY: install install-units install-help uninstall
+.PHONY: deb version deps-check-packages check-packages
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -48,7 +51,7 @@ swift:
 	  exit 1; }
 
 build: swift deps ## build the programs for release, in .build/release
-	$(SWIFT) build -c release --static-swift-stdlib -Xlinker -s
+	$(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s
 	@LC_ALL=C ldd $(RELEASE)/hearthctl 2>&1 | grep -q "not a dynamic executable" || { \
 	  echo "$(RELEASE)/hearthctl is no static executable: it would start at half the speed." >&2; exit 1; }
 
@@ -74,7 +77,7 @@ test: debug ## run every test; what failed is said at the end
 stress: debug ## run every test RUNS=n times, beside four busy loops and a loop of fsyncs, and count what fails
 	@python3 Tests/run.py --runs $(RUNS) --load $(DEBUG)
 
-check-all: lint test demo check-systemd interop simulate mutants torture fuzz docs ## everything that can be checked, for many hours
+check-all: lint test demo check-systemd build check-packages interop simulate mutants torture fuzz docs ## everything that can be checked, for many hours
 
 # How much more than "make test" the following do; any number will do.
 SEEDS ?= 100000
@@ -227,6 +230,23 @@ else
 endif
 	@echo "Installed. To have it run from your next login on, and now:"
 	@echo "  systemctl --user daemon-reload && systemctl --user enable --now hearthd.service hearthd.socket"
+
+# Of the same version, packages differ by it.
+REVISION ?= 1
+
+deb: $(RELEASE)/hearthd ## make Debian packages, in .build/deb, of the programs in .build/release
+	@./etc/install-packages.sh $(DEB_PACKAGES)
+	@./packaging/deb.sh $(RELEASE) $(VERSION)-$(REVISION) .build/deb
+	@ls .build/deb/*.deb
+
+version: ## say which version this is
+	@echo $(VERSION)
+
+deps-check-packages:
+	@./etc/install-packages.sh $(DEB_PACKAGES) lintian systemd-container mmdebstrap
+
+check-packages: $(RELEASE)/hearthd deps-check-packages ## try the packages of the programs in .build/release in Debian systems, in containers
+	@./Tests/Packages/check.sh $(RELEASE)
 
 # Manual pages and completions are what the programs in this folder say of themselves.
 HELPERS ?= $(RELEASE)

@@ -1,0 +1,58 @@
+#!/bin/bash
+# check.sh [PROGRAMS]: makes the packages of the programs in the folder PROGRAMS (.build/release) and tries them in minimal
+# Debian systems, booted in containers: installing, upgrading, going back, removing, purging. What cannot be had here is
+# skipped by name. The systems are kept in .build/packages/roots; they come from a mirror of Debian.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+programs=$(cd "${1:-$root/.build/release}" && pwd -P)
+suites=(bookworm trixie)
+# What a system with a desktop or a server has, and what the checks need; and the libraries that the packages depend on, for
+# the containers have no network.
+contents=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,ca-certificates,curl,jq,libsqlite3-0,libsodium23
+
+skip() {
+  echo "skipped: $1"
+  exit 0
+}
+for tool in dpkg-buildpackage dh lintian; do
+  command -v $tool > /dev/null || skip "$tool is not installed (make deps-check-packages)"
+done
+version=$(make --no-print-directory -s -C "$root" version)
+stage=$(mktemp -d)
+privileged=()
+trap '${privileged[@]+"${privileged[@]}"} rm -rf "$stage"' EXIT
+chmod 755 "$stage"
+
+echo "check: the same programs make the same packages"
+for copy in old again; do "$root/packaging/deb.sh" "$programs" "$version-1" "$stage/packages/$copy"; done
+for package in "$stage"/packages/old/*.deb; do cmp "$package" "$stage/packages/again/$(basename "$package")"; done
+rm -r "$stage/packages/again"
+"$root/packaging/deb.sh" "$programs" "$version-2" "$stage/packages/new"
+
+echo "check: lintian finds no error"
+lintian --allow-root --fail-on error --tag-display-limit 0 "$stage"/packages/old/*.changes
+
+for tool in systemd-nspawn mmdebstrap unshare findmnt; do
+  command -v $tool > /dev/null || skip "$tool is not installed (make deps-check-packages)"
+done
+if [ "$(id -u)" -ne 0 ]; then
+  sudo -n true 2> /dev/null || skip "containers need root"
+  privileged=(sudo -n)
+fi
+cp "$here"/*.sh "$stage/packages/"
+mkdir -p "$root/.build/packages/roots"
+for suite in "${suites[@]}"; do
+  echo "--- Debian $suite"
+  system=$root/.build/packages/roots/$suite.tar
+  if [ ! -e "$system" ]; then
+    "${privileged[@]}" mmdebstrap --quiet --variant=minbase --include=$contents "$suite" "$system.new" \
+      && mv "$system.new" "$system" || { echo "skipped: Debian $suite cannot be had here"; continue; }
+  fi
+  "${privileged[@]}" mkdir "$stage/$suite"
+  "${privileged[@]}" tar --extract --file "$system" --directory "$stage/$suite"
+  status=0
+  "${privileged[@]}" "$here/container.sh" "$stage/$suite" "$stage/packages" /bin/bash /hearth/checks.sh || status=$?
+  [ $status -ne 77 ] || { echo "skipped: no container boots here"; continue; }
+  [ $status -eq 0 ] || exit $status
+done

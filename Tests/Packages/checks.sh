@@ -1,0 +1,182 @@
+#!/bin/bash
+# The checks themselves, run by check.sh as root in a booted container: ada uses Hearth, ben has disabled it.
+# In /hearth: old/ and new/, the packages of two versions.
+set -eu
+: > /check.began
+issuer=http://127.0.0.1:8790
+services="hearthd.service hearthd.socket hearth-oidc-agent.service hearth-oidc-agent.socket"
+checked=0
+
+check() {
+  checked=$((checked + 1))
+  echo "check: $1"
+}
+
+fail() {
+  echo "failed: $1"
+  tail -n 40 /tmp/apt.log 2> /dev/null || true
+  journalctl --no-pager --lines=40 || true
+  exit 1
+}
+trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
+set -E
+limit=60
+
+# await COMMAND...: until COMMAND succeeds
+await() {
+  local deadline=$((SECONDS + limit))
+  until "$@" > /dev/null 2>&1; do
+    [ "$SECONDS" -lt "$deadline" ] || fail "not within $limit s: $*"
+    sleep 0.05
+  done
+}
+
+# as USER COMMAND...
+as() {
+  local user=$1
+  shift
+  setpriv --reuid "$user" --regid "$user" --init-groups env -i PATH=/usr/bin:/bin HOME="/home/$user" USER="$user" \
+    LANG=C.UTF-8 XDG_RUNTIME_DIR="/run/user/$(id -u "$user")" "$@"
+}
+ada() { as ada "$@"; }
+ben() { as ben "$@"; }
+manager_runs() { as "$1" systemctl --user is-active default.target; }
+# states USER: those of all units, in one line
+states() { as "$1" systemctl --user is-active $services | tr '\n' ' '; }
+main_pid() { ada systemctl --user show --property MainPID --value hearthd.service; }
+install_packages() {
+  DEBIAN_FRONTEND=noninteractive apt-get install --yes --allow-downgrades --no-install-recommends \
+    "/hearth/$1"/hearth_*.deb "/hearth/$1"/hearth-sandbox_*.deb > /tmp/apt.log 2>&1 || fail "apt-get"
+}
+add_account() {
+  as "$1" hearthctl account add work --issuer "$issuer" --client-id any --api-origin "$issuer" > /dev/null < /dev/null
+  curl -sS -X POST "$issuer/__grant" -d "{\"subject\":\"$1\"}" | jq --raw-output .refresh_token |
+    as "$1" hearthctl login work --refresh-token-stdin > /dev/null
+}
+session() { ada hearthctl rpc session.get '{"account":"work"}' | jq -c '[.state, .subject, .issuer, .token.fingerprint]'; }
+pending() { ada hearthctl outbox stats work --json | jq .pending; }
+# What ben's daemon keeps, and when each file was last written.
+kept_by_ben() { find /home/ben -type f -printf '%p %s %T@ %m %u\n' | sort; }
+
+await manager_runs ada
+await manager_runs ben
+
+check "installing enables and starts nothing, and says the one command that does"
+install_packages old
+grep -q "systemctl --user enable --now hearthd.service hearthd.socket" /tmp/apt.log || fail "the command is not said"
+for user in ada ben; do
+  [ "$(states $user)" = "inactive inactive inactive inactive " ] || fail "of $user: $(states $user)"
+  [ "$(as $user systemctl --user show --property LoadState --value hearthd.service)" = loaded ] || fail "not loaded"
+done
+[ -z "$(find /etc/systemd/user -name '*hearth*')" ] || fail "something is enabled"
+command -v gcc swift clang > /dev/null && fail "a compiler was installed"
+journalctl --list-catalog | grep -q "Hearth has started" || fail "the journal does not know the catalog"
+
+check "pages that link to each other are whole, and each program says its version"
+doc=/usr/share/doc/hearth
+# Some images leave documentation out.
+if [ -e $doc/README.md ]; then
+  for page in README.md LICENSE etc/docs/operators.md etc/hearth/config.toml etc/hearth/config.schema.json \
+    etc/pictures/status.svg; do
+    [ -e $doc/$page ] || fail "there is no $doc/$page"
+  done
+fi
+version=$(dpkg-query --show --showformat '${source:Upstream-Version}' hearth)
+for program in hearthd hearthctl hearth-oidc-agent hearth-sandbox; do
+  $program --version | grep -qxF "$program $version" || fail "$program --version: $($program --version)"
+done
+
+check "ada signs in; ben does so too, and then disables it"
+systemd-run --quiet --unit sandbox --uid nobody hearth-sandbox --port 8790 --token-lifetime 86400
+await curl -sS "$issuer/__stats"
+for user in ada ben; do
+  as $user systemctl --user --quiet enable --now hearthd.service hearthd.socket
+  await as $user hearthctl rpc daemon.getInfo
+  add_account $user
+done
+ben hearthctl outbox pause work > /dev/null
+ben hearthctl outbox add work POST "$issuer/api/notes" --data ben --key ben > /dev/null
+ben systemctl --user --quiet disable --now hearthd.service hearthd.socket
+kept=$(kept_by_ben)
+grep -q outbox.sqlite <<< "$kept" || fail "ben keeps nothing"
+before=$(session)
+[ "$(jq -r '.[0]' <<< "$before")" = authenticated ] || fail "ada is $before"
+
+# Adds one note after the other, each again until it is accepted, until the file /tmp/enough is there.
+ada hearthctl outbox pause work > /dev/null
+cat > /tmp/load.sh << 'LOAD'
+n=0
+while [ ! -e /tmp/enough ]; do
+  n=$((n + 1))
+  until hearthctl outbox add work POST "$1/api/notes" --data "note $n" --key "note-$n" > /dev/null 2>> /tmp/refused; do :; done
+  echo "note $n"
+done
+LOAD
+: > /tmp/accepted
+: > /tmp/refused
+chmod 666 /tmp/accepted /tmp/refused
+ada bash /tmp/load.sh "$issuer" > /tmp/accepted &
+load=$!
+accepted() { wc -l < /tmp/accepted; }
+are_accepted() { [ "$(accepted)" -ge "$1" ]; }
+
+# change FOLDER: installs its packages under load, and wants another daemon with all that the first one had
+change() {
+  local pid
+  pid=$(main_pid)
+  await are_accepted $(($(accepted) + 20))
+  install_packages "$1"
+  [ "$(main_pid)" != "$pid" ] || fail "the daemon was not restarted"
+  [ "$(dpkg-query --show --showformat '${Version}' hearth)" = "$(basename /hearth/"$1"/hearth_*.deb | cut -d _ -f 2)" ] ||
+    fail "another version is installed"
+  await are_accepted $(($(accepted) + 20))
+  [ "$(session)" = "$before" ] || fail "the session was $before and is $(session)"
+  [ "$(states ben)" = "inactive inactive inactive inactive " ] || fail "of ben: $(states ben)"
+  [ "$(kept_by_ben)" = "$kept" ] || fail "what ben keeps has changed: $(kept_by_ben)"
+  if grep -q "enable --now" /tmp/apt.log; then fail "an upgrade speaks as if it were an installation"; fi
+}
+
+check "an upgrade under load restarts ada's daemon with session and outbox, and leaves ben's alone"
+change new
+
+check "so does going back"
+change old
+
+check "what was accepted meanwhile is delivered, once and in order"
+: > /tmp/enough
+wait $load
+rm /tmp/enough
+[ "$(pending)" = "$(accepted)" ] || fail "$(pending) wait, and $(accepted) were accepted"
+ada hearthctl outbox resume work > /dev/null
+ada hearthctl outbox flush work > /dev/null
+curl -sS "$issuer/__stats" | jq --raw-output '.effects[] | select(.path == "/api/notes") | .body' > /tmp/delivered
+cmp /tmp/accepted /tmp/delivered || fail "accepted and delivered differ"
+echo "  $(accepted) items; $(wc -l < /tmp/refused) calls met a daemon that was ending"
+
+check "removing ends the daemons, and keeps state and configuration"
+systemctl --global enable hearthd.service hearthd.socket 2> /dev/null
+ada systemctl --user start hearth-oidc-agent.socket
+[ -n "$(find /etc/systemd/user -name '*hearth*')" ] || fail "nothing is enabled for all"
+apt-get remove --yes hearth hearth-sandbox > /tmp/apt.log 2>&1 || fail "apt-get"
+[ "$(states ada)" = "inactive inactive inactive inactive " ] || fail "of ada: $(states ada)"
+[ "$(ada systemctl --user show --property LoadState --value hearthd.service)" = not-found ] || fail "the unit is known"
+for process in /proc/[0-9]*/exe; do
+  case $(readlink "$process" || true) in */hearthd* | */hearth-oidc-agent*) fail "$process runs" ;; esac
+done
+[ "$(kept_by_ben)" = "$kept" ] || fail "what ben keeps has changed"
+[ -s /home/ada/.local/state/hearth/credentials/work.json ] || fail "ada's credential is gone"
+
+check "purging removes what was enabled for all, and still no state"
+apt-get purge --yes hearth hearth-sandbox > /tmp/apt.log 2>&1 || fail "apt-get"
+rest=$(find /etc /usr /var/lib -iname '*hearth*' -not -path '/var/lib/systemd/linger/*' 2> /dev/null)
+[ -z "$rest" ] || fail "this is left: $rest"
+[ "$(kept_by_ben)" = "$kept" ] || fail "what ben keeps has changed"
+[ -s /home/ada/.local/state/hearth/credentials/work.json ] || fail "ada's credential is gone"
+
+check "installed again, ada is still signed in"
+install_packages new
+ada systemctl --user --quiet enable --now hearthd.service hearthd.socket
+await ada hearthctl status work
+[ "$(session)" = "$before" ] || fail "the session was $before and is $(session)"
+
+echo "All $checked checks of the packages passed."

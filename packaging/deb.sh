@@ -1,0 +1,35 @@
+#!/bin/sh
+# deb.sh PROGRAMS VERSION OUTPUT: makes the Debian packages of the programs in the folder PROGRAMS, in the folder OUTPUT.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+programs=$(cd "$1" && pwd -P)
+version=$2
+mkdir -p "$3"
+output=$(cd "$3" && pwd)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$("$root/packaging/date.sh")}
+export SOURCE_DATE_EPOCH
+
+for program in hearthd hearthctl hearth-oidc-agent hearth-sandbox; do
+  ! readelf --dynamic "$programs/$program" | grep -E 'R(UN)?PATH' || {
+    echo "$programs/$program has a path to libraries; \"make build\" gives it none." >&2
+    exit 1
+  }
+done
+rm -rf "$output"
+stage=$output/hearth-$version
+mkdir -p "$stage"
+cp -R "$root/packaging/debian" "$stage/debian"
+cd "$stage/debian"
+sed -i -e '/@managers@/{r managers.sh' -e 'd}' hearth.postinst hearth.prerm hearth.postrm
+cat > changelog << CHANGELOG
+hearth ($version) unstable; urgency=medium
+
+  * See CHANGELOG.md.
+
+ -- $(sed -n 's/^Maintainer: //p' control)  $(date --utc --date "@$SOURCE_DATE_EPOCH" '+%a, %d %b %Y %H:%M:%S +0000')
+CHANGELOG
+cd "$stage"
+# Variables of the "make" that calls this are not meant for the one that dpkg-buildpackage calls.
+env -u MAKEFLAGS -u MAKELEVEL LC_ALL=C HEARTH_ROOT="$root" HEARTH_PROGRAMS="$programs" \
+  dpkg-buildpackage --build=binary --no-sign > "$output/log" 2>&1 || { cat "$output/log" >&2; exit 1; }
+rm -rf "$stage"
