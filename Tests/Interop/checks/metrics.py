@@ -1,11 +1,14 @@
 """The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own parsers."""
 
+import re
+
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 import programs
 from checks import check
 from stage import expect, oidc
 
+RULES = programs.ETC / "prometheus"
 TYPES = {"counter", "gauge", "histogram"}
 
 
@@ -86,5 +89,10 @@ def metrics(stage):
     has_promtool = promtool(stage, "tsdb", "create-blocks-from", *words)
     # "check metrics" reads Prometheus's own format alone, also in its newest version.
     promtool(stage, "check", "metrics", stdin=prometheus)
+    promtool(stage, "check", "rules", RULES / "hearth.rules.yml")
+    promtool(stage, "test", "rules", RULES / "hearth.test.yml")
+    rules = (RULES / "hearth.rules.yml").read_text()
+    for name in set(re.findall(r"\bhearth_\w+", rules)):
+        expect(any(sample[0] == name for sample in after), f"there is no {name}, which an alert is about")
     reader = "prometheus_client and promtool" if has_promtool else "prometheus_client; there is no promtool"
     return f"{len(families)} families of {len(found)} samples, read by {reader}"
