@@ -219,6 +219,8 @@ install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (
 	install -m 644 etc/clients/* "$(DESTDIR)$(DOCDIR)/etc/clients/"
 	install -m 644 etc/hearth/* "$(DESTDIR)$(DOCDIR)/etc/hearth/"
 	install -m 644 etc/prometheus/* "$(DESTDIR)$(DOCDIR)/etc/prometheus/"
+	sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/hearthd@.service > "$(DESTDIR)$(DOCDIR)/hearthd@.service"
+	chmod 644 "$(DESTDIR)$(DOCDIR)/hearthd@.service"
 	install -m 644 etc/pictures/*.svg "$(DESTDIR)$(DOCDIR)/etc/pictures/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"

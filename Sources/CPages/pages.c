@@ -17,6 +17,9 @@ static const unsigned char programs[] = {
 static const unsigned char operators[] = {
 #embed "../../etc/docs/operators.md"
 };
+static const unsigned char servers[] = {
+#embed "../../etc/docs/servers.md"
+};
 static const unsigned char troubleshooting[] = {
 #embed "../../etc/docs/troubleshooting.md"
 };
@@ -33,6 +36,7 @@ static const struct hearth_page pages[] = {
     {"keep-your-token", keep_your_token, sizeof keep_your_token},
     {"programs", programs, sizeof programs},
     {"operators", operators, sizeof operators},
+    {"servers", servers, sizeof servers},
     {"troubleshooting", troubleshooting, sizeof troubleshooting},
     {"providers", providers, sizeof providers},
     {"config", config, sizeof config},

@@ -179,4 +179,26 @@ ada systemctl --user --quiet enable --now hearthd.service hearthd.socket
 await ada hearthctl status work
 [ "$(session)" = "$before" ] || fail "the session was $before and is $(session)"
 
+check "as the page for servers shows it, the system runs a daemon for ben, with an encrypted secret and without a login"
+install -m 644 $doc/hearthd@.service /etc/systemd/system/
+mkdir -p /etc/hearth /etc/systemd/system/hearthd@ben.service.d
+cat > /etc/hearth/config.toml << TOML
+[accounts.robot]
+type = "client-credentials"
+issuer = "$issuer"
+client_id = "robot"
+client_secret_file = "%d/work.secret"
+TOML
+mv /home/ben/.config/hearth/config.toml /home/ben/.config/hearth/config.toml.mine
+echo secret > /root/work.secret
+systemd-creds encrypt --with-key=host --name=work.secret /root/work.secret /etc/hearth/work.secret.cred 2> /dev/null
+printf '[Service]\nLoadCredentialEncrypted=work.secret:/etc/hearth/work.secret.cred\n' \
+  > /etc/systemd/system/hearthd@ben.service.d/secret.conf
+systemctl daemon-reload
+systemctl start hearthd@ben.service || fail "it does not start"
+await ben env HEARTH_SOCKET=/run/hearth-ben/rpc.sock hearthctl token robot
+if ada env HEARTH_SOCKET=/run/hearth-ben/rpc.sock hearthctl token robot 2> /dev/null; then fail "ada gets ben's token"; fi
+systemctl reload hearthd@ben.service || fail "it cannot be reloaded"
+systemd-analyze security --threshold=20 hearthd@ben.service > /dev/null || fail "it is more exposed than 2.0"
+
 echo "All $checked checks of the packages passed."
