@@ -33,7 +33,7 @@ INTEROP_PROGRAMS := .build/interop-programs
 .PHONY: interop interop-ci deps-interop-browser interop-browser docs bench deps-bench clean
 .PHONY: pictures deps-pictures
 .PHONY: install install-units install-help uninstall
-.PHONY: deb version deps-check-packages check-packages
+.PHONY: deb dist version deps-check-packages check-packages
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -241,6 +241,10 @@ deb: $(RELEASE)/hearthd ## make Debian packages, in .build/deb, of the programs 
 	@./etc/install-packages.sh $(DEB_PACKAGES)
 	@./packaging/deb.sh $(RELEASE) $(VERSION)-$(REVISION) .build/deb
 	@ls .build/deb/*.deb
+
+dist: $(RELEASE)/hearthd ## make an archive for other distributions, its SBOM and SHA-256 sums, in .build/dist
+	@./packaging/dist.sh $(RELEASE) $(VERSION) .build/dist
+	@ls .build/dist/*
 
 version: ## say which version this is
 	@echo $(VERSION)

@@ -1,0 +1,27 @@
+#!/bin/sh
+# dist.sh PROGRAMS VERSION OUTPUT: makes the archive for any distribution from the programs in the folder PROGRAMS, with its
+# SBOM and SHA-256 sums, in the folder OUTPUT.
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+programs=$(cd "$1" && pwd -P)
+version=$2
+mkdir -p "$3"
+output=$(cd "$3" && pwd)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$("$root/packaging/date.sh")}
+export SOURCE_DATE_EPOCH
+name=hearth-$version-linux-$(uname -m)
+
+rm -rf "$output"
+mkdir -p "$output/$name"
+make --silent -C "$root" install DESTDIR="$output/$name/files" PREFIX=/ BINDIR=/bin DOCDIR=/share/doc/hearth \
+  MANDIR=/share/man UNITDIR=/lib/systemd/user RELEASE="$programs" HELPERS="$programs" > /dev/null
+# install.sh fills in where the programs are.
+for unit in "$output/$name"/files/lib/systemd/user/*; do cp "$root/systemd/$(basename "$unit")" "$unit"; done
+cp "$root/packaging/install.sh" "$root/README.md" "$root/LICENSE" "$output/$name/"
+tar --create --directory "$output" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
+  --format=gnu --mode='u=rwX,go=rX' "$name" | gzip --no-name > "$output/$name.tar.gz"
+rm -rf "${output:?}/$name"
+"$root/packaging/sbom.py" "$version" "$programs" > "$output/hearth-$version.spdx.json"
+cd "$output"
+sha256sum -- * > SHA256SUMS.new
+mv SHA256SUMS.new SHA256SUMS
