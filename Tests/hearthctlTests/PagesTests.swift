@@ -31,8 +31,8 @@ import Testing
       "etc/docs/troubleshooting.md",
     ])
   func commands(name: String) throws {
-    // What is shown of the demo has lost its quotation marks.
-    let text = page(name).split(separator: "## Install").last ?? ""
+    // What is shown of the demo, below "From source", has lost its quotation marks.
+    let text = page(name).split(separator: "## From source").first ?? ""
     let lines = text.replacing(/\\\n */, with: "").matches(of: /(?m)^\$ hearthctl (.+)$/)
     #expect(!lines.isEmpty)
     for line in lines {
