@@ -105,16 +105,19 @@ struct Daemon {
     let streams = StreamService(requests: requests, exchanges: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates
-    let signIns = SignInService(sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock)
+    let revocations = RevocationService(
+      sessions: sessions,
+      store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
+      clock: clock, logger: logger)
+    self.revocations = revocations
+    let signIns = SignInService(
+      sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock,
+      settled: { await revocations.settled(for: $0) })
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
     self.reauth = reauth
     let sinks = SinkService(
       sessions: sessions, record: FileSinkRecord(path: setup.state.sinks, files: LinuxFileSystem(), clock: clock),
       clock: clock, logger: logger, makeFiles: { LinuxSinkFiles(marks: $0) })
-    revocations = RevocationService(
-      sessions: sessions,
-      store: FileRevocationStore(folder: setup.state.revocations, files: LinuxFileSystem(), logger: logger),
-      clock: clock, logger: logger)
     let watch = InotifyWatch(logger: logger)
     let troubles = SocketTroubles()
     self.watch = watch

@@ -1,3 +1,4 @@
+import HearthClient
 import HearthControl
 import HearthCore
 import TestSupport
@@ -156,6 +157,25 @@ import Testing
       try daemon.start()
       try eventually("it is revoked") { try sandbox.count("revocations") == 2 }
       try eventually("nothing is left") { Files.names(in: folder).isEmpty }
+    }
+  }
+
+  @Test("a grant whose revocation a kill cuts short is revoked after the start")
+  func killedWhileRevoking() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      try sandbox.hold("/revoke", ["handle": false, "status": 503])
+      var client = try ControlClient(path: daemon.socket)
+      _ = try client.begin(SignOut(AccountName("work")!))
+      try sandbox.waitUntilHeld()
+      try daemon.crash()
+      try sandbox.clearFaults()
+      try sandbox.release()
+      try daemon.start()
+      try daemon.waitFor("unauthenticated", "signedOut")
+      try eventually("it is revoked") { try sandbox.count("revocations") == 2 }
     }
   }
 

@@ -171,6 +171,9 @@ extension SignOut: PlainMethod {
     await service.signIns.end(allOf: account, .signedOut)
     // The page of the provider is told what was signed out, as the revocation is.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
+    let credentials: [Credential] = if case .signedOut(let signedOut) = answer.response { signedOut } else { [] }
+    // Kept before anything is waited for.
+    async let revoked = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
     // Until now other programs could enqueue more for the user; what comes from here on is the next one's.
     let discard = await Swift.Result { () async throws(RPCError) in
       try await service.discardOutbox(of: account, under: discarded)
@@ -178,14 +181,9 @@ extension SignOut: PlainMethod {
     if case .signedOut = answer.response { await service.outbox.left(account) }
     // Nothing that was kept of the user is left when they are told that they are signed out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
-    var credentials: [Credential] = []
-    switch answer.response {
-    case .signedOut(let signedOut): credentials = signedOut
-    case .rejected(let rejection): throw RPCError(rejection, answer.status)
-    case .token, .done: break
-    }
+    if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
     await service.sinks.waitUntilIdle(account)
-    let revocation = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
+    let revocation = await revoked
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
     // The revocation comes first: a store that fails must not prevent it.
     try discard.get()

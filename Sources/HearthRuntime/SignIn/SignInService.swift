@@ -13,6 +13,8 @@ package actor SignInService: RunningService {
   let sessions: SessionDirectory
   let redirects: any RedirectListener
   let clock: any Clock
+  /// Waits for what would end the new grant along with an old one.
+  private let settled: @Sendable (SessionService) async -> Void
   private var attempts: [String: SignInAttempt] = [:]
   /// The sign-ins under way, in the order in which they began.
   private var order: [String] = []
@@ -22,7 +24,11 @@ package actor SignInService: RunningService {
   private var isStopping = false
   let work = WorkInbox()
 
-  package init(sessions: SessionDirectory, redirects: any RedirectListener, clock: any Clock) {
+  package init(
+    sessions: SessionDirectory, redirects: any RedirectListener, clock: any Clock,
+    settled: @escaping @Sendable (SessionService) async -> Void = { _ in }
+  ) {
+    self.settled = settled
     self.sessions = sessions
     self.redirects = redirects
     self.clock = clock
@@ -222,7 +228,11 @@ package actor SignInService: RunningService {
       return .failure(.interrupted(.reconfigured))
     }
     do throws(AdoptionFailure) {
-      try await service.signIn(attempt.beginning, isWanted: { await self.isWanted(id, hasCome: $0) }, request)
+      try await service.signIn(attempt.beginning, isWanted: { await self.isWanted(id, hasCome: $0) }) {
+        [settled] () async throws(SignInFailure) in
+        await settled(service)
+        return try await request()
+      }
       return .success(await service.snapshot())
     } catch {
       return .failure(error == .stopping && !isStopping ? .interrupted(.reconfigured) : .notAdopted(error))

@@ -12,6 +12,9 @@ package actor RevocationService: PlanningService, RunningService {
   private var backlog = RevocationBacklog()
   /// Who is signed in, as each session has said it. The inner value is nil if nobody is.
   private var users: [AccountName: Subject??] = [:]
+  /// The grants that a provider is being asked to revoke, and whose they were.
+  private var underWay: [String: (account: AccountName, credential: Credential)] = [:]
+  private var settling: [CheckedContinuation<Void, Never>] = []
   private var isStopped = false
   let work = WorkInbox()
   var time: ServiceTime
@@ -38,24 +41,67 @@ package actor RevocationService: PlanningService, RunningService {
     work.finish()
   }
 
-  /// Asks the provider to revoke what was signed out, side by side, within five seconds. What could not be asked is kept,
-  /// and tried again later. If nothing is signed out any more, what was kept before is tried at once.
+  /// Asks the provider to revoke what was signed out, side by side, within five seconds. It is kept until the provider
+  /// has answered: what could not be asked is tried again later. If nothing is signed out any more, what was kept before
+  /// is tried at once.
   package func revoke(_ credentials: [Credential], of entry: SessionDirectory.Entry) async -> SignedOut.Revocation {
     if credentials.isEmpty, backlog.holdsAny(of: entry.service.account) {
       networkReturned()
       return .later
     }
-    let outcomes = await withTaskGroup(of: (Credential, RevocationOutcome).self) { group in
-      for credential in credentials { group.addTask { (credential, await entry.service.revoke(credential)) } }
-      return await group.reduce(into: []) { $0.append($1) }
+    let outcomes = await withTaskGroup(of: RevocationOutcome.self) { group in
+      for credential in credentials { group.addTask { await self.revokeAtOnce(credential, of: entry) } }
+      var outcomes: [RevocationOutcome] = []
+      for await outcome in group { outcomes.append(outcome) }
+      return outcomes
     }
-    for case (let credential, .unavailable(let retryAfter)) in outcomes {
-      let pending = await keep(credential, of: entry.service.account, entry.revocations)
+    if outcomes.contains(where: { if case .unavailable = $0 { true } else { false } }) { return .later }
+    return !outcomes.isEmpty && outcomes.allSatisfy { $0 == .revoked } ? .done : .none
+  }
+
+  private func revokeAtOnce(_ credential: Credential, of entry: SessionDirectory.Entry) async -> RevocationOutcome {
+    let account = entry.service.account
+    let pending = await keep(credential, of: account, entry.revocations)
+    // Whoever signs in to the account from here on waits for the answer; who did so before is not to lose by it.
+    let outcome: RevocationOutcome = await asking(pending) {
+      if !entry.revokesOneGrant, await entry.service.mayShareUser(with: credential, of: account) {
+        return .unavailable(retryAfter: nil)
+      }
+      return await entry.service.revoke(credential)
+    }
+    if case .unavailable(let retryAfter) = outcome {
       let now = catchUp()
       perform(backlog.failed(pending, retryAfter: retryAfter, share: .random(in: 0..<1), at: now))
+    } else {
+      await store.remove(pending)
     }
-    if outcomes.contains(where: { if case .unavailable = $0.1 { true } else { false } }) { return .later }
-    return !outcomes.isEmpty && outcomes.allSatisfy { $0.1 == .revoked } ? .done : .none
+    return outcome
+  }
+
+  private func asking<Outcome: Sendable>(
+    _ pending: PendingRevocation, _ ask: () async -> Outcome
+  ) async -> Outcome {
+    underWay[pending.id] = (pending.account, pending.credential)
+    let outcome = await ask()
+    underWay[pending.id] = nil
+    settling.resumeAll()
+    return outcome
+  }
+
+  /// Returns once no provider is being asked to revoke a grant that may be of the user who signs in to this session: it
+  /// may end all grants of the user that it has issued by then.
+  package func settled(for service: SessionService) async {
+    while await isConcerned(service) {
+      guard !underWay.isEmpty else { return }
+      await withCheckedContinuation { settling.append($0) }
+    }
+  }
+
+  private func isConcerned(_ service: SessionService) async -> Bool {
+    for (account, credential) in underWay.values where await service.mayShareUser(with: credential, of: account) {
+      return true
+    }
+    return false
   }
 
   /// Takes a grant that nobody uses. It is revoked once nobody is signed in as its user any more.
@@ -117,8 +163,12 @@ package actor RevocationService: PlanningService, RunningService {
   private func ask(_ pending: PendingRevocation) async {
     // Without its account nothing says how the client is known to the provider; the account may come back.
     let entry = await sessions[pending.account]
-    let isFree = entry?.revokesOneGrant == true ? true : await !isUserSignedIn(pending)
-    guard let entry, isFree else {
+    let outcome: RevocationOutcome? = await asking(pending) {
+      guard let entry else { return nil }
+      if !entry.revokesOneGrant, await isUserSignedIn(pending) { return nil }
+      return await entry.service.revoke(pending.credential)
+    }
+    guard let entry, let outcome else {
       let now = catchUp()
       return perform(backlog.held(pending.id, share: .random(in: 0..<1), at: now))
     }

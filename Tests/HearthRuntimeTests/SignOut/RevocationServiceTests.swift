@@ -19,7 +19,7 @@ struct RevocationServiceTests {
     revocations = RevocationService(sessions: sessions, store: store, clock: clock, logger: log.logger)
   }
 
-  private func entry(
+  func entry(
     _ keeping: PendingRevocation.Keeping, account: AccountName = .sample, revokesOneGrant: Bool = false
   ) -> SessionDirectory.Entry {
     let service = SessionService(
@@ -32,23 +32,23 @@ struct RevocationServiceTests {
   }
 
   /// Signs the user in to this account, and out of it, as the daemon's services learn of it.
-  private func signIn(to entry: SessionDirectory.Entry, as subject: Subject = .sample) async {
+  func signIn(to entry: SessionDirectory.Entry, as subject: Subject = .sample) async {
     _ = await entry.service.call(.adopt(.sample(7, subject: subject, issuedAt: clock.now()), isFresh: true))
     await revocations.sessionChanged(entry.service.account, .authenticated, subject)
   }
 
-  private func signOut(of entry: SessionDirectory.Entry) async {
+  func signOut(of entry: SessionDirectory.Entry) async {
     _ = await entry.service.call(.signOut(revoke: false))
     await revocations.sessionChanged(entry.service.account, .unauthenticated(signedOut: true), nil)
   }
 
   /// Returns once a grant has been looked at and waits: its next look is planned then, sooner than anything of a session.
-  private func looked(within wait: Duration = .seconds(60)) async {
+  func looked(within wait: Duration = .seconds(60)) async {
     while clock.nextDeadline.map({ $0 > clock.now() + wait }) ?? true { await Task.yield() }
   }
 
   /// Runs session and revocations meanwhile; nobody is signed in.
-  private func running(
+  func running(
     _ keeping: PendingRevocation.Keeping = .ownKey, revokesOneGrant: Bool = false,
     _ body: (SessionDirectory.Entry) async throws -> Void
   ) async throws {
@@ -66,12 +66,12 @@ struct RevocationServiceTests {
   }
 
   /// The next line of the log.
-  private func nextLine() async -> String {
+  func nextLine() async -> String {
     for await record in log.stream { return record.message }
     return ""
   }
 
-  private var credential: Credential { .sample(1, issuedAt: clock.now()) }
+  var credential: Credential { .sample(1, issuedAt: clock.now()) }
 
   @Test("what is revoked at once is kept nowhere")
   func atOnce() async throws {

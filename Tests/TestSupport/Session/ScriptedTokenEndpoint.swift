@@ -17,6 +17,8 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var mostInFlight = 0
     var revoked: [Credential] = []
     var revocations = RevocationOutcome.revoked
+    /// The revocations that wait, or nil if none has to.
+    var heldRevocations: [CheckedContinuation<Void, Never>]?
     var subject: Subject?
     var origin: Origin? = .sample
     var origins: Set<Origin>?
@@ -54,10 +56,15 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
 
   package func revoke(_ credential: Credential) async -> RevocationOutcome {
     guard isOwn(credential) else { return .unavailable(retryAfter: nil) }
-    return state.withLock { state in
-      state.revoked.append(credential)
-      return state.revocations
+    await withCheckedContinuation { continuation in
+      let isHeld = state.withLock { state in
+        state.revoked.append(credential)
+        state.heldRevocations?.append(continuation)
+        return state.heldRevocations != nil
+      }
+      if !isHeld { continuation.resume() }
     }
+    return state.withLock(\.revocations)
   }
 
   package func identify(_ credential: Credential) async -> Subject? {
@@ -85,6 +92,17 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
 
   /// What `revoke` answers from now on.
   package func answersRevocations(_ outcome: RevocationOutcome) { state.withLock { $0.revocations = outcome } }
+
+  /// From now on `revoke` waits for `finishRevocations`.
+  package func holdRevocations() { state.withLock { $0.heldRevocations = [] } }
+
+  package func finishRevocations() {
+    let held = state.withLock { state in
+      defer { state.heldRevocations = nil }
+      return state.heldRevocations ?? []
+    }
+    held.forEach { $0.resume() }
+  }
 
   /// What `expiry` tells from now on.
   package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }
