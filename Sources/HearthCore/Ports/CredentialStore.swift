@@ -21,10 +21,12 @@ package protocol CredentialStore: Sendable {
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
   /// Signs out: records the removal in accounts.json, then removes the credential. If the file is out of reach this
-  /// throws, and a later `read` carries out the removal, unless it finds a different grant. `fingerprint` is that of
-  /// the access token of the signed-out grant, if known.
+  /// throws, and a later `read` carries out the removal, unless it finds a different grant. That `read` returns what it
+  /// has removed if `revokes` is true. `fingerprint` is that of the access token of the signed-out grant, if known.
   @discardableResult
-  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials
+  func remove(
+    _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
+  ) async throws(EndNotWritten) -> RemovedCredentials
 
   /// Moves a file that cannot be parsed to a name beside it, and returns its new path.
   func setAside() async throws(AccessFailure) -> String
@@ -83,8 +85,8 @@ package enum CredentialReading: Hashable, Sendable {
   case former(Credential)
   /// Found, but its protection differs from the configuration, so it has to be written again at once.
   case misprotected(Credential)
-  /// The session has ended, and the end is on record.
-  case ended(EndRecord)
+  /// The session has ended, and the end is on record. `removed` is what a sign-out left to be removed and revoked.
+  case ended(EndRecord, removed: RemovedCredentials = RemovedCredentials())
   case neverSignedIn
   /// The folder can be read and the credential is gone from it. The text says where it was.
   case missing(String)
@@ -93,6 +95,8 @@ package enum CredentialReading: Hashable, Sendable {
   case corrupt(String)
   /// A newer version of the format wrote it.
   case tooNew(version: Int)
+
+  var removed: RemovedCredentials { if case .ended(_, let removed) = self { removed } else { RemovedCredentials() } }
 }
 
 /// The credentials that a sign-out removed and could open, so that they can be revoked.
@@ -100,9 +104,11 @@ package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
   /// Credentials from places that the configuration named before.
   package var former: [Credential]
+  /// Why the removal is not on record, or nil if it is.
+  package var unrecorded: AccessFailure?
 
-  package init(current: Credential? = nil, former: [Credential] = []) {
-    (self.current, self.former) = (current, former)
+  package init(current: Credential? = nil, former: [Credential] = [], unrecorded: AccessFailure? = nil) {
+    (self.current, self.former, self.unrecorded) = (current, former, unrecorded)
   }
 }
 

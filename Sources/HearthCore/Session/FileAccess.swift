@@ -13,6 +13,8 @@ struct FileAccess: Hashable, Sendable {
   /// The grant that was on disk last. A copy of it may be elsewhere even if it was removed or set aside here.
   private(set) var lastSeen: GrantMarks?
   private(set) var storeChange = StoreChange.none
+  /// Whether what a sign-out removes is to be revoked.
+  var revokesRemoved = true
   /// Whether the grant in memory has changed since its write began, so that the file will be out of date.
   private var isWriteOutdated = false
   /// Whether the store has seen another program's grant that was not read yet.
@@ -95,7 +97,10 @@ struct FileAccess: Hashable, Sendable {
 
   mutating func beginEnd(_ record: EndRecord) -> [SessionAction] {
     write.begin()
-    return [record.reason == .signedOut ? .remove(record, fingerprint: onDisk?.accessToken) : .writeEnd(record)]
+    return [
+      record.reason == .signedOut
+        ? .remove(record, fingerprint: onDisk?.accessToken, revokes: revokesRemoved) : .writeEnd(record)
+    ]
   }
 
   mutating func endRecorded() {

@@ -16,6 +16,9 @@ struct PendingCalls: Hashable, Sendable {
     }
   }
 
+  /// Whether a sign-out waits until it is on record.
+  var awaitSignOut: Bool { waiting.contains { if case .signOut = $0.kind { true } else { false } } }
+
   /// Whether a call explicitly asks for a refresh, which shortens the wait after a failure.
   var demandRefresh: Bool { waiting.contains { $0.kind == .refresh && $0.outcome == nil } }
 

@@ -8,8 +8,8 @@ package enum SessionAction: Hashable, Sendable {
   case write(Credential, generation: Int)
   /// → `endWritten`
   case writeEnd(EndRecord)
-  /// → `removed`
-  case remove(EndRecord, fingerprint: Fingerprint?)
+  /// `revokes` is true if what is removed is to be revoked. → `removed`
+  case remove(EndRecord, fingerprint: Fingerprint?, revokes: Bool = true)
   /// → `credentialSetAside`
   case setAside(why: String)
   /// Make room for the answer, then ask the token endpoint. → `refreshEnded`
@@ -40,8 +40,9 @@ package enum SessionAction: Hashable, Sendable {
 package enum SessionResponse: Hashable, Sendable {
   case token(Bearer)
   case done
-  /// The signed-out credentials to revoke, the session's own first. Empty if the caller does not want revocation.
-  case signedOut(revoke: [Credential])
+  /// The signed-out credentials to revoke, the session's own first. Empty if the caller does not want revocation. If
+  /// `isComplete` is false, the credential is out of reach, and is removed and revoked when it can be reached.
+  case signedOut(revoke: [Credential], isComplete: Bool = true)
   case rejected(SessionRejection)
 }
 

@@ -52,6 +52,7 @@ extension SessionMachine {
     if credentialState == .absent(signedOut: true) { return [.answer(id, .signedOut(revoke: []))] }
     calls.add(id, .signOut(newest, revoke: revoke), at: now)
     if case .ending(let record, _) = credentialState, record.reason == .signedOut { return [] }
+    file.revokesRemoved = revoke
     let superseded = calls.supersedeAdoptions()
     refreshes.restart()
     return superseded + record(EndRecord(reason: .signedOut, at: now, fingerprint: nil), at: now)
@@ -74,9 +75,13 @@ extension SessionMachine {
   }
 
   mutating func removed(_ result: Result<RemovedCredentials, EndNotWritten>, at now: Timestamp) -> [SessionAction] {
-    guard isRecorded(result.map { _ in }, at: now) else { return publishUnrecordedEnd() }
     let removed = (try? result.get()) ?? RemovedCredentials()
-    var actions: [SessionAction] = []
+    var written = result.map { _ in }
+    if let accessFailure = removed.unrecorded { written = .failure(.partly(accessFailure)) }
+    guard isRecorded(written, at: now) else { return publishUnrecordedEnd() }
+    let isComplete = if case .success = result { true } else { false }
+    // The call of a sign-out that took longer was answered before.
+    var actions = calls.awaitSignOut || !file.revokesRemoved ? [] : leave(removed)
     if credentialState.isEnding {
       credentialState = .absent(signedOut: true)
       actions.append(.publish(.signedOut(subject)))
@@ -87,9 +92,13 @@ extension SessionMachine {
     }
     return actions
       + calls.answerSignOuts { newest, revoke in
-        (.signedOut(revoke: revoke ? removed.all(newest: newest) : []), before: [])
+        let all = revoke ? removed.all(newest: newest) : []
+        return (.signedOut(revoke: all, isComplete: isComplete || newest != nil), before: [])
       }
   }
+
+  /// What was removed after the sign-out was answered is revoked unless its user has signed in again.
+  func leave(_ removed: RemovedCredentials) -> [SessionAction] { removed.all(newest: nil).map { .revoke($0) } }
 
   /// Records the result of writing an end or removing what was signed out. Returns false if the end is on record
   /// nowhere and has to be written again. If it is on record in one place, the other follows when a later read finds

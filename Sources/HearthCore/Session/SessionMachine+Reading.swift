@@ -49,7 +49,7 @@ extension SessionMachine {
       // If it is the grant in memory, only its protection on disk has to change.
       if let active, GrantMarks(active.grant) == GrantMarks(credential.grant) { self.active?.isStored = false }
       return actions
-    case .ended(let record):
+    case .ended(let record, _):
       file.read.succeeded()
       return foundEnd(record, at: now)
     case .neverSignedIn:

@@ -53,7 +53,7 @@ package struct SessionMachine: Sendable {
     switch input {
     case .started(let remembered): started(remembered, at: now)
     case .credentialHinted: file.read.request()
-    case .credentialRead(let reading): return credentialRead(reading, at: now)
+    case .credentialRead(let reading): return leave(reading.removed) + credentialRead(reading, at: now)
     case .credentialSetAside(let result, let why): return wasSetAside(result, why: why, at: now)
     case .identified(let generation, let provider, let subject, let origin, let origins):
       guard provider == epoch.provider else { return [] }

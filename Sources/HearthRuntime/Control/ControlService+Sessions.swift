@@ -171,9 +171,10 @@ extension SignOut: PlainMethod {
     await service.signIns.end(allOf: account, .signedOut)
     // The page of the provider is told what was signed out, as the revocation is.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
-    let credentials: [Credential] = if case .signedOut(let signedOut) = answer.response { signedOut } else { [] }
+    let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
     // Kept before anything is waited for.
-    async let revoked = revoke ? await service.revocations.revoke(credentials, of: entry) : .none
+    async let revoked: SignedOut.Revocation =
+      revoke ? await service.revocations.revoke(credentials, of: entry, isComplete: answer.isCompleteSignOut) : .none
     // Until now other programs could enqueue more for the user; what comes from here on is the next one's.
     let discard = await Swift.Result { () async throws(RPCError) in
       try await service.discardOutbox(of: account, under: discarded)

@@ -5,6 +5,9 @@ package struct SessionAnswer: Sendable {
   package let response: SessionResponse
   package let status: SessionStatus
   package let at: Timestamp
+
+  /// Whether this answers a sign-out, and no credential is still to be removed.
+  var isCompleteSignOut: Bool { if case .signedOut(_, let isComplete) = response { isComplete } else { false } }
 }
 
 extension SessionStatus {

@@ -24,10 +24,12 @@ extension SessionService {
       }
     case .writeEnd(let record):
       inStoreOrder { .endWritten(await Result { () async throws(EndNotWritten) in try await store.writeEnd(record) }) }
-    case .remove(let record, let fingerprint):
+    case .remove(let record, let fingerprint, let revokes):
       inStoreOrder {
         .removed(
-          await Result { () async throws(EndNotWritten) in try await store.remove(record, fingerprint: fingerprint) })
+          await Result { () async throws(EndNotWritten) in
+            try await store.remove(record, fingerprint: fingerprint, revokes: revokes)
+          })
       }
     case .setAside(let why):
       inStoreOrder {

@@ -43,8 +43,10 @@ package actor RevocationService: PlanningService, RunningService {
 
   /// Asks the provider to revoke what was signed out, side by side, within five seconds. It is kept until the provider
   /// has answered: what could not be asked is tried again later. If nothing is signed out any more, what was kept before
-  /// is tried at once.
-  package func revoke(_ credentials: [Credential], of entry: SessionDirectory.Entry) async -> SignedOut.Revocation {
+  /// is tried at once. If `isComplete` is false, another credential follows when it can be reached.
+  package func revoke(
+    _ credentials: [Credential], of entry: SessionDirectory.Entry, isComplete: Bool = true
+  ) async -> SignedOut.Revocation {
     if credentials.isEmpty, backlog.holdsAny(of: entry.service.account) {
       networkReturned()
       return .later
@@ -55,7 +57,7 @@ package actor RevocationService: PlanningService, RunningService {
       for await outcome in group { outcomes.append(outcome) }
       return outcomes
     }
-    if outcomes.contains(where: { if case .unavailable = $0 { true } else { false } }) { return .later }
+    if !isComplete || outcomes.contains(where: { if case .unavailable = $0 { true } else { false } }) { return .later }
     return !outcomes.isEmpty && outcomes.allSatisfy { $0 == .revoked } ? .done : .none
   }
 

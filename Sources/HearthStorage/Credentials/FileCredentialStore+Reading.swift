@@ -22,15 +22,15 @@ extension FileCredentialStore {
     let known = scan.known
     switch scan.outcome {
     case .corrupt(let text):
-      if let end = try await finishRemoval(known) { return .ended(end) }
+      if let signedOut = try await finishRemoval(known) { return signedOut }
       // Once the file is set aside, a place without its marker would look like one whose volume is away.
       await remember(scan) { _ in }
       return .corrupt(text)
     case .tooNew(let version):
-      if let end = try await finishRemoval(known) { return .ended(end) }
+      if let signedOut = try await finishRemoval(known) { return signedOut }
       return .tooNew(version: version)
     case .nothing(let missing):
-      if let end = try await finishRemoval(known) { return .ended(end) }
+      if let signedOut = try await finishRemoval(known) { return signedOut }
       if known.place == nil, known.end?.reason == .signedOut {
         // A crash after a sign-out leaves the marker and the former places.
         try? await files.removeFile(scan.place.marker)
@@ -48,7 +48,7 @@ extension FileCredentialStore {
   private func reading(of file: CredentialFile, _ scan: CredentialScan) async throws(AccessFailure) -> CredentialReading
   {
     if case .ended(let record) = file.body {
-      if let end = try await finishRemoval(scan.known) { return .ended(end) }
+      if let signedOut = try await finishRemoval(scan.known) { return signedOut }
       // Where the file could not be written, accounts.json has the later end; of the same end it knows more.
       let end = scan.known.end?.prevailing(over: record) ?? record
       await remember(scan) { $0.end = end }
@@ -59,7 +59,7 @@ extension FileCredentialStore {
       grant = try await self.grant(in: file, modified: scan.modified)
     } catch {
       // Only Hearth seals: a sealed grant is the one that was signed out.
-      if let end = try await finishRemoval(scan.known) { return .ended(end) }
+      if let signedOut = try await finishRemoval(scan.known) { return signedOut }
       switch error {
       case .blocked(let accessFailure):
         await remember(scan) { _ in }
@@ -69,7 +69,7 @@ extension FileCredentialStore {
         return .corrupt(text)
       }
     }
-    if scan.known.isToBeRemoved(grant), let end = try await finishRemoval(scan.known) { return .ended(end) }
+    if scan.known.isToBeRemoved(grant), let signedOut = try await finishRemoval(scan.known) { return signedOut }
     if scan.known.removal == nil, scan.known.isEnded(grant), let end = scan.known.end {
       await finishEnd(end, scan, file.header)
       return .ended(end)

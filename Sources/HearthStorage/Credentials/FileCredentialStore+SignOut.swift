@@ -4,12 +4,12 @@ import Logging
 extension FileCredentialStore {
   @discardableResult
   package func remove(
-    _ record: EndRecord, fingerprint: Fingerprint?
+    _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials {
     var known: KnownAccount
     do throws(AccessFailure) { known = try await accounts.known(account) } catch { throw .nowhere(error) }
     known.end = record
-    known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint)
+    known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint, revokes: revokes ? nil : false)
     known.grants.signOut([fingerprint, known.fingerprint])
     known.subject = nil
     // On a full disk accounts.json cannot be written, but a file can be removed.
@@ -23,12 +23,16 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a pending removal and returns the record of that sign-out, or nil if none is pending. A removal that
-  /// fails stays pending for the next reading.
-  func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> EndRecord? {
-    guard known.removal != nil, let end = known.end else { return nil }
-    do throws(EndNotWritten) { _ = try await carryOutRemoval(known) } catch { throw error.accessFailure }
-    return end
+  /// Carries out a pending removal and returns that sign-out, or nil if none is pending. A removal that fails stays pending
+  /// for the next reading.
+  func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> CredentialReading? {
+    guard let removal = known.removal, let end = known.end else { return nil }
+    do throws(EndNotWritten) {
+      let removed = try await carryOutRemoval(known)
+      return .ended(end, removed: removal.revokes == false ? RemovedCredentials() : removed)
+    } catch {
+      throw error.accessFailure
+    }
   }
 
   /// Removes the credential, the files set aside from it, its entry in accounts.json and its marker, in an order in which
@@ -39,16 +43,19 @@ extension FileCredentialStore {
     reserved = nil
     lastSeen = nil
     var updated = known
-    let removed: [Credential]
-    (updated.formerPlaces, removed) = await removeFormer(known.formerPlaces(besides: path), besides: place)
-    updated.grants.signOut(([credential].compactMap(\.self) + removed).map { GrantMarks($0.grant).spendable })
+    var removed = RemovedCredentials(current: credential)
+    (updated.formerPlaces, removed.former) = await removeFormer(known.formerPlaces(besides: path), besides: place)
+    updated.grants.signOut(([credential].compactMap(\.self) + removed.former).map { GrantMarks($0.grant).spendable })
     updated.removal = nil
     updated.place = nil
     updated.fingerprint = nil
-    do throws(AccessFailure) { try await accounts.update(account, to: updated) } catch { throw .partly(error) }
+    do throws(AccessFailure) { try await accounts.update(account, to: updated) } catch {
+      removed.unrecorded = error
+      return removed
+    }
     try? await files.removeFile(place.marker)
     try? await files.syncFolder(place.folder)
-    return RemovedCredentials(current: credential, former: removed)
+    return removed
   }
 
   private func removeCurrent(_ known: KnownAccount) async throws(AccessFailure) -> (CredentialPlace, Credential?) {

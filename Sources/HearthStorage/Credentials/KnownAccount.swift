@@ -14,6 +14,8 @@ package struct KnownAccount: Hashable, Sendable {
   package struct PendingRemoval: Codable, Hashable, Sendable {
     /// The fingerprint of the access token that was signed out; nil if it was unknown.
     package var fingerprint: Fingerprint?
+    /// False if the user did not want what is removed to be revoked; otherwise nil.
+    package var revokes: Bool?
   }
 
   /// A place that the configuration named before. A sign-out removes the credential there as well.

@@ -77,7 +77,7 @@ struct EndNowhereTests {
     #expect(session.effects == [.revokeAtOnce(.sample(1, issuedAt: .sample))])
     #expect(session.state == .authenticated && session.token == nil)
     session.wakes()
-    guard case .remove(_, let mark)? = session.effects.first else {
+    guard case .remove(_, let mark, _)? = session.effects.first else {
       Issue.record("not tried again")
       return
     }
@@ -85,6 +85,30 @@ struct EndNowhereTests {
     session.removes()
     #expect(session.state == .unauthenticated(signedOut: true))
     #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
+  }
+
+  @Test("What a sign-out cannot reach is told as revoked later, and is revoked once a reading has removed it")
+  func removedLater() {
+    let first = Credential.sample(1, issuedAt: .sample)
+    var session = SessionScript.holding(first)
+    session.take(.locked(.user))
+    let id = session.asks(.signOut(revoke: true))
+    session.removes(.away)
+    #expect(session.answer(to: id) == .signedOut(revoke: [], isComplete: false))
+    let end = EndRecord(reason: .signedOut, at: session.now, fingerprint: nil)
+    session.isHinted(.ended(end, removed: RemovedCredentials(current: first)))
+    #expect(session.effects.filter { $0 != .lockStore } == [.revoke(first)])
+    #expect(session.state == .unauthenticated(signedOut: true))
+  }
+
+  @Test("What was removed but not written down is revoked all the same")
+  func removedUnrecorded() {
+    let first = Credential.sample(1, issuedAt: .sample)
+    var session = SessionScript.holding(first)
+    session.take(.locked(.user))
+    let id = session.asks(.signOut(revoke: true))
+    session.take(.removed(.success(RemovedCredentials(current: first, unrecorded: .full))))
+    #expect(session.answer(to: id) == .signedOut(revoke: [first]))
   }
 
   @Test("What was left at former places is revoked with the session's own grant, and one that is the same once")

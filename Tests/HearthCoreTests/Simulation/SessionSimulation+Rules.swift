@@ -25,7 +25,7 @@ extension SessionSimulation {
       case .missing: ledger.grounds.insert(.credentialMissing)
       case .corrupt: ledger.grounds.insert(.credentialCorrupt)
       case .tooNew: ledger.grounds.insert(.credentialTooNew)
-      case .ended(let record):
+      case .ended(let record, _):
         ledger.grounds.insert(record.reason)
         if let newest = ledger.newest, !tokensInMemory.contains(newest) { ledger.newest = nil }
       case .found, .former, .misprotected, .neverSignedIn, .unreadable: break

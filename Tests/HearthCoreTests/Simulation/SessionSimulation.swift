@@ -196,7 +196,7 @@ struct SessionSimulation: Simulation {
     case .write(let credential, let generation):
       enqueue(.write(credential, generation: generation, over: machine.storedVersion))
     case .writeEnd(let record): enqueue(.writeEnd(record))
-    case .remove(let record, let mark): enqueue(.remove(record, mark))
+    case .remove(let record, let mark, _): enqueue(.remove(record, mark))
     case .setAside: enqueue(.setAside)
     case .refresh(let credential, let generation):
       enqueue(.prepare(credential, generation: generation, over: machine.storedVersion))
@@ -214,7 +214,7 @@ struct SessionSimulation: Simulation {
     case .revokeAtOnce(let credential): revoke(credential)
     case .answer(let id, let response):
       calls[id] = nil
-      if case .signedOut(let credentials) = response { credentials.forEach { revoke($0) } }
+      if case .signedOut(let credentials, _) = response { credentials.forEach { revoke($0) } }
     case .identify, .publish: break
     }
   }

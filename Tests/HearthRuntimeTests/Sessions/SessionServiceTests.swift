@@ -349,7 +349,7 @@ struct SessionServiceTests {
   func signsOut() async throws {
     try await running {
       _ = await service.call(.awaitReading)
-      guard case .signedOut(let credentials) = await service.call(.signOut(revoke: true)) else {
+      guard case .signedOut(let credentials, _) = await service.call(.signOut(revoke: true)) else {
         Issue.record("not signed out")
         return
       }

@@ -191,7 +191,7 @@ extension OutboxSimulation {
     call(discards ? .discard(name) : .other) { daemon in
       if discards, (try? await daemon.outbox.purge(name, of: daemon.outbox.subjects(of: name))) == nil { return }
       guard let service = daemon.services[name] else { return }
-      if case .signedOut(let credentials) = await service.call(.signOut(revoke: revokes)) {
+      if case .signedOut(let credentials, _) = await service.call(.signOut(revoke: revokes)) {
         for credential in credentials { _ = await service.revoke(credential) }
       }
     }

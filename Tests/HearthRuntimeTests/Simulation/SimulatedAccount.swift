@@ -172,7 +172,9 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     }
   }
 
-  func remove(_ record: EndRecord, fingerprint: Fingerprint?) async throws(EndNotWritten) -> RemovedCredentials {
+  func remove(
+    _ record: EndRecord, fingerprint: Fingerprint?, revokes _: Bool
+  ) async throws(EndNotWritten) -> RemovedCredentials {
     let current = account.disk.openGrant
     do throws(AccessFailure) {
       try await done(.remove(record, fingerprint))

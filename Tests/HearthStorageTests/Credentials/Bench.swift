@@ -64,3 +64,8 @@ struct Bench {
     """
   }
 }
+
+extension CredentialReading {
+  /// The end on record, whatever was removed with it.
+  var end: EndRecord? { if case .ended(let end, _) = self { end } else { nil } }
+}

@@ -7,4 +7,11 @@ extension CredentialStore {
   package func write(_ credential: Credential) async throws(AccessFailure) {
     _ = try await write(credential, over: .any)
   }
+
+  @discardableResult
+  package func remove(
+    _ record: EndRecord, fingerprint: Fingerprint?
+  ) async throws(EndNotWritten) -> RemovedCredentials {
+    try await remove(record, fingerprint: fingerprint, revokes: true)
+  }
 }

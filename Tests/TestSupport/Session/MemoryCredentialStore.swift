@@ -82,7 +82,7 @@ package final class MemoryCredentialStore: CredentialStore {
   }
 
   package func remove(
-    _ record: EndRecord, fingerprint: Fingerprint?
+    _ record: EndRecord, fingerprint: Fingerprint?, revokes _: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials {
     let current = disk.openGrant
     do throws(AccessFailure) { try done(.remove(record, fingerprint), "remove") } catch {

@@ -206,16 +206,16 @@ package struct SimulatedDisk: Sendable {
     if isDenied { return .unreadable(.denied) }
     switch file {
     case .nothing:
-      if let end = finishRemoval() { return .ended(end) }
+      if let signedOut = finishRemoval() { return signedOut }
       if let end = known.end { return .ended(end) }
       if marker || known.isPlaced && known.place != place { return .missing("work.json is gone") }
       return known.isPlaced ? .unreadable(.away) : .neverSignedIn
     case .garbage:
-      return finishRemoval().map { .ended($0) } ?? .corrupt("no JSON")
+      return finishRemoval() ?? .corrupt("no JSON")
     case .tooNew:
-      return finishRemoval().map { .ended($0) } ?? .tooNew(version: 9)
+      return finishRemoval() ?? .tooNew(version: 9)
     case .ended(let record):
-      if let end = finishRemoval() { return .ended(end) }
+      if let signedOut = finishRemoval() { return signedOut }
       let end = known.end?.prevailing(over: record) ?? record
       known.end = end
       return .ended(end)
@@ -225,13 +225,13 @@ package struct SimulatedDisk: Sendable {
   }
 
   private mutating func read(_ credential: Credential) -> CredentialReading {
-    if isSealed, !hasKey { return finishRemoval().map { .ended($0) } ?? .unreadable(.sealed) }
+    if isSealed, !hasKey { return finishRemoval() ?? .unreadable(.sealed) }
     let marks = [known.removalMark, known.fingerprint].compactMap { $0 }
     let isSignedOut = known.grants.isOver(credential.grant)
     if isSignedOut || marks.isEmpty || marks.contains(credential.grant.accessToken.fingerprint),
-      let end = finishRemoval()
+      let signedOut = finishRemoval()
     {
-      return .ended(end)
+      return signedOut
     }
     if !known.isToBeRemoved, let end = known.end, isOver(credential.grant, end) {
       file = .ended(end)
@@ -261,13 +261,14 @@ package struct SimulatedDisk: Sendable {
     }
   }
 
-  private mutating func finishRemoval() -> EndRecord? {
+  private mutating func finishRemoval() -> CredentialReading? {
     guard known.isToBeRemoved, let end = known.end else { return nil }
+    let removed = RemovedCredentials(current: openGrant)
     file = .nothing
     marker = false
     known.isToBeRemoved = false
     known.isPlaced = false
     known.fingerprint = nil
-    return end
+    return .ended(end, removed: removed)
   }
 }
