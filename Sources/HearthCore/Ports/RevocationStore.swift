@@ -6,7 +6,7 @@ package protocol RevocationStore: Sendable {
   /// Forgets it. Does nothing if it is not there.
   func remove(_ pending: PendingRevocation) async
 
-  /// Returns all that can be opened. Removes those that have expired or cannot be parsed; those that cannot be opened
-  /// now stay.
+  /// Returns all that can be opened. Those that cannot be opened now stay; those that cannot be parsed are removed
+  /// after `PendingRevocation.longest`.
   func recall(at now: Timestamp) async -> [PendingRevocation]
 }

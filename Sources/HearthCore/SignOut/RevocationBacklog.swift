@@ -19,6 +19,8 @@ package struct RevocationBacklog: Sendable {
     let pending: PendingRevocation
     var failures = 0
     var nextAt: Timestamp
+    /// When it is given up, whatever the provider's clock shows.
+    var expiresAt: Timestamp
     var isUnderWay = false
     /// Whether its user was signed in when it was last due.
     var isHeld = false
@@ -39,25 +41,32 @@ package struct RevocationBacklog: Sendable {
 
   /// The next time at which `woke` has something to do, or nil if only other events can cause that.
   package var nextWake: Timestamp? {
-    entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.pending.expiresAt) }.min()
+    entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.expiresAt) }.min()
   }
 
   /// Adds a grant whose revocation has just failed. `share` is the random share of the wait, from 0 up to 1.
   package mutating func failed(
     _ pending: PendingRevocation, retryAfter: Duration?, share: Double, at now: Timestamp
   ) -> [Action] {
-    entries.append(Entry(pending: pending, nextAt: now))
+    entries.append(Entry(pending: pending, nextAt: now, expiresAt: pending.expiresAt))
     return ended(pending.id, .unavailable(retryAfter: retryAfter), share: share, at: now)
   }
 
-  /// Adds the grants that were on disk at the start, or were left over now.
-  package mutating func add(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
-    entries += pending.map { Entry(pending: $0, nextAt: now) }
+  /// Adds a grant that was left over now.
+  package mutating func add(_ pending: PendingRevocation, at now: Timestamp) -> [Action] {
+    entries.append(Entry(pending: pending, nextAt: now, expiresAt: pending.expiresAt))
+    return woke(at: now)
+  }
+
+  /// Adds the grants that were on disk at the start. The clock may have been wrong then or be wrong now, so each is tried
+  /// at least once, and only the provider's clock ends its time early.
+  package mutating func recall(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
+    entries += pending.map { Entry(pending: $0, nextAt: now, expiresAt: now + PendingRevocation.longest) }
     return woke(at: now)
   }
 
   package mutating func woke(at now: Timestamp) -> [Action] {
-    let over = entries.filter { !$0.isUnderWay && $0.pending.expiresAt <= now }.map(\.pending)
+    let over = entries.filter { !$0.isUnderWay && $0.expiresAt <= now }.map(\.pending)
     entries.removeAll { entry in over.contains { $0.id == entry.pending.id } }
     var actions = over.map { Action.remove($0, .expired) }
     for index in entries.indices where entries[index].nextAt <= now {
@@ -68,15 +77,20 @@ package struct RevocationBacklog: Sendable {
     return actions
   }
 
+  /// `providerTime` is the time on the provider's clock, if that was asked for.
   package mutating func ended(
-    _ id: String, _ outcome: RevocationOutcome, share: Double, at now: Timestamp
+    _ id: String, _ outcome: RevocationOutcome, providerTime: Timestamp? = nil, share: Double, at now: Timestamp
   ) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     let reason: Reason
     switch outcome {
     case .revoked: reason = .revoked
     case .refused(let message): reason = .refused(message: message)
-    case .unavailable(let retryAfter): return wait(index, retryAfter, share: share, at: now)
+    case .unavailable(let retryAfter):
+      guard let providerTime, entries[index].pending.expiresAt <= providerTime else {
+        return wait(index, retryAfter, share: share, at: now)
+      }
+      reason = .expired
     }
     return [.remove(entries.remove(at: index).pending, reason)]
   }
@@ -102,7 +116,10 @@ package struct RevocationBacklog: Sendable {
 
   /// Called when the clock was stepped. Waits keep their lengths.
   package mutating func move(by step: Duration) {
-    for index in entries.indices { entries[index].nextAt = entries[index].nextAt + step }
+    for index in entries.indices {
+      entries[index].nextAt = entries[index].nextAt + step
+      entries[index].expiresAt = entries[index].expiresAt + step
+    }
   }
 
   /// Called when the network may be back. Everything is tried at once.

@@ -191,6 +191,11 @@ extension SessionService {
     return machine.mayShareUser(with: leftover, of: owner, isSigningIn: !imports.isEmpty, at: now)
   }
 
+  /// The time on the provider's clock, or nil if it does not tell it within five seconds.
+  package func providerTime() async -> Timestamp? {
+    await shielded { [endpoint, clock] in await clock.within(.seconds(5)) { try? await endpoint.time() } ?? nil }
+  }
+
   /// Asks the provider to revoke, and waits five seconds for that.
   package func revoke(_ credential: Credential) async -> RevocationOutcome {
     await shielded { [endpoint, clock] in

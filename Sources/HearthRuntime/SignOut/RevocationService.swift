@@ -31,7 +31,7 @@ package actor RevocationService: PlanningService, RunningService {
   package func run() async {
     let recalled = await store.recall(at: catchUp())
     let now = catchUp()
-    perform(backlog.add(recalled, at: now))
+    perform(backlog.recall(recalled, at: now))
     await work.run(beside: [{ await self.followClock() }])
   }
 
@@ -110,7 +110,7 @@ package actor RevocationService: PlanningService, RunningService {
   package func leave(_ credential: Credential, of account: AccountName, _ keeping: PendingRevocation.Keeping) async {
     let pending = await keep(credential, of: account, keeping)
     let now = catchUp()
-    perform(backlog.add([pending], at: now))
+    perform(backlog.add(pending, at: now))
   }
 
   private func keep(
@@ -174,9 +174,13 @@ package actor RevocationService: PlanningService, RunningService {
       let now = catchUp()
       return perform(backlog.held(pending.id, share: .random(in: 0..<1), at: now))
     }
-    let outcome = await entry.service.revoke(pending.credential)
+    var providerTime: Timestamp?
+    if case .unavailable = outcome, pending.expiresAt <= catchUp() {
+      providerTime = await entry.service.providerTime()
+    }
     let now = catchUp()
-    perform(backlog.ended(pending.id, outcome, share: .random(in: 0..<1), at: now))
+    perform(
+      backlog.ended(pending.id, outcome, providerTime: providerTime, share: .random(in: 0..<1), at: now))
   }
 
   /// Asks the sessions of all accounts, since what they have published may be older.

@@ -65,12 +65,6 @@ package actor FileRevocationStore: RevocationStore {
         if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
         throw AccessFailure(.storageError, detail: "it cannot be understood")
       }
-      guard now < expiresAt else {
-        await removeFile(path)
-        throw AccessFailure(
-          .storageError,
-          detail: "its time is over, so it was removed; to be sure, withdraw this client's access at the provider")
-      }
       return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
     } catch {
       logger.warning("A grant that was signed out is not revoked now; \(path): \(error.detail).")

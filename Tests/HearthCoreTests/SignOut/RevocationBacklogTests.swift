@@ -45,6 +45,28 @@ struct RevocationBacklogTests {
     #expect(backlog.woke(at: start + step + .seconds(30)) == [.ask(first)])
   }
 
+  @Test("A moment in which the clock is a week ahead gives nothing up")
+  func clockAhead() {
+    var backlog = backlog(pending(1))
+    backlog.move(by: .seconds(8 * 86_400))
+    #expect(backlog.woke(at: start + .seconds(8 * 86_400)) == [])
+    backlog.move(by: .seconds(-8 * 86_400))
+    #expect(backlog.woke(at: start + .seconds(30)) == [.ask(pending(1))])
+  }
+
+  @Test("What was kept before the start is given up early by the provider's clock alone, and else after seven days")
+  func recalled() {
+    let later = start + .seconds(8 * 86_400)
+    for (time, isOver) in [(nil, false), (pending(1).expiresAt - .seconds(1), false), (pending(1).expiresAt, true)] {
+      var backlog = RevocationBacklog()
+      #expect(backlog.recall([pending(1)], at: later) == [.ask(pending(1))])
+      let actions = backlog.ended("1", unanswered, providerTime: time, share: 0, at: later)
+      #expect(actions == (isOver ? [.remove(pending(1), .expired)] : []))
+      let end = later + .seconds(7 * 86_400)
+      #expect(backlog.woke(at: end) == (isOver ? [] : [.remove(pending(1), .expired)]))
+    }
+  }
+
   @Test("The provider's Retry-After is waited for")
   func retryAfter() {
     var backlog = RevocationBacklog()
@@ -80,7 +102,7 @@ struct RevocationBacklogTests {
     var tried = backlog(pending(1))
     #expect(tried.woke(at: end) == [.remove(pending(1), .expired)])
     var held = RevocationBacklog()
-    #expect(held.add([pending(1)], at: start) == [.ask(pending(1))])
+    #expect(held.add(pending(1), at: start) == [.ask(pending(1))])
     #expect(held.held("1", share: 1, at: start) == [])
     #expect(held.woke(at: end) == [.remove(pending(1), .expired)])
   }
@@ -97,7 +119,7 @@ struct RevocationBacklogTests {
   @Test("What is held back is looked at when somebody else is signed in, or nobody, and now and then without a word")
   func held() {
     var backlog = RevocationBacklog()
-    #expect(backlog.add([pending(1)], at: start) == [.ask(pending(1))])
+    #expect(backlog.add(pending(1), at: start) == [.ask(pending(1))])
     #expect(backlog.held("1", share: 0, at: start) == [])
     #expect(backlog.nextWake == start + .seconds(30))
     #expect(backlog.woke(at: start + .seconds(30)) == [.ask(pending(1))])
@@ -111,7 +133,7 @@ struct RevocationBacklogTests {
   @Test("Where users change while it is found out whether one is signed in, that is found out again")
   func outdated() {
     var backlog = RevocationBacklog()
-    _ = backlog.add([pending(1)], at: start)
+    _ = backlog.add(pending(1), at: start)
     #expect(backlog.usersChanged(at: start) == [])
     #expect(backlog.held("1", share: 0, at: start) == [.ask(pending(1))])
     #expect(backlog.held("1", share: 0, at: start) == [])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HearthRuntime
 
-/// What happens while a provider is asked to revoke.
+/// What happens while a provider is asked to revoke, and while the clock is wrong.
 extension RevocationServiceTests {
   private func beginPassword(
     _ entry: SessionDirectory.Entry, _ provider: ScriptedSignInEndpoint
@@ -18,6 +18,17 @@ extension RevocationServiceTests {
       settled: { [revocations] in await revocations.settled(for: $0) })
     return try await signIns.begin(
       .password(name: "ada", password: Secret("secret")), of: entry, replacing: false)
+  }
+
+  /// Has the provider asked once more. It is asked one thing at a time, so an answer before has been dealt with then.
+  private func asksAgain() async {
+    let asked = tokens.revoked.count
+    while tokens.revoked.count == asked { await asks() }
+  }
+
+  private func asks() async {
+    await revocations.networkReturned()
+    await Task.yield()
   }
 
   @Test("a grant is on the disk before the provider is asked, and until it has answered")
@@ -63,6 +74,47 @@ extension RevocationServiceTests {
       provider.answer(.success(.sample(8)))
       _ = try await begun
       #expect(tokens.revoked.isEmpty && store.kept.count == 1)
+    }
+  }
+
+  @Test("a moment in which the clock is a week ahead gives no revocation up")
+  func clockAhead() async throws {
+    try await running { entry in
+      tokens.answersRevocations(.unavailable(retryAfter: nil))
+      #expect(await revocations.revoke([credential], of: entry) == .later)
+      for days in [8, -8] {
+        clock.step(by: .seconds(days * 86_400))
+        for _ in 1...2 { await asksAgain() }
+      }
+      tokens.answersRevocations(.revoked)
+      while !store.kept.isEmpty { await asks() }
+      #expect(await nextLine().contains("has been revoked now"))
+    }
+  }
+
+  @Test("at a start with the clock a week ahead the provider decides, by its answer or by its clock")
+  func startAhead() async throws {
+    for (isAvailable, age) in [(true, 8), (false, 8), (false, 0)] {
+      let bench = RevocationServiceTests()
+      let now = bench.clock.now()
+      try await bench.store.keep(
+        PendingRevocation(of: bench.credential, .sample, id: "1", keeping: .ownKey, at: now))
+      bench.clock.step(by: .seconds(8 * 86_400))
+      bench.tokens.answersRevocations(isAvailable ? .revoked : .unavailable(retryAfter: nil))
+      bench.tokens.tells(time: now + .seconds(age * 86_400))
+      try await bench.running { _ in
+        if isAvailable {
+          #expect(await bench.nextLine().contains("has been revoked now"))
+        } else if age > 7 {
+          #expect(await bench.nextLine().contains("withdraw this client's access at the provider"))
+        } else {
+          for _ in 1...2 { await bench.asksAgain() }
+          bench.tokens.answersRevocations(.revoked)
+          while !bench.store.kept.isEmpty { await bench.asks() }
+          #expect(await bench.nextLine().contains("has been revoked now"))
+        }
+      }
+      #expect(bench.store.kept.isEmpty)
     }
   }
 }

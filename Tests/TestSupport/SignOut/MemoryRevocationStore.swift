@@ -23,5 +23,5 @@ package final class MemoryRevocationStore: RevocationStore {
     state.withLock { $0.kept.removeAll { $0.id == pending.id } }
   }
 
-  package func recall(at now: Timestamp) async -> [PendingRevocation] { kept.filter { now < $0.expiresAt } }
+  package func recall(at now: Timestamp) async -> [PendingRevocation] { kept }
 }
