@@ -127,6 +127,7 @@ package struct SessionMachine: Sendable {
     locks.move(by: step)
     refreshes.move(by: step)
     active?.move(by: step)
+    if let signIn { self.signIn?.expiresAt = signIn.expiresAt + step }
     if case .adopting(var adoption) = credentialState {
       adoption.timing.move(&adoption.credential.grant, by: step)
       credentialState = .adopting(adoption)

@@ -22,7 +22,7 @@ package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
 package struct SignInProgress: Hashable, Sendable {
   package let flow: SignInFlow
   /// When the sign-in is given up.
-  package let expiresAt: Timestamp
+  package var expiresAt: Timestamp
   /// Why the browser's answer was not used, and how to go on; nil if none was refused.
   package var message: String?
 

@@ -43,6 +43,8 @@ struct SignInAttempt {
   let redirect: (any OpenRedirect)?
   /// Ends the tasks that wait for the person.
   let over: AsyncStream<Never>.Continuation
+  /// By how much the clock had been stepped when the sign-in began.
+  let stepped: Duration
   var machine: SignInMachine
   /// The browser was sent to the provider once more, without a scope that it refuses.
   var hasFallenBack = false

@@ -183,7 +183,7 @@ package actor SignInService: RunningService {
     let (over, ends) = AsyncStream<Never>.makeStream()
     let attempt = SignInAttempt(
       begun: begun, entry: entry, beginning: beginning, redirect: redirect, over: ends,
-      machine: SignInMachine(replacesLocked: beginning.replacesLocked))
+      stepped: clock.moment().stepped, machine: SignInMachine(replacesLocked: beginning.replacesLocked))
     attempts[id] = attempt
     order.append(id)
     outcomes.add(id, of: account)
@@ -209,9 +209,12 @@ package actor SignInService: RunningService {
 
   /// The sign-in of the account that its status shows: the last that waits for the person.
   private func shown(of account: AccountName) -> SignInProgress? {
-    order.reversed().lazy.compactMap { self.attempts[$0] }
-      .first { $0.begun.account == account && $0.machine.phase != .ended && $0.begun.progress.flow.waitsForPerson }?
-      .begun.progress
+    let attempt = order.reversed().lazy.compactMap { self.attempts[$0] }
+      .first { $0.begun.account == account && $0.machine.phase != .ended && $0.begun.progress.flow.waitsForPerson }
+    guard let attempt else { return nil }
+    var progress = attempt.begun.progress
+    progress.expiresAt = progress.expiresAt + (clock.moment().stepped - attempt.stepped)
+    return progress
   }
 
   func isWaiting(_ id: String) -> Bool { attempts[id]?.machine.phase == .waiting }

@@ -35,4 +35,13 @@ struct ClockStepTests {
     session.take(.configured(settings))
     #expect(session.snapshot.nextAttemptAt.map { $0 >= .sample + .seconds(3600 - 66) } == true)
   }
+
+  @Test("shows the end of a sign-in by the clock as it is set")
+  func signIn() {
+    var session = SessionScript.holding()
+    session.take(.signInChanged(SignInProgress(flow: .browser, expiresAt: .sample + .seconds(600))))
+    session.now = session.now + .seconds(3600)
+    session.take(.clockChanged(by: .seconds(3600)))
+    #expect(session.snapshot.signIn?.expiresAt == .sample + .seconds(4200))
+  }
 }
