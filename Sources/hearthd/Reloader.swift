@@ -76,7 +76,7 @@ actor Reloader {
     ServiceNotifier().reloading()
     configurationPath = path
     await apply(fresh)
-    await parts.outbox.waitUntilReady(for: parts.sessions.accounts)
+    await parts.outbox.waitUntilReady(for: parts.sessions.begun)
     await parts.sinks.waitUntilIdle()
     let event = Event.reloaded(version: HearthVersion.text)
     parts.log.record(event)

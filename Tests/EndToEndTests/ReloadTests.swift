@@ -1,5 +1,6 @@
 import HearthClient
 import HearthControl
+import HearthCore
 import TestSupport
 import Testing
 
@@ -52,6 +53,44 @@ import Testing
       try Command.run(["/usr/bin/python3", SignInTests.browser, begun["authorizationUrl"]?.string ?? ""])
       let ended = try SessionView(daemon.call("session.awaitSignIn", ["signIn": begun["signIn"] ?? .null]))
       #expect(ended.state == "authenticated" && ended.subject == "ada")
+    }
+  }
+
+  @Test("an account whose provider hangs holds up no other account, however it is changed meanwhile")
+  func hangs() async throws {
+    try await TestEnvironment.run { environment in
+      let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
+      let patience = "[refresh]\nrequest_timeout = \"5m\"\n"
+      let before = Configuration.oidc(sandbox)
+      let daemon = try environment.daemon(before + Configuration.oidc(other, account: "second") + patience)
+      try daemon.signIn(at: sandbox)
+      try daemon.signIn("second", at: other)
+      let old = try daemon.token()
+      try daemon.refresh()
+      try sandbox.hold("/token")
+      var client = try ControlClient(path: daemon.socket)
+      _ = try client.begin(RefreshSession(AccountName("work")!))
+      try sandbox.waitUntilHeld()
+
+      let file = "credential_file = \"\(environment.folder)/elsewhere.json\""
+      let another = Configuration.oidc(other)
+      let changes = [before, before + file + "\n", another, another + file + "\n", "", before]
+      for (number, work) in changes.enumerated() {
+        let place = "http://127.0.0.1:\(number + 1)"
+        let second = Configuration.oidc(other, account: "second").replacing("\"]", with: "\", \"\(place)\"]")
+        try daemon.configure(work + second + Configuration.oidc(other, account: "new\(number)") + patience)
+        try daemon.call("session.lock", ["account": "second"])
+        try daemon.call("daemon.reload")
+        try daemon.call("session.unlock")
+        try daemon.call("session.getToken", ["account": "second", "url": .string(place)])
+        #expect(try daemon.status("new\(number)").state == "unauthenticated")
+        guard !work.isEmpty else { continue }
+        let report: JSONObject = ["account": "work", "fingerprint": .string(old.fingerprint)]
+        #expect(try daemon.call("session.reportUnauthorized", report)["account"] == "work")
+      }
+      #expect(try sandbox.count("held") == 1, "it is held still")
+      try sandbox.release()
+      try daemon.waitFor("authenticated")
     }
   }
 

@@ -134,24 +134,39 @@ extension LockSessions: PlainMethod {
 
 extension UnlockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
-    for entry in try await service.entries(account) {
-      let name = entry.service.account
-      do throws(UnlockFailure) {
-        try await entry.service.unlock(.user, passphrase: passphrase)
-      } catch {
-        // Asked of all accounts, the passphrase is for those that have one.
-        if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
-        try? await entry.service.unlock(.user, passphrase: nil)
+    let entries = try await service.entries(account)
+    // Side by side, so that no account waits for another's store.
+    let results = await withTaskGroup(of: (AccountName, Swift.Result<Void, RPCError>).self) { group in
+      for entry in entries {
+        group.addTask {
+          let name = entry.service.account
+          return (name, await Swift.Result { () async throws(RPCError) in try await unlock(entry) })
+        }
       }
-      if account != nil, passphrase == nil, await Self.lacksPassphrase(entry) {
-        throw .passphraseNeeded(
-          name,
-          message: "The passphrase of \(name) is needed: run \"hearthctl unlock \(name)\" on a terminal, "
-            + "or with --passphrase-stdin.")
-      }
-      await service.sinks.waitUntilIdle(name)
+      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+    }
+    for entry in entries {
+      try results[entry.service.account]?.get()
+      await service.sinks.waitUntilIdle(entry.service.account)
     }
     return try await service.statuses(account)
+  }
+
+  private func unlock(_ entry: SessionDirectory.Entry) async throws(RPCError) {
+    do throws(UnlockFailure) {
+      try await entry.service.unlock(.user, passphrase: passphrase)
+    } catch {
+      // Asked of all accounts, the passphrase is for those that have one.
+      if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
+      try? await entry.service.unlock(.user, passphrase: nil)
+    }
+    if account != nil, passphrase == nil, await Self.lacksPassphrase(entry) {
+      let name = entry.service.account
+      throw .passphraseNeeded(
+        name,
+        message: "The passphrase of \(name) is needed: run \"hearthctl unlock \(name)\" on a terminal, "
+          + "or with --passphrase-stdin.")
+    }
   }
 
   /// Returns true also before anything is sealed, since the passphrase is set before the first sign-in.

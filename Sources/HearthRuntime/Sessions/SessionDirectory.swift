@@ -54,7 +54,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     services.finish()
   }
 
-  /// Begins the account's session. One that it had before, when it was configured earlier, comes to its end first.
+  /// Begins the account's session. One that it had before, when it was configured earlier, is done with the store first.
   package func add(_ entry: Entry) async {
     let account = entry.service.account
     // Once everything stops, nothing would run it.
@@ -63,8 +63,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     table.withLock { $0[account] = entry }
     await tellLocks(to: entry)
     services.add {
-      for service in before { await service.stop() }
-      await entry.service.run()
+      await entry.service.run { for service in before { await service.stop() } }
     }
   }
 
@@ -114,6 +113,9 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   }
 
   package var accounts: [AccountName] { entries.keys.sorted() }
+
+  /// The accounts whose sessions wait for no refresh of one before them.
+  package var begun: [AccountName] { accounts.filter { name in !leaving.contains { $0.account == name } } }
 
   /// The sessions in the order of their accounts.
   var all: [Entry] { entries.sorted { $0.key < $1.key }.map(\.value) }

@@ -5,13 +5,14 @@ extension SessionService {
   /// How long an attempt at a passphrase waits until it may be made.
   private static let unlockTimeout: Duration = .seconds(10)
 
-  /// Removes the lock, opens a sealed credential where a passphrase is given, and waits until it has been read.
+  /// Removes the lock, opens a sealed credential where a passphrase is given, and waits until it has been read,
+  /// if that takes no longer than a call waits for it.
   package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
     if let passphrase { try await openStore(with: passphrase) }
     receive(.unlocked(lock))
     // Not before: what is read while locked is wiped, and the key with it.
     if passphrase != nil { receive(.credentialHinted) }
-    _ = await call(.awaitReading)
+    if await ask(.awaitReading).status.state == .hydrating { return }
     await storeIsQuiet()
   }
 

@@ -57,9 +57,11 @@ package actor SessionService: PlanningService, RunningService {
     machine = SessionMachine(account: account, settings: settings, seed: seed, at: start.now)
   }
 
-  /// Runs until `stop`. All tasks of the session are children of this call.
-  package func run() async {
-    if !isStopped { await doWork() }
+  package func run() async { await run {} }
+
+  /// Runs until `stop`. All tasks of the session are children of this call. The store is not used before `isFree` returns.
+  package func run(after isFree: @escaping @Sendable () async -> Void) async {
+    if !isStopped { await doWork(after: isFree) }
     for call in waiting.values { call.resume(returning: stopped) }
     waiting = [:]
     imports.stop()
@@ -67,10 +69,11 @@ package actor SessionService: PlanningService, RunningService {
     rested()
   }
 
-  private func doWork() async {
+  private func doWork(after isFree: @escaping @Sendable () async -> Void) async {
     isRunning = true
     perform(.recall)
     let doStoreWork: WorkInbox.Work = { [storeWork, work] in
+      await isFree()
       await storeWork.runInOrder()
       work.finish()
     }
