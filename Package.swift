@@ -206,7 +206,9 @@ let package = Package(
     tests("hearthdTests", ["hearthd", .argumentParser, .logging, .tomlKit]),
     tests(
       "SandboxTests", ["hearth-sandbox", .argumentParser, .crypto, .hummingbird, .logging, .serviceLifecycle]),
-    tests("hearthctlTests", ["HearthClient", "HearthControl", "HearthCore", "hearthctl", .argumentParser]),
+    tests(
+      "hearthctlTests", ["HearthClient", "HearthControl", "HearthCore", "hearthctl", .argumentParser],
+      exclude: ["Golden"]),
     tests(
       "FuzzTargets",
       ["HearthControl", "HearthCore", "HearthOAuth", "HearthRuntime", "HearthStorage", "hearthd", .grdb, .logging],

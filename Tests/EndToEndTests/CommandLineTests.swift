@@ -17,14 +17,14 @@ import Testing
         #expect(!run.output.contains("\u{1b}"), "no colours but on a terminal")
       }
       try daemon.waitFor("unauthenticated", "neverSignedIn")
-      expect(3, "neverSignedIn", try run("status", "work"))
+      expect(3, "sign-in needed", try run("status", "work"))
       expect(3, "hearthctl login work", try run("token", "work"))
 
       let grant = try sandbox.grant()
       expect(
         0, "Signed in to work as 2482.",
         try run("login", "work", "--refresh-token-stdin", input: grant.refreshToken + "\n"))
-      expect(0, "authenticated", try run("status"))
+      expect(0, "work  signed in", try run("status"))
       let status = try JSON(parsing: Array(try run("status", "work", "--json").output.utf8))
       #expect(status["state"] == "authenticated")
 
@@ -38,7 +38,7 @@ import Testing
       let locked = try run("token", "work")
       expect(4, "hearthctl unlock work", locked)
       #expect(locked.output.isEmpty)
-      expect(4, "lockedByUser", try run("status"))
+      expect(4, "locked by you", try run("status"))
       expect(0, "Signed in", try run("unlock", "work"))
 
       try sandbox.revoke()
@@ -47,7 +47,7 @@ import Testing
       expect(3, "hearthctl login work", try run("token", "work"))
 
       expect(0, "signed out", try run("logout", "work"))
-      expect(3, "signedOut", try run("status", "work"))
+      expect(3, "signed out", try run("status", "work"))
     }
   }
 

@@ -221,7 +221,9 @@ import Testing
       scene.daemon.launcher = disk.launcher
       try scene.daemon.start()
       func doctorSays(_ sentence: String) throws {
-        try eventually("the doctor says: \(sentence)") { try scene.hearthctl("doctor").output.contains(sentence) }
+        try eventually("the doctor says: \(sentence)") {
+          try scene.hearthctl("doctor", "--all").output.contains(sentence)
+        }
       }
       try scene.daemon.signIn(at: scene.sandbox)
       try doctorSays("\(scene.path) holds the token \(scene.daemon.token().fingerprint).")

@@ -321,7 +321,9 @@ import Testing
       daemon.variables = ["HEARTH_CONFIG": daemon.configurationPath]
       try daemon.start()
       func path(_ name: String) throws -> JSON? { try daemon.call("daemon.getInfo")["paths"]?[name] }
-      func doctor() throws -> String { try environment.hearthctl(["doctor", "--socket", daemon.socket]).output }
+      func doctor() throws -> String {
+        try environment.hearthctl(["doctor", "--all", "--socket", daemon.socket]).output
+      }
       #expect(try path("configuration") == .null)
       #expect(try doctor().contains("The daemon runs without one"))
       try daemon.configure("oidc_agent_socket = true\n")
@@ -329,7 +331,7 @@ import Testing
       #expect(try path("configuration") == .string(daemon.configurationPath))
       #expect(daemon.process?.errors.contains("enable --now hearth-oidc-agent.socket") == true)
       let text = try doctor()
-      #expect(!text.contains("without one") && text.contains("configuration       \(daemon.configurationPath)\n"))
+      #expect(!text.contains("without one") && text.contains("configuration: \(daemon.configurationPath)\n"))
       try daemon.configure("nonsense = true\n")
       let refused = try doctor()
       #expect(refused.contains("problem  configuration"))

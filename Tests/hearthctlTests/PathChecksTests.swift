@@ -58,8 +58,8 @@ import Testing
       Finding(expired)
         == Finding(
           .bad(.later), "session",
-          "work: Its token has run out, and Hearth goes on asking for one; \"hearthctl refresh work\" asks at once. "
-            + "No connection to https://id.example.com."))
+          "Its token has run out, and Hearth goes on asking for one. No connection to https://id.example.com. "
+            + "Run \"hearthctl retry work\" to ask at once.", of: AccountName("work")))
     #expect(Finding(Samples.session(health: nil)).message.contains("It has no token yet"))
   }
 

@@ -16,37 +16,37 @@ import Testing
   func authenticated() {
     #expect(
       block(Samples.session(), outbox: Samples.stats(pending: 2, held: 1)) == """
-        work  authenticated
+        work  signed in
           who       2482 at https://id.example.com
           token     51 min left, refreshes in 40 min
-          refresh   succeeded 9 min ago
-          outbox    2 pending, 1 held
-          Signed in.
+          signed in 9 min ago
+          outbox    2 pending, 1 held. Run "hearthctl outbox list work --state held".
         """)
   }
 
-  @Test("tells how the last refresh ended, and when")
+  @Test("tells how the last refresh ended, and when; a sign-in is none")
   func refresh() {
     var session = Samples.session()
+    session.history.lastAt = Samples.start + .seconds(60)
+    #expect(block(session).contains("\n  refreshed 8 min ago\n"))
     (session.history.lastAt, session.history.lastOutcome) = (Samples.start + .seconds(540), .rejected)
     #expect(block(session).contains("\n  refresh   rejected just now\n"))
     session.isRefreshing = true
-    #expect(block(session).contains("\n  refresh   rejected just now, one is under way\n"))
+    #expect(block(session).contains("\n  refresh   rejected just now, a refresh is under way\n"))
   }
 
   @Test("draws the token's life where it is asked to")
   func life() {
-    var block = StatusBlock(
-      session: Samples.session(), outbox: nil, now: Samples.start + .seconds(540), paint: Paint(isColoured: false))
-    block.bar = (width: 40, hasBlocks: false)
+    let block = StatusBlock(
+      session: Samples.session(), outbox: nil, now: Samples.start + .seconds(540), paint: Paint(isColoured: false),
+      hasBlocks: false)
     #expect(block.text.contains("\n  life      #######|##########################......\n  token     51 min left"))
   }
 
   @Test("tells what to do when locked or signed out")
   func todo() {
     let locked = block(Samples.locked)
-    #expect(locked.hasPrefix("work  locked (lockedByUser)\n"))
-    #expect(locked.hasSuffix("\n  Locked. Run \"hearthctl unlock work\"."))
+    #expect(locked.hasPrefix("work  locked by you\n  Locked. Run \"hearthctl unlock work\".\n"))
     #expect(!locked.contains("token"))
   }
 
@@ -58,16 +58,18 @@ import Testing
     (session.isWritePending, session.credentialError) = (true, "disk full")
     let text = block(session, outbox: Samples.stats(pausedReason: "user"))
     #expect(text.contains("token     expired 2 min ago"))
-    #expect(text.contains("trouble   id.example.com cannot be reached (3 failures), next try in 20 s"))
+    #expect(
+      text.contains(
+        "trouble   id.example.com cannot be reached (3 failures), next try in 20 s. Run \"hearthctl retry work\"."))
     #expect(text.contains("credential not on disk yet: disk full"))
-    #expect(text.contains("outbox    empty, paused (user)"))
+    #expect(text.contains("outbox    empty, paused by you. Run \"hearthctl outbox resume work\"."))
     var stats = Samples.stats(pending: 1)
     stats.trouble = "The disk is full. Nothing is sent until it can be written."
     #expect(
       block(session, outbox: stats)
-        .contains("\n  outbox    1 pending\n  disk      The disk is full. Nothing is sent until it can be written.\n"))
+        .hasSuffix("\n  outbox    1 pending\n  disk      The disk is full. Nothing is sent until it can be written."))
     let unread = block(session, outbox: nil)
-    #expect(unread.contains("\n  outbox    cannot be read now: see why with \"hearthctl outbox stats\"\n"))
+    #expect(unread.contains("\n  outbox    cannot be read now. Run \"hearthctl outbox stats\" to see why."))
   }
 
   @Test("tells of a sign-in under way, how it goes on and how long it may take")
@@ -86,6 +88,6 @@ import Testing
     #expect(!block(Samples.session()).contains("\u{1B}"))
     let hostile = block(Samples.session(subject: "a\u{1B}]0;b\u{07}\nc"))
     #expect(hostile.contains("  a\\u{1B}]0;b\\u{7}\\u{A}c at https://id.example.com"))
-    #expect(block(Samples.session(), isColoured: true).contains("\u{1B}[32mauthenticated\u{1B}[0m"))
+    #expect(block(Samples.session(), isColoured: true).contains("\u{1B}[32msigned in\u{1B}[0m"))
   }
 }

@@ -39,8 +39,10 @@ struct PlainLine {
   }
 
   private static func status(_ words: ArraySlice<String>) throws -> StatusCall {
-    let line = try PlainLine(words, flags: ["--watch"], options: [], arguments: 0...1)
-    return StatusCall(account: line.arguments.first, watch: line.flags.contains("--watch"), daemon: try line.daemon)
+    let line = try PlainLine(words, flags: ["--watch", "--log", "--strict"], options: [], arguments: 0...1)
+    return StatusCall(
+      account: line.arguments.first, watch: line.flags.contains("--watch"), log: line.flags.contains("--log"),
+      strict: line.flags.contains("--strict"), daemon: try line.daemon)
   }
 
   private static func outboxAdd(_ words: ArraySlice<String>) throws -> OutboxAddCall {

@@ -4,9 +4,14 @@ import HearthCore
 
 /// What `status` is asked for.
 struct StatusCall: PlainCall {
+  /// How many lines of the journal are shown.
+  private static let logLines = 10
+
   /// It is nil for all of them.
   let account: String?
   let watch: Bool
+  let log: Bool
+  let strict: Bool
   let daemon: DaemonChoice
 
   func validate() {}
@@ -17,18 +22,10 @@ struct StatusCall: PlainCall {
     let look = try look(&client)
     show(look)
     guard look.status == .done else { throw CommandFailure(look.status, nil) }
+    if strict, let complaint = look.complaint { throw CommandFailure(.failed, complaint) }
   }
 
-  /// The sessions at one time: for people, as JSON, and what they are to scripts.
-  private struct Look {
-    let text: String
-    let json: JSON
-    /// What is wrong around the daemon.
-    let warnings: [String]
-    let status: ExitStatus
-  }
-
-  private func look(_ client: inout ControlClient) throws -> Look {
+  private func look(_ client: inout ControlClient) throws -> StatusLook {
     let sessions: [SessionStatus]
     let json: JSON
     if let account = try AccountName.asked(account) {
@@ -38,27 +35,23 @@ struct StatusCall: PlainCall {
       let reply = try client.call(ListSessions())
       (sessions, json) = (reply.value.sessions, reply.json)
     }
-    var blocks: [String] = []
-    if !daemon.json {
-      let bar = Output.isTerminal ? (width: min(40, max(Screen.room - 12, 1)), hasBlocks: Screen.isUTF8(variable)) : nil
-      for (session, outbox) in zip(sessions, try client.outboxStats(of: sessions.map(\.account))) {
-        blocks.append(StatusBlock(session: session, outbox: outbox, now: .now, paint: .standard, bar: bar).text)
-      }
-    }
-    if sessions.isEmpty {
-      blocks = ["There are no accounts in the configuration: add one with \"hearthctl account add\"."]
-    }
+    let outboxes = try client.outboxStats(of: sessions.map(\.account))
     let warnings = (try? client.call(GetInfo()).value.warnings) ?? []
-    blocks += warnings.map { Paint.standard(.bold, "Warning: ") + $0.shown() }
-    return Look(
-      text: blocks.joined(separator: "\n\n"), json: json, warnings: warnings,
-      status: ExitStatus.worst(sessions.map { ExitStatus($0) }))
+    return StatusLook(
+      sessions: Array(zip(sessions, outboxes)), warnings: warnings,
+      log: log ? Journal.lines(Self.logLines, of: account) ?? [] : nil, told: json)
   }
 
-  private func show(_ look: Look) {
-    guard daemon.json else { return daemon.output.painted(look.text) }
+  private func show(_ look: StatusLook) {
+    guard daemon.json else { return daemon.output.painted(text(look)) }
     daemon.output.json(look.json)
     for warning in look.warnings { Output.error(warning) }
+  }
+
+  private func text(_ look: StatusLook) -> String {
+    look.text(
+      at: .now, columns: Output.columns, paint: .standard,
+      hasBlocks: Output.isTerminal ? Screen.isUTF8(variable) : nil)
   }
 
   /// Prints now and at every change, until the daemon stops. On a terminal that can be drawn on each print takes the
@@ -66,7 +59,7 @@ struct StatusCall: PlainCall {
   private func watch(_ client: inout ControlClient) throws {
     if Output.isTerminal, Screen.obeysSequences(variable), !daemon.json {
       return try LiveScreen.run { screen in
-        try follow(&client, looking: .seconds(1), isGone: { screen.stopWhereAsked() }) { screen.draw($0.text) }
+        try follow(&client, looking: .seconds(1), isGone: { screen.stopWhereAsked() }) { screen.draw(text($0)) }
       }
     }
     try follow(&client, looking: nil) { look in
@@ -78,7 +71,7 @@ struct StatusCall: PlainCall {
   /// Looks now, at every change, as often as `looking` says and where what was shown `isGone`; returns when it is
   /// interrupted.
   private func follow(
-    _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (Look) -> Void
+    _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (StatusLook) -> Void
   ) throws {
     var events = EventFollower(Subscribe(account: try AccountName.asked(account)))
     while true {

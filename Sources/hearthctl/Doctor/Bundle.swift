@@ -29,7 +29,7 @@ struct Bundle {
       "system": .string(Self.system), "checks": .array(findings.map(\.json)),
     ]
     for (method, answer) in answers { members[method] = answer }
-    members["log"] = .array(Self.log.map { .string($0) })
+    members["log"] = .array((Journal.lines(Self.lines) ?? []).map { .string($0) })
     return .object(members)
   }
 
@@ -48,14 +48,5 @@ struct Bundle {
     let about = (try? Input.file("/etc/os-release")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     let pretty = about.split(separator: "\n").first { $0.hasPrefix("PRETTY_NAME=") }
     return "Linux \(release)" + (pretty.map { ", " + $0.dropFirst(12).filter { $0 != "\"" } } ?? "")
-  }
-
-  private static var log: [String] {
-    guard let journalctl = Subprogram.find("journalctl", in: Subprogram.searchPath),
-      let output = try? journalctl.output(
-        ["--user", "--unit=hearthd", "--lines=\(lines)", "--output=short-iso", "--no-pager", "--quiet"],
-        within: .seconds(10))
-    else { return [] }
-    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
   }
 }

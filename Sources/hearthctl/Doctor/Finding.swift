@@ -23,37 +23,54 @@ struct Finding: Equatable {
       case .bad: "problem"
       }
     }
+
+    var colour: Paint.Colour {
+      switch self {
+      case .good: .green
+      case .doubtful: .yellow
+      case .bad: .red
+      }
+    }
   }
+
+  static let session = "session"
 
   let verdict: Verdict
   let check: String
+  /// The account that was checked; nil for what is about all of them.
+  let account: AccountName?
   let message: String
+  /// Whether the session has ended because an API rejected its tokens.
+  private(set) var isRejectedByServer = false
 
-  init(_ verdict: Verdict, _ check: String, _ message: String) {
+  init(_ verdict: Verdict, _ check: String, _ message: String, of account: AccountName? = nil) {
     self.verdict = verdict
     self.check = check
+    self.account = account
     self.message = message
   }
 
   init(_ session: SessionStatus) {
     let status = ExitStatus(session)
-    let text = "\(session.account): \(session.message)"
+    func finding(_ verdict: Verdict, _ message: String) -> Finding {
+      Finding(verdict, Self.session, message, of: session.account)
+    }
     let endsWithToken = session.token.map { $0.expiresAt != nil && $0.refreshAt == nil } ?? false
     if session.state == .authenticated, status == .later {
       let lack = session.token == nil ? "It has no token yet" : "Its token has run out"
       let why = session.history.lastError ?? "Nothing has come from the provider."
-      self.init(
-        .bad(status), "session",
-        "\(session.account): \(lack), and Hearth goes on asking for one; \"hearthctl refresh \(session.account)\" asks at "
-          + "once. \(why)")
+      self = finding(
+        .bad(status),
+        "\(lack), and Hearth goes on asking for one. \(why) Run \"hearthctl retry \(session.account)\" to ask at once.")
     } else if status != .done {
-      self.init(.bad(status), "session", text)
+      self = finding(.bad(status), session.message)
     } else if session.history.failures > 0 || session.action != nil || session.isWritePending || endsWithToken {
-      let error = session.history.lastError.flatMap { text.contains($0) ? nil : " \($0)" } ?? ""
-      self.init(.doubtful, "session", text + error)
+      let error = session.history.lastError.flatMap { session.message.contains($0) ? nil : " \($0)" } ?? ""
+      self = finding(.doubtful, session.message + error)
     } else {
-      self.init(.good, "session", text)
+      self = finding(.good, session.message)
     }
+    isRejectedByServer = session.state == .reauthRequired(.rejectedByServer)
   }
 
   init(_ diagnosis: Diagnosis, of account: AccountName) {
@@ -70,20 +87,13 @@ struct Finding: Equatable {
         (.problem, .sink):
         .bad(.failed)
       }
-    self.init(verdict, diagnosis.check.rawValue, "\(account): \(diagnosis.message)")
+    self.init(verdict, diagnosis.check.rawValue, diagnosis.message, of: account)
   }
+
+  /// With the account in front.
+  var sentence: String { account.map { "\($0): \(message)" } ?? message }
 
   var json: JSON {
-    ["check": .string(check), "verdict": .string(verdict.word), "message": .string(message)]
-  }
-
-  func text(_ paint: Paint) -> String {
-    let colour: Paint.Colour =
-      switch verdict {
-      case .good: .green
-      case .doubtful: .yellow
-      case .bad: .red
-      }
-    return paint(colour, verdict.word.padded(to: 9)) + check.padded(to: 20) + message.shown()
+    ["check": .string(check), "verdict": .string(verdict.word), "message": .string(sentence)]
   }
 }

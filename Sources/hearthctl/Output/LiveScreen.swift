@@ -42,9 +42,8 @@ struct LiveScreen: ~Copyable {
 
   /// In characters; that of a terminal of old where it does not tell.
   var size: (columns: Int, rows: Int) {
-    var size = winsize()
-    guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
-    return (Int(size.ws_col), Int(size.ws_row))
+    guard let size = Screen.size(of: STDOUT_FILENO), size.columns > 0 else { return (80, 24) }
+    return size
   }
 
   /// Puts a picture in the place of the one before, of which no empty screen is seen in between. Its parts were made fit

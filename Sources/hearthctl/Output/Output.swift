@@ -9,6 +9,11 @@ struct Output {
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
+  /// How many characters fit on a line: any number where it is no terminal, or one that does not tell.
+  static var columns: Int {
+    Screen.size(of: STDOUT_FILENO).flatMap { $0.columns > 0 ? $0.columns : nil } ?? .max
+  }
+
   /// One line or several.
   func line(_ text: String) {
     Self.write(text.shown(limit: .max, keepsLines: true) + "\n", to: STDOUT_FILENO)
@@ -64,7 +69,10 @@ extension JSON {
   /// The members of an object, one a line; those that are null are left out.
   var rows: String {
     (object?.members ?? []).filter { !$0.value.isNull }
-      .map { $0.key.padded(to: 16) + ($0.value.string ?? $0.value.description).shown() }
+      .map { member in
+        let value = (member.value.string ?? member.value.description).shown()
+        return member.key.padded(to: 16) + value.hanging(16, within: Output.columns)
+      }
       .joined(separator: "\n")
   }
 

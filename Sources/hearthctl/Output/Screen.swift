@@ -9,10 +9,14 @@ struct Screen {
 
   /// It is nil if messages go elsewhere.
   static var current: Screen? {
-    guard isatty(STDERR_FILENO) == 1 else { return nil }
+    size(of: STDERR_FILENO).map { Screen(columns: $0.columns, rows: $0.rows, canDraw: canDraw(variable)) }
+  }
+
+  /// In characters; nil if it is no terminal. One that does not tell has none.
+  static func size(of terminal: Int32) -> (columns: Int, rows: Int)? {
     var size = winsize()
-    guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
-    return Screen(columns: Int(size.ws_col), rows: Int(size.ws_row), canDraw: canDraw(variable))
+    guard isatty(terminal) == 1, ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0 else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
   }
 
   /// How many characters surely do not wrap: any number where nobody knows.

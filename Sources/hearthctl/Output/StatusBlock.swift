@@ -7,14 +7,29 @@ struct StatusBlock {
   let outbox: OutboxStats?
   let now: Timestamp
   let paint: Paint
-  /// Whether the token's life is drawn too; `hasBlocks` as in `LifeBar`.
-  var bar: (width: Int, hasBlocks: Bool)?
+  /// How many characters fit on a line.
+  var columns = Int.max
+  /// Whether the token's life is drawn too; as in `LifeBar`.
+  var hasBlocks: Bool?
+
+  private static let indent = 12
+  private static let widestBar = 40
 
   var text: String {
-    let reason = session.state.reason.map { " (\($0.shown()))" } ?? ""
-    var lines = ["\(paint(.bold, "\(session.account)"))  \(paint(Paint.Colour(session), session.state.name))\(reason)"]
-    for (name, value) in rows { lines.append("  \(paint(.faint, name.padded(to: 10)))\(value.shown())") }
-    lines.append("  \(session.message.shown())")
+    let reason = session.reasonInBrackets.map { "(\($0))" }
+    let room = columns - "\(session.account)  \(session.words) ".count
+    let gap = reason.map { $0.count > room ? "\n  " : " " } ?? ""
+    var lines = [
+      "\(paint(.bold, "\(session.account)"))  \(paint(Paint.Colour(session), session.words))\(gap)"
+        + paint(.faint, reason ?? "")
+    ]
+    if session.state != .authenticated || session.message != "Signed in." {
+      lines.append("  " + session.message.shown().hanging(2, within: columns))
+    }
+    for (name, value) in rows {
+      let label = "  " + name.padded(to: Self.indent - 2)
+      lines.append(paint(.faint, label) + value.shown().hanging(Self.indent, within: columns))
+    }
     return lines.joined(separator: "\n")
   }
 
@@ -24,16 +39,18 @@ struct StatusBlock {
       rows.append(("who", "\(subject.id) at \(subject.issuer)"))
     }
     if let token = session.token {
-      if let bar, let life = LifeBar(token, at: now, width: bar.width, hasBlocks: bar.hasBlocks) {
+      let width = max(min(Self.widestBar, columns - Self.indent), 1)
+      if let hasBlocks, let life = LifeBar(token, at: now, width: width, hasBlocks: hasBlocks) {
         rows.append(("life", life.text))
       }
       rows.append(("token", describe(token)))
     }
-    if let refreshed = describeRefresh() { rows.append(("refresh", refreshed)) }
+    if let renewed = describeRefresh() { rows.append(renewed) }
     if let trouble = describeTrouble() { rows.append(("trouble", trouble)) }
     if let credential = describeCredential() { rows.append(("credential", credential)) }
     if let signIn = session.signIn { rows.append(("sign-in", describe(signIn))) }
-    rows.append(("outbox", outbox.map(describe) ?? "cannot be read now: see why with \"hearthctl outbox stats\""))
+    rows.append(
+      ("outbox", outbox.map(describe) ?? "cannot be read now. Run \"hearthctl outbox stats\" to see why."))
     if let trouble = outbox?.trouble { rows.append(("disk", trouble)) }
     return rows
   }
@@ -72,25 +89,33 @@ struct StatusBlock {
     return parts.joined(separator: ", ")
   }
 
-  private func describeRefresh() -> String? {
-    var parts: [String] = []
-    if let last = session.history.lastAt, let outcome = session.history.lastOutcome {
-      let time = now.since(last) > .zero ? last.relative(to: now) : "just now"
-      parts.append("\(outcome == .success ? "succeeded" : outcome.rawValue) \(time)")
+  /// How the last token came, or why none has.
+  private func describeRefresh() -> (String, String)? {
+    let underWay = "a refresh is under way"
+    guard let last = session.history.lastAt, let outcome = session.history.lastOutcome else {
+      return session.isRefreshing ? ("refresh", underWay) : nil
     }
-    if session.isRefreshing { parts.append("one is under way") }
-    return parts.isEmpty ? nil : parts.joined(separator: ", ")
+    let time = now.since(last) > .zero ? last.relative(to: now) : "just now"
+    let more = session.isRefreshing ? ", \(underWay)" : ""
+    switch outcome {
+    case .success where session.state != .authenticated: return nil
+    case .success: return (session.isAsSignedIn ? "signed in" : "refreshed", time + more)
+    case .unavailable: return ("refresh", "failed \(time)\(more)")
+    case .rejected: return ("refresh", "rejected \(time)\(more)")
+    case .misconfigured: return ("refresh", "refused \(time)\(more)")
+    }
   }
 
   private func describeTrouble() -> String? {
     let history = session.history
     guard history.failures > 0 || history.lastError != nil else { return nil }
-    var text = history.lastError ?? "refreshing fails"
+    var text = history.lastError ?? "Refreshing fails."
     if history.failures > 0 { text += " (\(history.failures) \(history.failures == 1 ? "failure" : "failures"))" }
     if let next = session.nextAttemptAt {
       text += next.since(now) > .zero ? ", next try \(next.relative(to: now))" : ", next try now"
     }
-    return text
+    // Another action is in the message.
+    return session.action == nil ? text + session.next.run : text
   }
 
   private func describeCredential() -> String? {
@@ -109,12 +134,52 @@ struct StatusBlock {
     ]
     var parts = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     if parts.isEmpty { parts.append("empty") }
-    if outbox.isPaused { parts.append("paused" + (outbox.pausedReason.map { " (\($0))" } ?? "")) }
+    if outbox.isPaused { parts.append(paused(outbox.pausedReason)) }
     if let oldest = outbox.oldestPendingAt, outbox.pending + outbox.waiting > 0 {
       parts.append("oldest from \(oldest.relative(to: now))")
     }
-    return parts.joined(separator: ", ")
+    return parts.joined(separator: ", ") + outbox.next(session.account).run
   }
+
+  private func paused(_ reason: String?) -> String {
+    switch reason {
+    case OutboxStats.pausedByUser: return "paused by you"
+    case "offline": return "paused while offline"
+    case "refreshUnavailable": return "paused for want of a valid token"
+    case nil, .some:
+      switch session.state {
+      case .locked: return "paused while locked"
+      case .unauthenticated, .reauthRequired: return "paused until you sign in"
+      case .hydrating, .authenticated: return "paused"
+      }
+    }
+  }
+}
+
+extension SessionStatus {
+  /// What the words leave open.
+  fileprivate var reasonInBrackets: String? {
+    switch state {
+    case .reauthRequired, .locked(.accessFailure): state.reason
+    case .hydrating, .locked(.explicit), .unauthenticated, .authenticated: nil
+    }
+  }
+}
+
+extension OutboxStats {
+  static let pausedByUser = "user"
+
+  /// The command that takes the next step, where a person has to.
+  func next(_ account: AccountName) -> String? {
+    if dead > 0 { return "hearthctl outbox list \(account) --state dead" }
+    if held > 0 { return "hearthctl outbox list \(account) --state held" }
+    return pausedReason == Self.pausedByUser ? "hearthctl outbox resume \(account)" : nil
+  }
+}
+
+extension String? {
+  /// A sentence with this command, to follow what needs it.
+  fileprivate var run: String { map { ". Run \"\($0)\"." } ?? "" }
 }
 
 extension String {

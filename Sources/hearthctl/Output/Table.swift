@@ -1,20 +1,114 @@
 import HearthCore
 
 /// Rows in columns as wide as their widest cell.
+///
+/// Where not all columns fit, the least important ones are left out. Where not even the most important ones fit side by
+/// side, a row takes several lines. Only the last cell of a line is broken, between words.
 struct Table {
-  let headings: [String]
+  struct Column {
+    let heading: String
+    /// The higher, the earlier the column is left out. A column of rank 0 never is.
+    let rank: Int
+    /// Whether it is only shown where all columns are asked for.
+    let isExtra: Bool
+
+    init(_ heading: String, rank: Int = 0, isExtra: Bool = false) {
+      (self.heading, self.rank, self.isExtra) = (heading, rank, isExtra)
+    }
+  }
+
+  /// What the last column of a line is left at least, in characters.
+  private static let leastRoom = 20
+  private static let gap = 2
+  private static let indent = 2
+
+  let columns: [Column]
   var rows: [[String]] = []
 
-  var text: String {
-    let lines = [headings] + rows.map { $0.map { $0.shown() } }
-    let widths = headings.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-    return lines.map { cells in
-      zip(cells, widths).map { $0.padded(to: $1 + 2) }.joined().trimmingBlanksAtEnd()
+  /// `room`: how many characters fit on a line; nil for all columns, however wide.
+  func text(within room: Int?) -> String {
+    let lines = [columns.map(\.heading)] + rows.map { $0.map { $0.shown() } }
+    let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
+    var kept = columns.indices.filter { room == nil || !columns[$0].isExtra }
+    let room = room ?? .max
+    while Self.width(kept.map { widths[$0] }) > room,
+      let last = kept.filter({ columns[$0].rank > 0 }).max(by: { columns[$0].rank < columns[$1].rank })
+    {
+      kept.removeAll { $0 == last }
+    }
+    let groups = Self.groups(kept, widths, room)
+    return lines.flatMap { cells in
+      groups.enumerated().flatMap { number, group in
+        Self.line(group.map { (cells[$0], widths[$0]) }, indent: number == 0 ? 0 : Self.indent, room)
+      }
     }.joined(separator: "\n")
+  }
+
+  /// How wide columns are side by side, the last one no wider than it has to be.
+  private static func width(_ widths: [Int], indent: Int = 0) -> Int {
+    guard let last = widths.last else { return indent }
+    return widths.dropLast().reduce(indent) { $0 + $1 + gap } + min(last, leastRoom)
+  }
+
+  /// The columns of each line that a row takes.
+  private static func groups(_ kept: [Int], _ widths: [Int], _ room: Int) -> [[Int]] {
+    kept.reduce(into: []) { groups, column in
+      let indent = groups.count > 1 ? Self.indent : 0
+      if let last = groups.last, width((last + [column]).map { widths[$0] }, indent: indent) <= room {
+        groups[groups.count - 1].append(column)
+      } else {
+        groups.append([column])
+      }
+    }
+  }
+
+  private static func line(_ cells: [(text: String, width: Int)], indent: Int, _ room: Int) -> [String] {
+    let start = cells.dropLast().reduce(String(repeating: " ", count: indent)) {
+      $0 + $1.text.padded(to: $1.width + gap)
+    }
+    // The first cell alone on its line is whole: it is what the others are about.
+    let last = cells.last?.text ?? ""
+    let parts = cells.count == 1 && indent == 0 ? [last] : last.wrapped(to: room - start.count, cutting: true)
+    return parts.enumerated().map { number, part in
+      (number == 0 ? start + part : String(repeating: " ", count: start.count) + part).trimmingBlanksAtEnd()
+    }
   }
 }
 
 extension String {
+  /// The text in lines of at most `columns` characters, broken between words. A longer word has a line of its own, or is
+  /// cut where it may be.
+  func wrapped(to columns: Int, cutting: Bool = false) -> [String] {
+    guard count > columns else { return [self] }
+    var lines: [String] = []
+    var line: Substring?
+    for word in split(separator: " ", omittingEmptySubsequences: false) {
+      guard let begun = line else {
+        line = word
+        continue
+      }
+      let left = columns - begun.count - 1
+      if word.count <= left || cutting && word.count > columns / 2 && left > columns / 3 {
+        line = begun + " " + word
+      } else {
+        lines.append(String(begun))
+        line = word
+      }
+    }
+    lines.append(String(line ?? ""))
+    return cutting ? lines.map { $0.cut(to: columns) } : lines
+  }
+
+  /// The same for text that follows `indent` characters, and continues below its own beginning.
+  func hanging(_ indent: Int, within columns: Int) -> String {
+    wrapped(to: columns - indent).joined(separator: "\n" + String(repeating: " ", count: indent))
+  }
+
+  /// The beginning that fits into `columns` characters.
+  func cut(to columns: Int, hasBlocks: Bool = Screen.isUTF8(variable)) -> String {
+    count <= columns ? self : prefix(Swift.max(columns - 1, 0)) + (hasBlocks ? "…" : "~")
+  }
+
   func trimmingBlanksAtEnd() -> String {
     guard let last = lastIndex(where: { $0 != " " }) else { return "" }
     return String(self[...last])

@@ -23,7 +23,7 @@ struct BegunAction {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
     // What a lock or the network has paused goes on by itself.
-    case .pause where chosen.outbox.pausedReason == "user":
+    case .pause where chosen.outbox.pausedReason == OutboxStats.pausedByUser:
       self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
         "\(account)'s outbox is no longer paused by you."
       }

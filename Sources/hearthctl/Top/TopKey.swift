@@ -45,6 +45,7 @@ enum TopKey: Equatable {
     }
   }
 
-  /// The way out comes first: a narrow terminal cuts the end.
-  static let help = "q quit  ↑↓ choose  l lock  u unlock  r refresh  a again  p pause  t retry dead"
+  static let help = [
+    "q quit", "↑↓ choose", "l lock", "u unlock", "r refresh", "a again", "p pause", "t retry dead",
+  ]
 }

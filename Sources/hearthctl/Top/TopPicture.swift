@@ -32,14 +32,24 @@ struct TopPicture {
 
   private var header: [String] {
     let count = model.accounts.count
-    let watched = now.since(model.startedAt).span
-    let line = "\(count) \(count == 1 ? "account" : "accounts"), watched for \(watched); figures are of the last hour"
-    return ["\(paint(.bold, "hearthctl top"))  \(paint(.faint, cutting(line, to: columns - 15)))", ""]
+    let watched = now.since(model.startedAt)
+    let since = watched < .seconds(3600) ? "since this began \(watched.span) ago" : "over the last hour"
+    let title = "hearthctl top"
+    let line = "\(count) \(count == 1 ? "account" : "accounts"); counts what happened \(since)"
+    return ["\(paint(.bold, title))  \(paint(.faint, cutting(line, to: columns - title.count - 2)))", ""]
   }
 
   private var footer: [String] {
-    let keys = hasBlocks ? TopKey.help : TopKey.help.replacing("↑↓", with: "jk")
-    return [cut(model.message.shown()), paint(.faint, cut(keys))]
+    let gap = "  "
+    var keys = ""
+    // The way out comes first.
+    for key in TopKey.help {
+      let key = hasBlocks ? key : key.replacing("↑↓", with: "jk")
+      let longer = keys.isEmpty ? key : keys + gap + key
+      guard longer.count <= columns else { break }
+      keys = longer
+    }
+    return [cut(model.message.shown()), paint(.faint, keys)]
   }
 
   // MARK: - An account
@@ -51,39 +61,48 @@ struct TopPicture {
   /// Who, how, and the token's life: as wide as the terminal.
   private func life(of account: TopAccount, isChosen: Bool) -> String {
     let session = account.session
-    let width = columns - 52
+    let widths = isNarrow ? (name: 11, state: 15, left: 11) : (name: 17, state: 22, left: 15)
+    let width = columns - 3 - widths.name - widths.state - widths.left
     var left = ""
     var bar = ""
-    if let token = session.token, width > 0 {
+    if let token = session.token {
       left = token.remaining(at: now).map { $0 > .zero ? "\($0.span) left" : "expired" } ?? "does not expire"
-      bar = LifeBar(token, at: now, width: width, hasBlocks: hasBlocks)?.text ?? ""
+      if width > 0 { bar = LifeBar(token, at: now, width: width, hasBlocks: hasBlocks)?.text ?? "" }
     }
-    let name = cutting("\(session.account)", to: 16).padded(to: 17)
-    let state = cutting(session.state.name, to: 16).padded(to: 17)
+    let name = cutting("\(session.account)", to: widths.name - 1).padded(to: widths.name)
+    let state = cutting(session.words, to: widths.state - 1).padded(to: widths.state)
     let marker = isChosen ? "> " : "  "
     return marker + paint(.bold, name) + paint(Paint.Colour(session), state) + bar.padded(to: max(width, 0) + 1)
-      + cutting(left, to: 15)
+      + cutting(left, to: widths.left)
   }
 
+  /// What the counts are of, those that matter less at the end, and left out in a narrow terminal.
   private func figures(of account: TopAccount) -> String {
-    let figures = [
+    var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),
       (account.outbox.isPaused ? "paused" : "queued", account.queued, account.depth),
       ("sent", account.sent, account.sent.sum),
     ]
-    let width = (columns - 2) / figures.count
+    func width(_ figure: (name: String, hour: LastHour, number: Int)) -> Int {
+      figure.name.count + "\(figure.number)".count + 3
+    }
+    if isNarrow {
+      while figures.reduce(0, { $0 + width($1) }) > columns, figures.count > 1 { figures.removeLast() }
+    }
+    let share = (columns - 2) / figures.count
     let parts = figures.map { name, hour, figure in
       let number = "\(figure)"
-      let room = max(min(width - name.count - number.count - 4, 60), 0)
+      let room = isNarrow ? 0 : max(min(share - name.count - number.count - 4, 60), 0)
       let spark = Sparkline(values: hour.parts(max(room, 1), at: now), hasBlocks: hasBlocks).text
-      return "\(name) \(room > 0 ? spark : "") \(number)".padded(to: width)
+      return isNarrow ? "\(name) \(number)  " : "\(name) \(room > 0 ? spark : "") \(number)".padded(to: share)
     }
-    return "  " + paint(.faint, cutting(parts.joined(), to: columns - 2).trimmingBlanksAtEnd())
+    return "  " + paint(.faint, cutting(parts.joined().trimmingBlanksAtEnd(), to: columns - 2))
   }
+
+  /// There is no room for lives and sparklines.
+  private var isNarrow: Bool { columns < 70 }
 
   private func cut(_ line: String) -> String { cutting(line, to: columns) }
 
-  private func cutting(_ text: String, to width: Int) -> String {
-    text.count <= width ? text : String(text.prefix(max(width - 1, 0))) + (hasBlocks ? "…" : "~")
-  }
+  private func cutting(_ text: String, to width: Int) -> String { text.cut(to: width, hasBlocks: hasBlocks) }
 }

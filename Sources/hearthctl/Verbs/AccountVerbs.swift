@@ -60,39 +60,45 @@ struct AccountListVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
+  @OptionGroup var list: ListOptions
 
   func run() throws {
     let setting = try AccountSetting(options, daemonOptions)
     let accounts = try setting.file.accounts()
     let states = try states(setting)
     let rows = accounts.map { ($0, states[$0.name]) }
-    daemonOptions.output.show([
+    let json: JSON = [
       "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
       "accounts": .array(
-        rows.map { account, state in
+        rows.map { account, session in
           var row = account.json.object ?? [:]
-          row["state"] = JSON(state)
+          row["state"] = JSON(session?.state.name)
           return .object(row)
         }),
-    ]) {
+    ]
+    list.show(json, daemonOptions.output) { room in
       guard !rows.isEmpty else {
         return "There are no accounts in \(setting.file.path): add one with \"hearthctl account add\"."
       }
       // Without a daemon nothing is known of the sessions.
       let isKnown = setting.isServed == true
-      var table = Table(headings: ["ACCOUNT", "PROVIDER", "TYPE", "ISSUER"] + (isKnown ? ["STATE"] : []))
-      table.rows = rows.map { account, state in
-        [account.name, account.provider ?? "-", account.type, account.issuer]
-          + (isKnown ? [state ?? "not read in yet"] : [])
+      var table = Table(
+        columns: [
+          .init("ACCOUNT"), .init("PROVIDER", rank: 2), .init("TYPE", rank: 3), .init("SEALED", isExtra: true),
+          .init("ISSUER", rank: 1),
+        ] + (isKnown ? [.init("STATE")] : []))
+      table.rows = rows.map { account, session in
+        [account.name, account.provider ?? "-", account.type, account.protection, account.issuer]
+          + (isKnown ? [session?.words ?? "not read yet"] : [])
       }
-      return table.text
+      return table.text(within: room)
     }
   }
 
-  private func states(_ setting: AccountSetting) throws -> [String: String] {
+  private func states(_ setting: AccountSetting) throws -> [String: SessionStatus] {
     guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
     let sessions = try daemon.call(ListSessions()).value.sessions
-    return Dictionary(sessions.map { ($0.account.description, $0.state.name) }) { first, _ in first }
+    return Dictionary(sessions.map { ($0.account.description, $0) }) { first, _ in first }
   }
 }
 
@@ -106,16 +112,18 @@ struct AccountProvidersVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var list: ListOptions
 
   func run() throws {
     let providers = try DaemonProgram.find().providers()
-    daemonOptions.output.show(["providers": .array(providers.map(\.json))]) {
-      var table = Table(headings: ["PROVIDER", "TYPE", "NEEDS"])
+    list.show(["providers": .array(providers.map(\.json))], daemonOptions.output) { room in
+      var table = Table(columns: [.init("PROVIDER"), .init("TYPE", rank: 1), .init("NEEDS")])
       table.rows = providers.map { provider in
         let options = provider.required.map(Self.option) + provider.usual.map { "[\(Self.option($0))]" }
         return [provider.name, provider.type, options.joined(separator: " ")]
       }
-      return table.text + "\n\nMost clients need what is in brackets. providers.md of the documentation says more."
+      return table.text(within: room)
+        + "\n\nMost clients need what is in brackets. providers.md of the documentation says more."
     }
   }
 

@@ -10,6 +10,7 @@ struct DoctorVerb: ParsableCommand {
       For example:
 
         hearthctl doctor
+        hearthctl doctor --all
         hearthctl doctor --bundle report.json
       """)
 
@@ -20,6 +21,9 @@ struct DoctorVerb: ParsableCommand {
       "Write a report for somebody who helps into this new file: the checks, statuses, metrics and log. It holds no token; "
         + "names of accounts, users and servers are in it.", valueName: "file"))
   var bundle: String?
+
+  @Flag(help: "Print each check on a line of its own, those that found nothing wrong too.")
+  var all = false
 
   func run() throws {
     var findings = [Finding(.good, "version", "hearthctl \(HearthVersion.text)")]
@@ -42,9 +46,8 @@ struct DoctorVerb: ParsableCommand {
     if daemonOptions.json {
       daemonOptions.output.json(["checks": .array(findings.map(\.json))])
     } else {
-      var lines = findings.map { $0.text(.standard) }
-      if let advice = TroubleshootingSection.advice(for: findings) { lines.append(advice) }
-      daemonOptions.output.painted(lines.joined(separator: "\n"))
+      let report = DoctorReport(findings: findings, columns: Output.columns, paint: .standard)
+      daemonOptions.output.painted(all ? report.whole : report.text)
     }
     if let bundle {
       report.findings = findings
@@ -89,13 +92,14 @@ struct DoctorVerb: ParsableCommand {
       findings += try diagnose(session.account, &daemon)
       let stats = try daemon.outboxStats(of: session.account)
       if session == sessions.first {
-        let trouble = stats == nil ? "The outbox cannot be read now: see \"outbox stats\"." : stats?.trouble
+        let unread = "It cannot be read now. Run \"hearthctl outbox stats\" to see why."
+        let trouble = stats == nil ? unread : stats?.trouble
         if let trouble { findings.append(Finding(.doubtful, "outbox", trouble)) }
       }
-      guard let stats, stats.dead + stats.held > 0 else { continue }
+      guard let stats, stats.dead + stats.held > 0, let next = stats.next(session.account) else { continue }
       findings.append(
         Finding(
-          .doubtful, "outbox", "\(session.account): \(stats.dead) dead, \(stats.held) held: see \"outbox list\"."))
+          .doubtful, "outbox", "\(stats.dead) dead, \(stats.held) held items. Run \"\(next)\".", of: session.account))
     }
     return findings
   }

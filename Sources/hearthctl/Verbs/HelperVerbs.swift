@@ -55,20 +55,19 @@ struct HelperListVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var list: ListOptions
 
   func run() throws {
     let rows = HelperTool.all.map { ($0, $0.setUps()) }
-    daemonOptions.output.show([
-      "helpers": .array(
-        rows.map { tool, setUps in
-          ["tool": .string(tool.name), "hook": .string(tool.hook), "setUp": .array(setUps.map(JSON.string))]
-        })
-    ]) {
-      var table = Table(headings: ["TOOL", "HOOK", "SET UP"])
+    let json = rows.map { tool, setUps -> JSON in
+      ["tool": .string(tool.name), "hook": .string(tool.hook), "setUp": .array(setUps.map(JSON.string))]
+    }
+    list.show(["helpers": .array(json)], daemonOptions.output) { room in
+      var table = Table(columns: [.init("TOOL"), .init("HOOK", rank: 1), .init("SET UP")])
       table.rows = rows.map { tool, setUps in
         [tool.name, tool.hook, setUps.isEmpty ? tool.parts.isEmpty ? "by hand" : "-" : setUps.joined(separator: ", ")]
       }
-      return table.text
+      return table.text(within: room)
     }
   }
 }

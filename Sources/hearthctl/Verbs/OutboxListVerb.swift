@@ -14,6 +14,7 @@ struct OutboxListVerb: ParsableCommand {
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
+  @OptionGroup var list: ListOptions
   @OptionGroup var choice: OutboxAccount
 
   @Option(help: "Only those in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
@@ -43,23 +44,26 @@ struct OutboxListVerb: ParsableCommand {
     if let limit { query.limit = limit }
     let reply = try daemon.call(ListItems(query))
     let page = reply.value
-    if daemonOptions.json {
-      daemonOptions.output.json(reply.json)
-    } else if page.items.isEmpty {
-      daemonOptions.output.line("There are no items.")
-    } else {
-      daemonOptions.output.line(table(page.items).text)
-      if let cursor = page.cursor { Output.note("There are more: --cursor \(cursor)") }
+    list.show(reply.json, daemonOptions.output) { room in
+      page.items.isEmpty ? "There are no items." : Self.table(page.items).text(within: room)
+    }
+    if let cursor = page.cursor, !daemonOptions.json, list.format != .json {
+      Output.note("There are more: --cursor \(cursor)")
     }
   }
 
-  private func table(_ items: [OutboxItem]) -> Table {
-    var table = Table(headings: ["ID", "ACCOUNT", "LANE", "STATE", "TRIES", "AGE", "REQUEST"])
+  static func table(_ items: [OutboxItem], at now: Timestamp = .now) -> Table {
+    var table = Table(columns: [
+      .init("ID"), .init("ACCOUNT", rank: 3), .init("LANE", rank: 5), .init("STATE"), .init("TRIES", rank: 4),
+      .init("AGE", rank: 2), .init("NEXT TRY", isExtra: true), .init("ANSWER", isExtra: true),
+      .init("REQUEST", rank: 1),
+    ])
     for item in items {
       let reason = item.reason.map { ": \($0.rawValue)" } ?? ""
       table.rows.append([
         item.id, "\(item.account)", item.lane?.text ?? "-", item.state.rawValue + reason,
-        "\(item.attempts)", Timestamp.now.since(item.createdAt).span, "\(item.method) \(item.url)",
+        "\(item.attempts)", now.since(item.createdAt).span, item.nextAttemptAt?.relative(to: now) ?? "-",
+        item.lastStatus.map { "\($0)" } ?? "-", "\(item.method) \(item.url)",
       ])
     }
     return table

@@ -52,13 +52,14 @@ struct SinkListVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
+  @OptionGroup var list: ListOptions
 
   func run() throws {
     let setting = try AccountSetting(options, daemonOptions)
     let sinks = try setting.file.sinks()
     let states = try states(setting)
     let trouble = try trouble(Set(sinks.map(\.account)).intersection(states.keys))
-    daemonOptions.output.show([
+    let json: JSON = [
       "configuration": ConfigurationPlace.exists(setting.file.path) ? .string(setting.file.path) : nil,
       "sinks": .array(
         sinks.map { sink in
@@ -68,15 +69,18 @@ struct SinkListVerb: ParsableCommand {
           row["error"] = JSON(trouble[sink.path])
           return .object(row)
         }),
-    ]) {
+    ]
+    list.show(json, daemonOptions.output) { room in
       guard !sinks.isEmpty else {
         return "There are no token files in \(setting.file.path): add one with \"hearthctl sink add\"."
       }
-      var table = Table(headings: ["ACCOUNT", "PATH", "FORMAT", "MODE", "FILE"])
+      var table = Table(columns: [
+        .init("ACCOUNT", rank: 1), .init("PATH"), .init("FORMAT", rank: 2), .init("MODE", rank: 3), .init("FILE"),
+      ])
       table.rows = sinks.map { sink in
         [sink.account, sink.path, sink.format, sink.mode, Self.word(sink, states[sink.account], trouble[sink.path])]
       }
-      return table.text
+      return table.text(within: room)
     }
   }
 
@@ -86,7 +90,7 @@ struct SinkListVerb: ParsableCommand {
     case (true, _?, _): "there, and cannot be replaced: see \"hearthctl doctor\""
     case (false, nil, nil): "not there"
     case (false, _?, _), (false, nil, .authenticated): "not there: see \"hearthctl doctor\""
-    case (false, nil, let state?): "not there: \(state.name)"
+    case (false, nil, let state?): "not there: \(state.words)"
     }
   }
 

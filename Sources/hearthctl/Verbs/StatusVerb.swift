@@ -2,11 +2,12 @@ import ArgumentParser
 
 struct StatusVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "status", abstract: "Show the status of the sessions; the exit status is that of the worst.",
+    commandName: "status", abstract: "Show the status of each session. Exits with the status of the worst one.",
     discussion: """
       For example:
 
         hearthctl status --watch
+        hearthctl status work --log
         hearthctl status work --json | jq -r .state
       """)
 
@@ -16,7 +17,18 @@ struct StatusVerb: ParsableCommand {
   @Flag(help: "Go on and print again whenever something changes.")
   var watch = false
 
+  @Flag(help: "Show the last lines of the journal, too.")
+  var log = false
+
+  @Flag(
+    help: """
+      Exit with 1 also if the configuration was refused, or if the outbox has dead or held items or cannot be used.
+      """)
+  var strict = false
+
   func run() throws { try call.run() }
 
-  var call: StatusCall { StatusCall(account: choice.account, watch: watch, daemon: daemonOptions.choice) }
+  var call: StatusCall {
+    StatusCall(account: choice.account, watch: watch, log: log, strict: strict, daemon: daemonOptions.choice)
+  }
 }

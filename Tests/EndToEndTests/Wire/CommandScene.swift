@@ -1,4 +1,5 @@
 import TestSupport
+import Testing
 
 /// A terminal in which `hearthctl` is run, and all that it says written down.
 final class CommandScene {
@@ -11,7 +12,7 @@ final class CommandScene {
     try await TestEnvironment.run { environment in
       let scene = CommandScene(try WireScene(on: environment, accounts))
       try script(scene)
-      try GoldenFile(name: file + ".txt").check(scene.text)
+      #expect(try GoldenFile(file + ".txt").differences(from: scene.text) == [])
     }
   }
 

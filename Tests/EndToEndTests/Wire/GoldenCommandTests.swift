@@ -124,21 +124,21 @@ import Testing
         }
         return process
       }
-      try eventually("it is printed") { watching[3].output.contains("neverSignedIn") }
+      try eventually("it is printed") { watching[3].output.contains("sign-in needed") }
       func wait(_ text: String) throws {
         try eventually("\(text) is printed") { watching[0...1].allSatisfy { $0.output.contains(text) } }
       }
       try wire.signIn()
       try wait("outbox.resumed")
-      try eventually("it is printed") { watching[3].output.contains("Signed in.") }
+      try eventually("it is printed") { watching[3].output.contains("work  signed in") }
       let note = #"{"account":"work","method":"POST","url":"\#(wire.sandbox.url)/api/notes"}"#
       _ = try wire.link.ask("outbox.enqueue", note)
       try wait("outbox.delivered")
       _ = try wire.link.ask("session.signOut", #"{"account":"work"}"#)
       try wait("outbox.paused")
-      try eventually("it is printed") { watching[3].output.contains("You signed out.") }
+      try eventually("it is printed") { watching[3].output.contains("work  signed out") }
       try eventually("it is printed last") {
-        watching[3].output.split(separator: "\n\n").last?.contains("paused (signedOut)") == true
+        watching[3].output.split(separator: "\n\n").last?.contains("signed out\n") == true
       }
       try wire.daemon.stop()
       for (line, process) in zip(lines, watching) {

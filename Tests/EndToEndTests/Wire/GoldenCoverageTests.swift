@@ -3,8 +3,8 @@ import Testing
 
 /// Nothing of the contract is missing in what was recorded.
 @Suite("The golden files hold the whole contract") struct GoldenCoverageTests {
-  private static let recorded = Files.names(in: GoldenFile.folder).filter { $0.hasSuffix(".json") }
-    .map { Files.text("\(GoldenFile.folder)/\($0)") }.joined()
+  private static let recorded = Files.names(in: GoldenFile.folder()).filter { $0.hasSuffix(".json") }
+    .map { Files.text("\(GoldenFile.folder())/\($0)") }.joined()
 
   /// Errors that no call from outside brings about at will; the errors' own golden file holds them.
   private static let constructed = [1007, 1008, 1202, 1203]
@@ -45,7 +45,7 @@ import Testing
     ])
   func errors(_ code: Int) {
     let isConstructed = Self.constructed.contains(code)
-    let folder = GoldenFile.folder.replacing("/EndToEndTests/", with: "/HearthControlTests/")
+    let folder = GoldenFile.folder().replacing("/EndToEndTests/", with: "/HearthControlTests/")
     let text = isConstructed ? Files.text(folder + "/errors.json") : Self.recorded
     #expect(text.contains(#""error":{"code":\#(code),"#), "\(code) is answered in no golden file.")
   }

@@ -59,7 +59,7 @@ final class Mask {
     // Spans become one word first, however long they are.
     text = text.replacing(/\b(?:\d+ d(?: \d+ h)?|\d+ h(?: \d+ min)?|\d+ min|\d+ s)\b/, with: "SPAN")
     text = text.replacing(
-      /(succeeded|rejected|unavailable|oldest from|oldest {4}|started|next try) (?:just now|now|(?:in )?SPAN(?: ago)?)/
+      /(refreshed|signed in|rejected|unavailable|oldest from|oldest {4}|started|next try) (?:just now|now|(?:in )?SPAN(?: ago)?)/
     ) {
       "\($0.output.1) WHEN"
     }

@@ -1,6 +1,6 @@
-import FoundationEssentials
 import HearthControl
 import HearthCore
+import TestSupport
 import Testing
 
 /// Each error that the daemon can answer, as text, against what was recorded: those too that no call brings about.
@@ -55,9 +55,6 @@ import Testing
     ("passphraseNeeded", .passphraseNeeded(work, message: "a message")),
   ]
 
-  private static let path =
-    "/" + #filePath.split(separator: "/").dropLast(2).joined(separator: "/") + "/Golden/errors.json"
-
   @Test("each error is answered as text that was recorded")
   func errors() throws {
     let entries = Self.errors.map { name, error in
@@ -65,15 +62,7 @@ import Testing
       return "  {\n    \"case\": \"\(name)\",\n    \"answer\": \(answer)\n  }"
     }
     let text = "[\n" + entries.joined(separator: ",\n") + "\n]\n"
-    if ProcessInfo.processInfo.environment["HEARTH_RECORD_GOLDEN"] == "1" {
-      try Data(text.utf8).write(to: URL(filePath: Self.path))
-      return
-    }
-    let expected = try String(contentsOf: URL(filePath: Self.path), encoding: .utf8)
-    for (old, new) in zip(expected.split(separator: "\n"), text.split(separator: "\n")) where old != new {
-      Issue.record("Golden/errors.json: expected: \(old)\nactual: \(new)")
-    }
-    #expect(expected == text)
+    #expect(try GoldenFile("errors.json").differences(from: text) == [])
   }
 
   @Test("every kind of error is among them")

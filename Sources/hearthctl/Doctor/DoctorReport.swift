@@ -1,0 +1,105 @@
+import HearthCore
+
+/// What `doctor` prints of its findings: a line for each cause, and one for all that is fine.
+struct DoctorReport {
+  let findings: [Finding]
+  /// How many characters fit on a line.
+  let columns: Int
+  let paint: Paint
+
+  private static let indent = 9
+
+  /// Every finding, in the order of the checks.
+  var whole: String { lines(findings.map { ($0.verdict, "\($0.check): \($0.sentence)") }) }
+
+  /// The causes with their advice, the worst first, and the names of the checks that found nothing.
+  var text: String {
+    let causes = causes
+    let failing = Set(findings.filter { $0.verdict != .good }.map(\.check))
+    let fine = findings.map(\.check).reduce(into: [String]()) { names, name in
+      if !failing.contains(name), !names.contains(name) { names.append(name) }
+    }
+    var entries = causes.map { cause in
+      let accounts = cause.accounts.isEmpty ? "" : cause.accounts.map(\.description).joined(separator: ", ") + ": "
+      return (cause.verdict, "\(cause.check): \(accounts)\(cause.message)")
+    }
+    if !fine.isEmpty { entries.append((.good, fine.joined(separator: ", "))) }
+    var parts = [lines(entries)]
+    if let steps = refusedTokens { parts.append(steps) }
+    if let advice = TroubleshootingSection.advice(for: findings) { parts.append(advice.hanging(0, within: columns)) }
+    return parts.joined(separator: "\n")
+  }
+
+  private struct Cause {
+    let verdict: Finding.Verdict
+    let check: String
+    let message: String
+    var accounts: [AccountName]
+  }
+
+  /// The same for several accounts is one cause. A session that cannot be refreshed is no cause of its own where the way
+  /// to its provider is one.
+  private var causes: [Cause] {
+    let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
+    var causes: [Cause] = []
+    for finding in findings where finding.verdict != .good {
+      if finding.follows, let account = finding.account, cutOff.contains(account) { continue }
+      let known = causes.firstIndex {
+        $0.verdict == finding.verdict && $0.check == finding.check && $0.message == finding.message
+      }
+      if let known {
+        if let account = finding.account, !causes[known].accounts.contains(account) {
+          causes[known].accounts.append(account)
+        }
+      } else {
+        causes.append(
+          Cause(
+            verdict: finding.verdict, check: finding.check, message: finding.message,
+            accounts: [finding.account].compactMap(\.self)))
+      }
+    }
+    return causes.filter { $0.verdict != .doubtful } + causes.filter { $0.verdict == .doubtful }
+  }
+
+  /// What to compare, in order, where an API rejects tokens that are fresh.
+  private var refusedTokens: String? {
+    guard let finding = findings.first(where: \.isAboutRefusedToken), let account = finding.account else { return nil }
+    let steps = [
+      "If an API keeps answering 401, compare in this order:",
+      "1. The API: \"api.answer\" above names the one that rejects the token. \"hearthctl request \(account) GET URL -i\" "
+        + "shows its own reason, and so does the journal: \"hearthctl status \(account) --log\".",
+      "2. The audience: \"hearthctl doctor --all\" shows who the token is for, and what is configured. If that is another "
+        + "API, run \"hearthctl account set \(account) token_parameters audience=URL\".",
+      "3. The scopes: if one is missing, run \"hearthctl account set \(account) --add scopes SCOPE\".",
+      "4. The clock: \"clock\" must be fine here, and on the API's machine.",
+      "Then run \"hearthctl login \(account)\": a token keeps the audience and scopes of its sign-in.",
+    ]
+    return steps.enumerated().map { number, step in
+      step.hanging(0 < number && number < steps.count - 1 ? 3 : 0, within: columns)
+    }.joined(separator: "\n")
+  }
+
+  private func lines(_ entries: [(verdict: Finding.Verdict, text: String)]) -> String {
+    entries.map { entry in
+      paint(entry.verdict.colour, entry.verdict.word.padded(to: Self.indent))
+        + entry.text.shown().hanging(Self.indent, within: columns)
+    }.joined(separator: "\n")
+  }
+}
+
+extension Finding {
+  private static let providerChecks: Set<Diagnosis.Check> = [
+    .providerName, .providerConnection, .providerAnswer, .discovery,
+  ]
+
+  fileprivate var isAboutProvider: Bool {
+    Diagnosis.Check(rawValue: check).map(Self.providerChecks.contains) ?? false
+  }
+
+  /// Whether it may be no more than what follows from a provider that cannot be reached.
+  fileprivate var follows: Bool { check == Self.session && (verdict == .doubtful || verdict == .bad(.later)) }
+
+  fileprivate var isAboutRefusedToken: Bool {
+    isRejectedByServer || verdict != .good && check == Diagnosis.Check.apiAnswer.rawValue
+  }
+}

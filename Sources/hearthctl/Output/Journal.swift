@@ -1,0 +1,15 @@
+import HearthControl
+
+/// What the daemon has written into the journal of the user's services.
+enum Journal {
+  /// The newest lines, the last one at the end; nil where there is no journal to read. `account`: only what is about it.
+  static func lines(_ count: Int, of account: String? = nil) -> [String]? {
+    let filter = account.map { ["HEARTH_ACCOUNT=\($0)"] } ?? []
+    guard let journalctl = Subprogram.find("journalctl", in: Subprogram.searchPath),
+      let output = try? journalctl.output(
+        ["--user", "--unit=hearthd", "--lines=\(count)", "--output=short-iso", "--no-pager", "--quiet"] + filter,
+        within: .seconds(10))
+    else { return nil }
+    return String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+import HearthControl
+
+/// How a list is printed.
+struct ListOptions: ParsableArguments {
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case wide, json
+  }
+
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("wide prints all columns, json is the same as --json.", valueName: "format"))
+  var format: Format?
+
+  /// Prints `json`, or what `text` makes for so much room on a line, nil for any.
+  func show(_ json: JSON, _ output: Output, _ text: (_ room: Int?) throws -> String) rethrows {
+    try Output(isJSON: output.isJSON || format == .json).show(json) {
+      try text(format == .wide ? nil : Output.columns)
+    }
+  }
+}

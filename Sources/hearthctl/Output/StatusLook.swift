@@ -1,0 +1,75 @@
+import HearthControl
+import HearthCore
+
+/// The sessions at one time: for people, as JSON, and what they are to scripts.
+struct StatusLook {
+  /// Each with its outbox, which is nil where the daemon could not read it.
+  let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
+  /// What is wrong around the daemon, such as a configuration that was refused.
+  let warnings: [String]
+  /// The newest lines of the journal; nil where nobody asked for them.
+  let log: [String]?
+  /// What the daemon told of the sessions.
+  let told: JSON
+
+  var status: ExitStatus { ExitStatus.worst(sessions.map { ExitStatus($0.session) }) }
+
+  /// What somebody should look at though every session can be used; nil if there is nothing.
+  var complaint: String? {
+    let items = sessions.compactMap { session, outbox -> String? in
+      guard let outbox else { return "The outbox of \(session.account) cannot be read." }
+      guard let next = outbox.next(session.account), outbox.dead + outbox.held > 0 else { return outbox.trouble }
+      return "\(session.account) has \(outbox.dead) dead and \(outbox.held) held items. Run \"\(next)\"."
+    }
+    return (warnings + items).first
+  }
+
+  /// As the daemon told it, with each session's outbox, and with the warnings.
+  var json: JSON {
+    var whole = told.object ?? [:]
+    if let list = whole["sessions"]?.array {
+      whole["sessions"] = .array(zip(list, sessions).map { .object(Self.adding($1.outbox, to: $0)) })
+    } else {
+      whole = Self.adding(sessions.first?.outbox, to: told)
+    }
+    whole["warnings"] = .array(warnings.map { .string($0) })
+    if let log { whole["log"] = .array(log.map { .string($0) }) }
+    return .object(whole)
+  }
+
+  private static func adding(_ outbox: OutboxStats?, to session: JSON) -> JSONObject {
+    var session = session.object ?? [:]
+    session["outbox"] = outbox?.json ?? .null
+    return session
+  }
+
+  /// `hasBlocks`: nil where no life of a token is drawn; else as in `LifeBar`.
+  func text(at now: Timestamp, columns: Int, paint: Paint, hasBlocks: Bool?) -> String {
+    var blocks = summary.map { [$0.hanging(0, within: columns)] } ?? []
+    blocks += sessions.map { session, outbox in
+      StatusBlock(
+        session: session, outbox: outbox, now: now, paint: paint, columns: columns, hasBlocks: hasBlocks
+      ).text
+    }
+    if sessions.isEmpty {
+      let advice = "There are no accounts in the configuration. Add one: hearthctl account add"
+      blocks.append(advice.hanging(0, within: columns))
+    }
+    let title = "Warning: "
+    blocks += warnings.map { paint(.bold, title) + $0.shown().hanging(title.count, within: columns) }
+    if let log {
+      let lines = log.isEmpty ? ["  The journal has nothing from hearthd."] : log.map { "  " + $0.shown() }
+      blocks.append(([paint(.bold, "Log")] + lines.map { $0.hanging(4, within: columns) }).joined(separator: "\n"))
+    }
+    return blocks.joined(separator: "\n\n")
+  }
+
+  /// How many there are of each kind; nil for one account.
+  private var summary: String? {
+    guard sessions.count > 1 else { return nil }
+    let words = sessions.map(\.session.words)
+    let kinds = words.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    let counts = kinds.map { kind in "\(words.count { $0 == kind }) \(kind)" }
+    return "\(sessions.count) accounts: \(counts.joined(separator: ", "))"
+  }
+}
