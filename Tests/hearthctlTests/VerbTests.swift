@@ -137,6 +137,21 @@ import Testing
     #expect(outcome.errors == "hearthctl: The output cannot be written: No space left on device.\n")
   }
 
+  @Test("login without a name takes the default account, and is wrong usage without any account")
+  func loginDefault() async throws {
+    let (outcome, asked) = try await run(["login", "--device"]) { request in
+      switch request.method {
+      case ChooseAccount.name: .result(["account": "work", "reason": "only", "accounts": ["work"]])
+      default: .error(RPCError(.flowNotSupported, message: "Not this flow."))
+      }
+    }
+    #expect(outcome.status == 1)
+    #expect(asked.contains { $0.method == BeginSignIn.name && $0.params["account"] == "work" })
+    unlink(path)
+    let (none, _) = try await run(["login"]) { _ in .result(["account": nil, "reason": nil, "accounts": []]) }
+    #expect(none.status == 64)
+  }
+
   @Test("token prints the token alone; with --header as a header")
   func token() async throws {
     let answer: @Sendable (Request) -> FakeDaemon.Answer = { _ in

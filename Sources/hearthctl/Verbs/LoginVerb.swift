@@ -11,7 +11,7 @@ struct LoginVerb: ParsableCommand {
       another device; with user name and password, or by itself, where the account is of such a type. \
       For example:
 
-        hearthctl login work
+        hearthctl login
         hearthctl login work --device
         ssh laptop hearthctl login work --no-browser
       """)
@@ -40,8 +40,7 @@ struct LoginVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "The account.", completion: Completions.accounts)
-  var account: String
+  @OptionGroup var named: DefaultedAccount
 
   @Flag(exclusivity: .exclusive)
   var choice: Choice?
@@ -57,7 +56,7 @@ struct LoginVerb: ParsableCommand {
 
   func run() throws {
     var daemon = try daemonOptions.connect()
-    let account = try AccountName(asked: account)
+    let account = try named.name(for: nil, &daemon)
     let reply =
       choice == .refreshTokenStdin ? try importToken(account, &daemon) : try signIn(to: account, &daemon)
     daemonOptions.output.show(reply.json) { Self.sentence(reply.value, user(of: reply.value, &daemon)).shown() }
