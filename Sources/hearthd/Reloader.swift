@@ -75,6 +75,9 @@ actor Reloader {
     refusal = nil
     ServiceNotifier().reloading()
     configurationPath = path
+    let changes = fresh.changes(from: current)
+    Logger(label: "hearthd").debug(
+      "The configuration changes \(changes.isEmpty ? "nothing" : changes.joined(separator: "; ")).")
     await apply(fresh)
     await parts.outbox.waitUntilReady(for: parts.sessions.begun)
     await parts.sinks.waitUntilIdle()

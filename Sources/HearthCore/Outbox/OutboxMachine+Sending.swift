@@ -147,11 +147,13 @@ extension OutboxMachine {
         return .send(delivery, of: sender.epoch, bearer)
       case .rejected: return .getBearer(name)
       case .sending, .judging: return .wait
-      case .renewing(let bearer, _):
+      case .renewing(let bearer, let response):
         guard let url = sender.current?.request.url else { return end(id, of: name, at: now) }
         let isAccepted = accounts[name]?.acceptance.isAccepted(bearer.token.fingerprint) ?? false
         return .replaceBearer(
-          APIRejection(bearer.token.fingerprint, at: url, isAcceptedElsewhere: isAccepted), name)
+          APIRejection(
+            bearer.token.fingerprint, at: url, isAcceptedElsewhere: isAccepted,
+            reason: AuthenticationChallenges.reason(response, without: bearer.secrets)), name)
       }
     }
     return end(id, of: name, at: now)

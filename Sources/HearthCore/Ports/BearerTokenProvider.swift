@@ -34,14 +34,17 @@ package struct APIRejection: Hashable, Sendable {
   package internal(set) var isRepeated = true
   /// Whether the API wants more than a fresh token (`Challenge`). Then the answer does not concern the session.
   package let isChallenge: Bool
+  /// The API's own code for the reason (`error`, RFC 6750, section 3), if it gave one.
+  package let reason: String?
 
   /// The origin of the API, if known.
   package var origin: Origin? { url?.origin }
 
   package init(
-    _ fingerprint: Fingerprint, at url: HTTPURL? = nil, isAcceptedElsewhere: Bool = false, isChallenge: Bool = false
+    _ fingerprint: Fingerprint, at url: HTTPURL? = nil, isAcceptedElsewhere: Bool = false, isChallenge: Bool = false,
+    reason: String? = nil
   ) {
     (self.fingerprint, self.url) = (fingerprint, url)
-    (self.isAcceptedElsewhere, self.isChallenge) = (isAcceptedElsewhere, isChallenge)
+    (self.isAcceptedElsewhere, self.isChallenge, self.reason) = (isAcceptedElsewhere, isChallenge, reason)
   }
 }

@@ -44,6 +44,9 @@ extension Challenge {
   /// Whether a `WWW-Authenticate` field, or several that were joined by commas, asks for more than a fresh token.
   package static func isAsked(in field: String) -> Bool { demand(in: field) != nil }
 
+  /// The reason that a `WWW-Authenticate` field gives for a 401: a code, or nil without one.
+  package static func reason(in field: String) -> String? { AuthenticationChallenges.reason(in: field) }
+
   /// Returns the parameters of the first challenge that asks for more.
   private static func demand(in field: String) -> [String: String]? {
     AuthenticationChallenges(field).parameters.first { parameters in
@@ -63,6 +66,23 @@ extension Challenge {
     }
     let why = error.map { " (\($0.shown(limit: 100)))" } ?? ""
     return "\(origin) wants a stronger or newer sign-in than this one\(why): sign in again as it asks."
+  }
+}
+
+extension AuthenticationChallenges {
+  /// The `error` that one of the response's challenges gives (RFC 6750, section 3), or nil without one.
+  static func reason(_ response: APIResponse, without secrets: [Secret]) -> String? {
+    let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
+    return fields.lazy.compactMap(reason(in:)).first { Redactor(secrets).redacted($0) == $0 }
+  }
+
+  /// The same of one field. Only what looks like a code counts, since servers put anything there.
+  static func reason(in field: String) -> String? {
+    let reasons = AuthenticationChallenges(field).parameters.compactMap { $0["error"] }
+    return reasons.first { reason in
+      (1...64).contains(reason.utf8.count)
+        && reason.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }
+    }
   }
 }
 

@@ -71,7 +71,10 @@ package struct RequestMachine: Sendable {
     }
     if response.status == 401, let bearer {
       rejections.append((bearer.token.fingerprint, response))
-      return .replaceBearer(APIRejection(bearer.token.fingerprint, at: request.url))
+      return .replaceBearer(
+        APIRejection(
+          bearer.token.fingerprint, at: request.url,
+          reason: AuthenticationChallenges.reason(response, without: bearer.secrets)))
     }
     if redirects < Self.maxRedirects, let next = request.redirected(by: response) {
       redirects += 1

@@ -69,6 +69,16 @@ extension SessionMachine {
     return refreshes.signInAdvisedAt(expiresAt)
   }
 
+  /// Why a request that is to be sent now is sent: the end of a sentence for the log.
+  package var refreshCause: String {
+    if let rejection = refreshes.apiRejection { return "an API has rejected token \(rejection.fingerprint)" }
+    if calls.demandRefresh { return "somebody asked for it" }
+    if let trouble = refreshes.history.trouble { return "the last try failed; it waited until \(trouble.until)" }
+    if calls.wantRefresh { return "somebody needs a token that lasts longer" }
+    guard let active else { return "there is no token yet" }
+    return active.refreshAt.map { "it is due since \($0)" } ?? "nobody knows whether the token is still valid"
+  }
+
   // MARK: - The request
 
   mutating func refreshWhereDue(at now: Timestamp) -> [SessionAction] {

@@ -130,8 +130,12 @@ extension ProviderConfiguration {
   /// For whom this account's ID tokens are: the client, or the audience or resource (RFC 8707) that it asks for.
   private var audiences: Set<String> {
     guard let client = kind.oauth?.client else { return [] }
-    let asked = [tokenParameters, authorizationParameters].flatMap { [$0["audience"], $0["resource"]] }
-    return Set([client.id] + asked.compactMap(\.self))
+    return requestedAudiences.union([client.id])
+  }
+
+  /// The audience or resource (RFC 8707) that the account asks for.
+  var requestedAudiences: Set<String> {
+    Set([tokenParameters, authorizationParameters].flatMap { [$0["audience"], $0["resource"]] }.compactMap(\.self))
   }
 
   /// The token endpoint of this account, and what it signs in with. Both know what discovery has told one of them.

@@ -160,9 +160,34 @@ package struct HTTPAccountProbe: AccountProbe {
       }
       if response.status == 401 {
         return Diagnosis(
-          server.answer, .problem, "\(shown): it does not take it. Are its audience and scopes the right ones?")
+          server.answer, .problem, "\(shown)\(reason(known)): it rejects the token. \(comparison(token))")
       }
       return Diagnosis(server.answer, .ok, "\(shown), and did not refuse it.")
     }
   }
+
+  /// The API's own reason, to follow what it answers.
+  private func reason(_ response: APIResponse) -> String {
+    let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
+    return fields.lazy.compactMap(Challenge.reason).first.map { " (\($0))" } ?? ""
+  }
+
+  /// What the token says of its audience and scopes, beside what the account asks for.
+  private func comparison(_ token: Token) -> String {
+    func both(_ audience: String?, _ scopes: String?) -> String {
+      "audience \(audience ?? "none"), scopes \(scopes ?? "none")"
+    }
+    let asked = both(
+      provider.requestedAudiences.sorted().joined(separator: " ").nonEmpty,
+      (provider.kind.oauth?.client.scopes ?? []).joined(separator: " ").nonEmpty)
+    guard let claims = JWTClaims(token.secret.reveal()) else {
+      return "The token is opaque; the account asks for \(asked)."
+    }
+    let told = both(claims.audiences.joined(separator: " ").nonEmpty, claims.scope)
+    return "The token has \(told); the account asks for \(asked)."
+  }
+}
+
+extension String {
+  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }

@@ -8,6 +8,8 @@ struct JWTClaims: Hashable, Sendable {
   private let subject: String?
   /// `aud`, which may be one or many.
   let audiences: [String]
+  /// `scope` (RFC 9068, section 2.2.3), or `scp`, as some providers call it.
+  let scope: String?
   /// The client that the token was issued to (`azp`).
   private let authorizedParty: String?
   /// Both are in seconds since 1970.
@@ -24,6 +26,7 @@ struct JWTClaims: Hashable, Sendable {
     expiresAt = claims["exp"]?.asNumber
     issuedAt = claims["iat"]?.asNumber
     authorizedParty = claims["azp"]?.name
+    scope = claims["scope"]?.text ?? claims["scp"]?.text
     audiences =
       if case .array(let names)? = claims["aud"] { names.compactMap(\.name) } else {
         [claims["aud"]?.name].compactMap(\.self)

@@ -85,7 +85,9 @@ extension ReportUnauthorized: PlainMethod {
     guard let fingerprint = Fingerprint(fingerprint) else {
       throw .invalidParams("The parameter \"fingerprint\" must be 8 hex digits in lower case.")
     }
-    let rejection = APIRejection(fingerprint, isChallenge: wwwAuthenticate.map(Challenge.isAsked) ?? false)
+    let rejection = APIRejection(
+      fingerprint, isChallenge: wwwAuthenticate.map(Challenge.isAsked) ?? false,
+      reason: wwwAuthenticate.flatMap(Challenge.reason))
     return try await service.ask(account, .reportUnauthorized(rejection)).answer.status
   }
 }

@@ -62,8 +62,12 @@ extension SessionEvent {
         params: AccountSignedOut(account: account))
     case .unauthorized(let rejection):
       return publication(
-        .apiUnauthorized, .warning, "An API answered 401 to the token of \(account).",
-        ["HEARTH_FINGERPRINT": rejection.fingerprint.description, "HEARTH_ORIGIN": rejection.origin?.description])
+        .apiUnauthorized, .warning,
+        "An API answered 401 to the token of \(account)\(rejection.reason.map { ": \($0)" } ?? "").",
+        [
+          "HEARTH_FINGERPRINT": rejection.fingerprint.description, "HEARTH_ORIGIN": rejection.origin?.description,
+          "HEARTH_ERROR": rejection.reason,
+        ])
     case .credentialUnreadable(let failure):
       return publication(
         .credentialUnreadable, .warning, "The credential of \(account) cannot be read: \(failure.detail)",

@@ -13,6 +13,7 @@ package actor OutboxService: RunningService {
   let clock: any Clock
   let makeID: @Sendable (Timestamp) -> String
   let publisher: OutboxPublisher
+  private let log: Logger
   /// Wakes the loop.
   private let wakeUp = AsyncSignal()
   /// The clock's steps that the machine has been told of.
@@ -52,6 +53,7 @@ package actor OutboxService: RunningService {
     (self.store, self.bearers, self.api, self.access, self.clock) = (store, bearers, api, access, clock)
     stepped = clock.moment().stepped
     self.makeID = makeID
+    self.log = log
     publisher = OutboxPublisher(log, publish)
     storeFailures = StoreFailureLog(log)
     machine = OutboxMachine(settings: settings, accounts: access.all, random: random)
@@ -277,6 +279,7 @@ package actor OutboxService: RunningService {
       case .send(let delivery, let epoch, let bearer):
         if mayLeave(delivery, of: epoch) {
           hasUnpublishedCounts = true
+          noteSending(delivery, bearer)
           let response = await exchange(delivery, bearer)
           if machine.responded(response, for: id, isCancelled: Task.isCancelled, at: now()) {
             bearers.tokenAccepted(bearer.token.fingerprint, by: delivery.request.url, of: delivery.item.account)
@@ -289,6 +292,16 @@ package actor OutboxService: RunningService {
       }
       follow()
     }
+  }
+
+  private func noteSending(_ delivery: Delivery, _ bearer: Bearer) {
+    let item = delivery.item
+    log.debug(
+      "Item \(item.id) goes out with token \(bearer.token.fingerprint).",
+      metadata: [
+        "HEARTH_ACCOUNT": "\(item.account)", "HEARTH_ITEM": "\(item.id)",
+        "HEARTH_FINGERPRINT": "\(bearer.token.fingerprint)",
+      ])
   }
 
   /// Writes down that a request leaves now; false if it must not.

@@ -3,6 +3,11 @@ import Logging
 
 /// Carries out the machine's actions. The result of each comes back as an input.
 extension SessionService {
+  private func noteRefresh() {
+    logger.debug(
+      "A refresh of \(account) begins: \(machine.refreshCause).", metadata: ["HEARTH_ACCOUNT": "\(account)"])
+  }
+
   func perform(_ action: SessionAction) {
     let (store, endpoint) = (store, endpoint)
     switch action {
@@ -63,8 +68,10 @@ extension SessionService {
       // An unlock may have come since, with the key.
       storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
+      noteRefresh()
       send(generation) { () async throws(RefreshFailure) in try await endpoint.refresh(credential) }
     case .requestGrant(let generation):
+      noteRefresh()
       send(generation) { () async throws(RefreshFailure) in try await endpoint.requestGrant() }
     case .askTime(let generation):
       work.add {

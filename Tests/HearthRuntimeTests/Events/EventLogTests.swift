@@ -79,8 +79,12 @@ import Testing
         ]
       ),
       (
-        .unauthorized(APIRejection(first)),
-        [Record(.warning, "api.unauthorized", ["HEARTH_FINGERPRINT": first.description])]
+        .unauthorized(APIRejection(first, reason: "invalid_token")),
+        [
+          Record(
+            .warning, "api.unauthorized",
+            ["HEARTH_FINGERPRINT": first.description, "HEARTH_ERROR": "invalid_token"])
+        ]
       ),
       (.signedIn(Sample.alice), [Record(.notice, "session.signedIn", ["HEARTH_SUBJECT": Sample.alice.id])]),
       (.signedOut(Sample.alice), [Record(.notice, "session.signedOut", ["HEARTH_SUBJECT": Sample.alice.id])]),
