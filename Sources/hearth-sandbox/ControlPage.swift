@@ -12,6 +12,7 @@ enum ControlPage {
       POST /token         authorization_code, device_code, refresh_token (rotates;
                           a reuse is detected), client_credentials, password
       POST /revoke, POST /introspect, GET /end_session
+      POST /register      registers a client (RFC 7591)
       POST /auth/login, POST /auth/refresh: password and refresh_token, for JSON
                           in and out
 

@@ -10,6 +10,7 @@ struct Discovery: Codable, Hashable, Sendable {
   let introspectionEndpoint: String
   let userinfoEndpoint: String
   let endSessionEndpoint: String
+  let registrationEndpoint: String
   let jwksUri: String
   let requirePushedAuthorizationRequests: Bool
   var authorizationResponseIssParameterSupported = true
@@ -36,6 +37,7 @@ struct Discovery: Codable, Hashable, Sendable {
     introspectionEndpoint = address(.introspect)
     userinfoEndpoint = address(.userInfo)
     endSessionEndpoint = address(.endSession)
+    registrationEndpoint = address(.register)
     jwksUri = address(.keys)
     requirePushedAuthorizationRequests = demandsPushedRequests
   }

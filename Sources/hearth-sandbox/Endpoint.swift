@@ -11,6 +11,7 @@ enum Endpoint: String, CaseIterable, Sendable {
   case pushedRequest = "/par"
   case deviceAuthorization = "/device_authorization"
   case device = "/device"
+  case register = "/register"
   case token = "/token"
   case jsonLogin = "/auth/login"
   case jsonRefresh = "/auth/refresh"
@@ -23,7 +24,9 @@ enum Endpoint: String, CaseIterable, Sendable {
     switch self {
     case .discovery, .webFinger, .keys, .userInfo: [.get]
     case .authorize, .consent, .device, .endSession: [.get, .post]
-    case .login, .pushedRequest, .deviceAuthorization, .token, .jsonLogin, .jsonRefresh, .revoke, .introspect: [.post]
+    case .login, .pushedRequest, .deviceAuthorization, .register, .token, .jsonLogin, .jsonRefresh, .revoke,
+      .introspect:
+      [.post]
     }
   }
 }

@@ -54,6 +54,15 @@ struct HearthSandbox: AsyncParsableCommand {
   @Flag(help: "Accept only authorization requests that were pushed first.")
   var requirePushedRequests = false
 
+  @Flag(help: "Register no clients (RFC 7591).")
+  var refuseRegistration = false
+
+  @Flag(help: "Give each client that registers a secret, whatever it asks for.")
+  var registerSecrets = false
+
+  @Option(help: ArgumentHelp("The initial access token that clients must show to register.", valueName: "token"))
+  var registrationToken: String?
+
   @Option(help: "How long the code of a device is good.")
   var deviceCodeLifetime = Seconds(600)
 
@@ -69,6 +78,8 @@ struct HearthSandbox: AsyncParsableCommand {
       settings: Settings(
         tokenLifetime: tokenLifetime.value, grace: grace.value, clientID: clientID, clientSecret: clientSecret,
         password: password, demandsPushedRequests: requirePushedRequests,
+        refusesRegistration: refuseRegistration, registersSecrets: registerSecrets,
+        registrationToken: registrationToken,
         deviceCodeLifetime: deviceCodeLifetime.value, deviceInterval: deviceInterval.value))
     if let state { try sandbox.load(from: state) }
     // Standard output is reserved for the one line below.

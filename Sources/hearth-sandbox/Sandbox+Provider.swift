@@ -42,6 +42,7 @@ extension Sandbox {
     case .pushedRequest: try pushRequest(call)
     case .deviceAuthorization: try startDevice(call)
     case .device: device(call)
+    case .register: try register(call)
     case .token: token(call, grantType: call.fields["grant_type"])
     case .jsonRefresh: token(call, grantType: "refresh_token")
     case .jsonLogin: token(call, grantType: "password")
@@ -65,6 +66,9 @@ extension Sandbox {
     guard settings.clientID == nil || id == settings.clientID,
       settings.clientSecret == nil || secret == settings.clientSecret
     else { throw ErrorBody("invalid_client", "The client or its secret is unknown.") }
+    if let id, let known = state.withLock({ $0.clients.byID[id] }), known.secret != nil, known.secret != secret {
+      throw ErrorBody("invalid_client", "The secret of the client is another one.")
+    }
     return id
   }
 

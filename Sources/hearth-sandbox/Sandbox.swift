@@ -28,6 +28,7 @@ final class Sandbox: HTTPResponder {
     var codes = AuthorizationCodes()
     var pushed = PushedRequests()
     var devices = DeviceCodes()
+    var clients = RegisteredClients()
   }
 
   struct Address: CustomStringConvertible {

@@ -86,6 +86,9 @@ enum Main {
       let (configuration, path) = try Configuration.load(from: paths)
       if let account = options.discover {
         print(await ConfigurationReport.endpoints(of: account, in: configuration, paths))
+      } else if let account = options.register {
+        let token = readLine().map { Secret($0) }
+        print(await ConfigurationReport.register(account, in: configuration, paths, token: token))
       } else {
         print(ConfigurationReport.accounts(of: configuration, path: path))
       }

@@ -42,6 +42,12 @@ struct Options: ParsableCommand {
     help: ArgumentHelp("Print the provider of this mail address as JSON, and exit.", valueName: "address"))
   var discoverProvider: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Register a client for this account at its provider, with the initial access token on standard input if there is "
+        + "one, print it as JSON, and exit.", valueName: "account"))
+  var register: String?
+
   @Flag(help: "Check the outbox, and exit.")
   var checkOutbox = false
 
@@ -51,7 +57,9 @@ struct Options: ParsableCommand {
   init() {}
 
   /// Something is to be printed, and the daemon not to be run.
-  var isReport: Bool { describe || describeKeys || describeProviders || discover != nil || discoverProvider != nil }
+  var isReport: Bool {
+    describe || describeKeys || describeProviders || [discover, discoverProvider, register].contains { $0 != nil }
+  }
 
   func paths(environment: [String: String], workingDirectory: String) -> ConfiguredPaths {
     ConfiguredPaths(

@@ -18,6 +18,8 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var pushedRequest: HTTPURL?
   /// Authorization requests have to be pushed (RFC 9126, section 5).
   package var requiresPushedRequest = false
+  /// Where clients register themselves (RFC 7591, section 3).
+  package var registration: HTTPURL?
   /// What may be asked for, if discovery says it (`scopes_supported`).
   package var scopes: [String]?
   /// The keys that ID tokens are signed with (`jwks_uri`), if they are named.

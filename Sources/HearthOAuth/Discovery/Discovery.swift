@@ -117,6 +117,7 @@ final class Discovery: Sendable {
     endpoints.authenticationMethods = names("token_endpoint_auth_methods_supported")
     endpoints.signingAlgorithms = names("token_endpoint_auth_signing_alg_values_supported")
     endpoints.scopes = names("scopes_supported")
+    endpoints.registration = url("registration_endpoint")
     endpoints.pushedRequest = url("pushed_authorization_request_endpoint")
     endpoints.requiresPushedRequest = document["require_pushed_authorization_requests"]?.isTrue == true
     endpoints.keys = url("jwks_uri")

@@ -47,10 +47,19 @@ extension Sandbox {
       }
       return request
     }
-    let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
+    let request = try knownRequest(fields)
     guard !settings.demandsPushedRequests else {
       let error = ErrorBody("invalid_request", "The request has to be pushed first.")
       throw .client(error, request.redirectURI, state: request.state)
+    }
+    return request
+  }
+
+  /// The request, if its client has not registered other addresses.
+  private func knownRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
+    let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
+    guard mayReturn(to: request.redirectURI.text, request.clientID) else {
+      throw .person("The redirect_uri is none of those that the client has registered.")
     }
     return request
   }
@@ -63,7 +72,7 @@ extension Sandbox {
     fields["client_id"] = client
     let now = now
     do throws(AuthorizationRequest.Refusal) {
-      let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
+      let request = try knownRequest(fields)
       return .json(Pushed(requestUri: state.withLock { $0.pushed.add(request, at: now) }), status: .created)
     } catch {
       throw error.error

@@ -13,11 +13,13 @@ struct AccountFile {
     try ConfigurationPlace.exists(path) ? usableAccounts() : []
   }
 
-  /// Tries the provider of an account that is not written yet; throws a `Refusal` where it does not answer.
-  func tryProvider(of account: AccountName, in table: TOMLTable) throws -> DaemonProgram.Endpoints {
-    var endpoints: DaemonProgram.Endpoints?
-    _ = try add(table, of: account, isTrial: true) { endpoints = try program.discover(account, in: $0) }
-    return endpoints!
+  /// What `ask` says of an account that is not written yet.
+  func trying<Report>(
+    _ account: AccountName, in table: TOMLTable, _ ask: (_ draft: String) throws -> Report
+  ) throws -> Report {
+    var report: Report?
+    _ = try add(table, of: account, isTrial: true) { report = try ask($0) }
+    return report!
   }
 
   /// Adds a table; `accept` is called once it can be used, right before it is, with the path of the new file. Returns where

@@ -170,7 +170,8 @@ struct AccountKeys: ParsableArguments {
       }
       guard mayAsk else {
         throw ValidationError(
-          "An account needs the client that is registered for it at its provider: add --client-id ID. \(Self.clientAdvice)"
+          "An account needs the client that is registered for it at its provider: add --client-id ID, or --register if "
+            + "the provider registers clients itself. \(Self.clientAdvice)"
         )
       }
       return try askForClient(hasSecret)

@@ -86,7 +86,17 @@ struct DaemonProgram {
     let hasDevice: Bool
     /// What the issuer calls itself, if it differs from the configured one by its final slash.
     let otherIssuer: String?
+    /// Where clients register themselves; nil where the provider does not offer that.
+    let registration: String?
     let json: JSON
+  }
+
+  /// A client that was registered.
+  struct Client {
+    let id: String
+    let secret: Secret?
+    /// The account's `client_auth`, if it needs one.
+    let authentication: String?
   }
 
   /// The provider of a mail address.
@@ -145,7 +155,18 @@ struct DaemonProgram {
       discovery: report["discovery"]?.string, token: report["tokenEndpoint"]?.string,
       hasBrowser: report["authorizationEndpoint"]?.string != nil,
       hasDevice: report["deviceAuthorizationEndpoint"]?.string != nil, otherIssuer: report["otherIssuer"]?.string,
-      json: report)
+      registration: report["registrationEndpoint"]?.string, json: report)
+  }
+
+  /// Registers a client for the account at its provider; throws a `Refusal` where that does not work. `token` is an initial
+  /// access token, if there is one.
+  func register(_ account: AccountName, in path: String, token: Secret?) throws -> Client {
+    let report = try ask(
+      ["--register", account.description, "--config", path] + places,
+      input: token.map { Array("\($0.reveal())\n".utf8) } ?? [], within: Self.discoveryTimeout + Self.discoveryTimeout)
+    guard let id = report["clientId"]?.string else { throw notUnderstood }
+    return Client(
+      id: id, secret: report["clientSecret"]?.string.map { Secret($0) }, authentication: report["clientAuth"]?.string)
   }
 
   /// The provider of a mail address, or nil if none is known; throws a `Refusal` where that cannot be found out.
@@ -158,11 +179,13 @@ struct DaemonProgram {
     CommandFailure(.failed, "What \(program.path) says cannot be understood: is its version another one?")
   }
 
-  private func ask(_ arguments: [String], within limit: Duration = Self.timeout) throws -> JSON {
+  private func ask(
+    _ arguments: [String], input: [UInt8] = [], within limit: Duration = Self.timeout
+  ) throws -> JSON {
     // A unit's %d is not known here, and what lies there is not read: any folder will do.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
-    let output = try program.output(arguments, within: limit)
+    let output = try program.output(arguments, input: input, within: limit)
     guard let report = try? JSON(parsing: output), report.object != nil else { throw notUnderstood }
     if let sentence = report["error"]?.string { throw Refusal(sentence: sentence, mayPass: report["mayPass"] == true) }
     return report

@@ -9,7 +9,7 @@ struct SecretFile {
   private let secret: Secret
 
   /// `configuration` as it is named: a link to a file elsewhere, which may be in a repository, takes no secret there.
-  private static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
+  static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
     let folder = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)]
     let path = "\(folder)\(account).secret"
     guard !ConfigurationPlace.exists(path) else {
@@ -29,7 +29,7 @@ struct SecretFile {
       secret: try secret(in: Array(typed.utf8), of: "What was typed"))
   }
 
-  private init(path: String, secret: Secret) { (self.path, self.secret) = (path, secret) }
+  init(path: String, secret: Secret) { (self.path, self.secret) = (path, secret) }
 
   /// Reads the secret from standard input, without echo on a terminal.
   init(for account: AccountName, beside configuration: String) throws {

@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// Another program, run for what it prints. It reads nothing, and its errors are not shown.
+/// Another program, run for what it prints. Its errors are not shown.
 struct Subprogram {
   let path: String
 
@@ -14,8 +14,11 @@ struct Subprogram {
   /// The folders of `$PATH`.
   static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
 
-  /// Throws if it cannot be run, or has not ended within this time; then it is killed.
-  func output(_ arguments: [String], within limit: Duration) throws(CommandFailure) -> [UInt8] {
+  /// `input` is what it reads, no more than a pipe holds (64 KiB, pipe(7)). Throws if it cannot be run, or has not ended
+  /// within this time; then it is killed.
+  func output(
+    _ arguments: [String], input: [UInt8] = [], within limit: Duration
+  ) throws(CommandFailure) -> [UInt8] {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw CommandFailure(.failed, "There is no pipe (\(reason())).") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -23,7 +26,14 @@ struct Subprogram {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+    var inputEnds: [Int32] = [0, 0]
+    guard pipe(&inputEnds) == 0 else { throw CommandFailure(.failed, "There is no pipe (\(reason())).") }
+    for end in inputEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { close(inputEnds[0]) }
+    let isGiven = WholeFile.write(input, to: inputEnds[1])
+    close(inputEnds[1])
+    guard isGiven else { throw CommandFailure(.failed, "\(path) cannot be given its input.") }
+    posix_spawn_file_actions_adddup2(&actions, inputEnds[0], STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     var words = ([path] + arguments).map { strdup($0) } + [nil]

@@ -13,6 +13,7 @@ struct AccountAddVerb: ParsableCommand {
       stay, and the file before is kept beside it as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
+        hearthctl account add work --issuer https://id.example.com --register
         hearthctl account add work --provider google \\
           --client-id ID --client-secret-file ~/google.secret
         hearthctl account add work --issuer https://id.example.com \\
@@ -39,6 +40,8 @@ struct AccountAddVerb: ParsableCommand {
   @Flag(help: "Read the client's secret from standard input, and keep it in a file beside the configuration.")
   var clientSecretStdin = false
 
+  @OptionGroup var registration: RegistrationOptions
+
   @Flag(help: "Write the account without trying its provider.")
   var noCheck = false
 
@@ -49,6 +52,9 @@ struct AccountAddVerb: ParsableCommand {
     guard !clientSecretStdin || keys.clientSecretFile == nil else {
       throw ValidationError("--client-secret-stdin and --client-secret-file exclude each other.")
     }
+    if registration.isAsked, keys.clientId != nil || clientSecretStdin {
+      throw ValidationError("--register asks the provider for a client, and --client-id names one already.")
+    }
   }
 
   mutating func run() throws {
@@ -56,13 +62,15 @@ struct AccountAddVerb: ParsableCommand {
     let file = setting.file
     let account = try named(file.program)
     let mayAsk = Input.isTerminal && !daemonOptions.json && !clientSecretStdin
+    let registered = try registration.register(account, &keys, file, mayAsk: mayAsk && !noCheck)
     let hasAsked = try keys.check(
-      with: file.program, hasSecret: clientSecretStdin || keys.clientSecretFile != nil, mayAsk: mayAsk)
+      with: file.program, hasSecret: clientSecretStdin || keys.clientSecretFile != nil || registered != nil,
+      mayAsk: mayAsk)
     try keys.checkFiles()
     let secret: SecretFile? =
       try clientSecretStdin
       ? SecretFile(for: account, beside: file.path)
-      : hasAsked ? SecretFile.asked(for: account, beside: file.path) : nil
+      : hasAsked ? SecretFile.asked(for: account, beside: file.path) : registered
     var table = try keys.table(account, secretFile: secret?.path)
     let trial = try noCheck ? Trial() : tryProvider(of: account, &table, file)
     let kept = try secret.writing { write in try file.add(table, of: account) { _ in try write() } }
@@ -125,7 +133,7 @@ struct AccountAddVerb: ParsableCommand {
   /// cannot work; where the provider does not answer, a person is asked.
   private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
     do {
-      let endpoints = try file.tryProvider(of: account, in: table)
+      let endpoints = try file.trying(account, in: table) { try file.program.discover(account, in: $0) }
       if let issuer = endpoints.otherIssuer { table.replace("issuer", with: issuer) }
       return Trial(endpoints: endpoints)
     } catch let refusal as DaemonProgram.Refusal {

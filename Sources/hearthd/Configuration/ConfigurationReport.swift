@@ -51,14 +51,40 @@ enum ConfigurationReport {
 
   /// The endpoints of the account's provider, from its discovery document where they are not configured.
   static func endpoints(of name: String, in configuration: Configuration, _ paths: ConfiguredPaths) async -> JSON {
+    await trying(name, in: configuration, paths) { provider, trial, _, _ in report(provider, trial) }
+  }
+
+  /// The client that was registered for the account at its provider. `token` is an initial access token, if there is one.
+  static func register(
+    _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths, token: Secret?
+  ) async -> JSON {
+    await trying(name, in: configuration, paths) { (provider, trial, sender, timeout) throws(RefreshFailure) in
+      guard let registration = ClientRegistration(provider, trial.endpoints) else {
+        throw .misconfigured(
+          message: "The provider offers no registration of clients. Register one there yourself, and name it with "
+            + "--client-id.")
+      }
+      let client = try await registration.register(
+        token: token, sender: sender, files: LinuxFileSystem(), timeout: timeout)
+      return [
+        "clientId": .string(client.id), "clientSecret": JSON(client.secret?.reveal()),
+        "clientAuth": JSON(client.authentication),
+      ]
+    }
+  }
+
+  /// What `body` says of an account's provider, which was tried with success.
+  private static func trying(
+    _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths,
+    _ body: (ProviderConfiguration, ProviderTrial, HTTPSender, Duration) async throws(RefreshFailure) -> JSON
+  ) async -> JSON {
     guard let account = configuration.accounts.first(where: { $0.name.description == name }) else {
       return error("There is no account \"\(name)\" in the configuration.")
     }
+    let timeout = min(configuration.refresh.requestTimeout, .seconds(15))
     return await withSender(paths) { (sender) throws(RefreshFailure) in
-      let trial = try await ProviderTrial(
-        account.provider, sender: sender, files: LinuxFileSystem(),
-        timeout: min(configuration.refresh.requestTimeout, .seconds(15)))
-      return report(account.provider, trial)
+      let trial = try await ProviderTrial(account.provider, sender: sender, files: LinuxFileSystem(), timeout: timeout)
+      return try await body(account.provider, trial, sender, timeout)
     }
   }
 
@@ -100,6 +126,7 @@ enum ConfigurationReport {
       "tokenEndpoint": JSON(trial.endpoints?.token.description),
       "authorizationEndpoint": JSON(trial.endpoints?.authorization?.description),
       "deviceAuthorizationEndpoint": JSON(trial.endpoints?.deviceAuthorization?.description),
+      "registrationEndpoint": JSON(trial.endpoints?.registration?.description),
     ]
   }
 }

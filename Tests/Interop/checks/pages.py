@@ -38,8 +38,7 @@ ELSEWHERE = {
 ENDLESS = ["hearthctl status --watch", "hearthctl top", "hearthctl events"]
 # What asks on a terminal: what it asks, and what is typed.
 TYPED = {
-    "hearthctl account add ada@example.com": [
-        ("Client ID", "hearth"), ("Client secret", ""), ("Sign in now?", "y")],
+    "hearthctl account add ada@example.com": [("Register Hearth", "y"), ("Sign in now?", "y")],
     "hearthctl protect work --with passphrase": [("New passphrase", "open"), ("Again", "open")],
 }
 # The exit status, where it is another one than 0.

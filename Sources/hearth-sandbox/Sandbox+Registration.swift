@@ -1,0 +1,74 @@
+import FoundationEssentials
+import Hummingbird
+import Synchronization
+
+/// The clients that registered themselves.
+struct RegisteredClients: Codable, Sendable {
+  struct Client: Codable, Sendable {
+    let secret: String?
+    /// Without their ports, which a native client chooses for each sign-in (RFC 8252, section 7.3).
+    let redirects: Set<String>
+  }
+
+  private(set) var byID: [String: Client] = [:]
+
+  mutating func add(_ id: String, _ client: Client) { byID[id] = client }
+
+  static func withoutPort(_ address: String) -> String {
+    guard var parts = URLComponents(string: address) else { return address }
+    parts.port = nil
+    return parts.string ?? address
+  }
+}
+
+extension Sandbox {
+  private struct Metadata: Codable {
+    var redirectUris: [String]?
+    var tokenEndpointAuthMethod, clientName, scope, clientID, clientSecret: String?
+    var clientSecretExpiresAt: Int?
+    var grantTypes, responseTypes: [String]?
+
+    enum CodingKeys: String, CodingKey {
+      case redirectUris = "redirect_uris"
+      case tokenEndpointAuthMethod = "token_endpoint_auth_method"
+      case clientName = "client_name"
+      case scope
+      case clientID = "client_id"
+      case clientSecret = "client_secret"
+      case clientSecretExpiresAt = "client_secret_expires_at"
+      case grantTypes = "grant_types"
+      case responseTypes = "response_types"
+    }
+  }
+
+  /// Registers a client (RFC 7591, section 3).
+  func register(_ call: Call) throws(ErrorBody) -> Response {
+    if let token = settings.registrationToken, call.bearer != token {
+      return .json(ErrorBody("invalid_token", "An initial access token is needed."), status: .unauthorized)
+    }
+    if settings.refusesRegistration {
+      return .json(ErrorBody("access_denied", "Clients are registered by the administrator."), status: .forbidden)
+    }
+    guard var metadata = try? JSONDecoder().decode(Metadata.self, from: call.body) else {
+      throw ErrorBody("invalid_client_metadata", "The body is not JSON of a client.")
+    }
+    guard let redirects = metadata.redirectUris, !redirects.isEmpty, redirects.allSatisfy({ RedirectURI($0) != nil })
+    else { throw ErrorBody("invalid_redirect_uri", "There is none, or one is not on loopback.") }
+    if metadata.tokenEndpointAuthMethod != "none" || settings.registersSecrets {
+      if metadata.tokenEndpointAuthMethod == "none" { metadata.tokenEndpointAuthMethod = "client_secret_basic" }
+      (metadata.clientSecret, metadata.clientSecretExpiresAt) = (RandomText.token("cs"), 0)
+    }
+    let id = RandomText.token("client")
+    metadata.clientID = id
+    let client = RegisteredClients.Client(
+      secret: metadata.clientSecret, redirects: Set(redirects.map(RegisteredClients.withoutPort)))
+    state.withLock { $0.clients.add(id, client) }
+    return .json(metadata, status: .created)
+  }
+
+  /// Whether a client that is registered has named this address; any client that is not may have.
+  func mayReturn(to address: String, _ client: String) -> Bool {
+    guard let known = state.withLock({ $0.clients.byID[client] }) else { return true }
+    return known.redirects.contains(RegisteredClients.withoutPort(address))
+  }
+}

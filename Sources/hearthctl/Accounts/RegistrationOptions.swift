@@ -1,0 +1,81 @@
+import ArgumentParser
+import HearthControl
+import HearthCore
+
+/// Registering a client of one's own at the provider of a new account (RFC 7591).
+struct RegistrationOptions: ParsableArguments {
+  @Flag(help: "Register Hearth as a client at the provider, without asking first.")
+  var register = false
+
+  @Flag(help: "Register, with the initial access token on standard input that the provider wants for it.")
+  var registrationTokenStdin = false
+
+  var isAsked: Bool { register || registrationTokenStdin }
+
+  /// A provider decides by itself what it calls the client. This one is only asked about.
+  private static let standIn = "unregistered"
+
+  /// Registers a client where one is missing and the provider offers it, if the person wants that, and puts it among the
+  /// keys. Returns its secret, if the provider insists on one.
+  func register(
+    _ account: AccountName, _ keys: inout AccountKeys, _ file: AccountFile, mayAsk: Bool
+  ) throws -> SecretFile? {
+    guard keys.clientId == nil, isAsked || mayAsk && keys.mayRegister else { return nil }
+    guard keys.mayRegister else {
+      throw ValidationError("--register is for an OpenID Connect issuer: add --issuer URL.")
+    }
+    var trial = keys
+    trial.clientId = Self.standIn
+    let endpoints: DaemonProgram.Endpoints
+    do {
+      endpoints = try file.trying(account, in: trial.table(account, secretFile: nil)) {
+        try file.program.discover(account, in: $0)
+      }
+    } catch let refusal as DaemonProgram.Refusal {
+      // Where a client is named, the same is said again, or the person decides.
+      guard isAsked else { return nil }
+      throw failure(refusal)
+    }
+    if let issuer = endpoints.otherIssuer { (keys.issuer, trial.issuer) = (issuer, issuer) }
+    guard isAsked || endpoints.registration != nil else { return nil }
+    if !isAsked {
+      let question = "Register Hearth as a client at \(keys.issuer ?? "")? [Y/n] "
+      guard try AccountAddVerb.agrees(question, or: true) else { return nil }
+    }
+    let place = try SecretFile.path(for: account, beside: file.path)
+    let token = try registrationTokenStdin ? initialToken() : nil
+    let client: DaemonProgram.Client
+    do {
+      client = try file.trying(account, in: trial.table(account, secretFile: nil)) {
+        try file.program.register(account, in: $0, token: token)
+      }
+    } catch let refusal as DaemonProgram.Refusal {
+      throw failure(refusal)
+    }
+    Output.note("Registered Hearth at \(keys.issuer ?? "") as the client \(client.id).")
+    keys.clientId = client.id
+    if keys.clientAuth == nil { keys.clientAuth = client.authentication }
+    return client.secret.map { SecretFile(path: place, secret: $0) }
+  }
+
+  private func failure(_ refusal: DaemonProgram.Refusal) -> CommandFailure {
+    CommandFailure(refusal.mayPass ? .later : .failed, "\(refusal.sentence) Nothing was written.")
+  }
+
+  private func initialToken() throws -> Secret {
+    let token = try Input.secret(prompt: "Initial access token: ", name: "initial access token").trimmingBlanks()
+    do {
+      return try SecretText.secret(.refreshToken, in: Array(token.utf8))
+    } catch {
+      throw CommandFailure(.failed, "What was given \(error.reason). Nothing was sent.")
+    }
+  }
+}
+
+extension AccountKeys {
+  /// Whether the provider may tell in its discovery document that clients can register.
+  fileprivate var mayRegister: Bool {
+    issuer != nil && provider == nil && (type == nil || type == "oidc") && clientSecretFile == nil
+      && clientKeyFile == nil
+  }
+}
