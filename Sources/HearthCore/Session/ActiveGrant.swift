@@ -67,6 +67,37 @@ package struct ActiveGrant: Hashable, Sendable {
   private static let worthWriting: Duration = .seconds(60)
 }
 
+/// The times of a grant that a lock has wiped from memory. This process goes on counting them, without the tokens.
+struct WipedGrant: Hashable, Sendable {
+  private let marks: GrantMarks
+  private var counted: ActiveGrant
+
+  init(_ active: ActiveGrant) {
+    func wiped(_ token: Token) -> Token { Token(secret: Secret(""), fingerprint: token.fingerprint) }
+    marks = GrantMarks(active.grant)
+    counted = active
+    counted.credential.grant.accessToken = wiped(active.grant.accessToken)
+    counted.credential.grant.refreshToken = active.grant.refreshToken.map(wiped)
+    counted.credential.grant.idToken = active.grant.idToken.map(wiped)
+  }
+
+  /// Called when the clock was set.
+  mutating func move(by step: Duration) { counted.move(by: step) }
+
+  /// The credential that was read, with the times that were counted, or nil if this is another grant.
+  func restored(_ credential: Credential) -> ActiveGrant? {
+    guard GrantMarks(credential.grant) == marks else { return nil }
+    var active = counted
+    active.credential = credential
+    active.credential.grant.issuedAt = counted.grant.issuedAt
+    active.credential.grant.expiresAt = counted.grant.expiresAt
+    active.credential.grant.refreshExpiresAt = counted.grant.refreshExpiresAt
+    active.isStored = counted.isStored || active.stored == credential
+    (active.accessFailure, active.newerFormat) = (nil, nil)
+    return active
+  }
+}
+
 /// The phase of the refresh of the grant in memory.
 ///
 /// Legal transitions:

@@ -193,22 +193,25 @@ extension SessionMachine {
       credentialState = .withheld
       return actions
     }
-    activate(credential, isStored: true, .read, at: now)
+    let read = ActiveGrant(credential: credential, isStored: true, timing: .read)
+    activate(wiped?.restored(credential) ?? read, at: now)
     active?.correctIssueTime(at: now)
     return actions + questions(about: credential)
   }
 
-  mutating func activate(_ credential: Credential, isStored: Bool, _ timing: GrantTiming, at now: Timestamp) {
+  mutating func activate(_ next: ActiveGrant, at now: Timestamp) {
+    let grant = next.grant
     // The same token is still rejected, even if a lock wiped it meanwhile.
-    let bearer = credential.grant.bearer(settings.bearer).fingerprint
+    let bearer = grant.bearer(settings.bearer).fingerprint
     if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
-    let grant = credential.grant
     let accessToken = grant.accessToken.fingerprint
     if refreshes.barred.contains(accessToken), !refreshes.isBarred {
       refreshes.bar(accessToken, "The provider answered for another user before; Hearth does not use it.", at: now)
     }
-    credentialState = .active(
-      ActiveGrant(credential: credential, isStored: isStored, refreshAt: refreshTime(of: grant), timing: timing))
+    wiped = nil
+    credentialState = .active(next)
+    let refreshAt = refreshTime(of: grant)
+    active?.refreshAt = refreshAt
   }
 
   // MARK: - No grant is found

@@ -59,8 +59,10 @@ extension SessionMachine {
     if let active {
       guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
       if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
+        wiped = WipedGrant(active)
         credentialState = .unreadable(accessFailure)
       } else if !locks.isEmpty {
+        wiped = WipedGrant(active)
         credentialState = .withheld
         file.read.cancelRetry()
       }

@@ -81,7 +81,7 @@ extension SessionMachine {
       refreshes.restart()
     }
     refreshes.liftBar(of: credential.grant.accessToken.fingerprint)
-    activate(credential, isStored: isStored, adoption.timing, at: now)
+    activate(ActiveGrant(credential: credential, isStored: isStored, timing: adoption.timing), at: now)
     subject = credential.subject ?? settings.configuredSubject
     var actions: [SessionAction] = []
     if adoption.unlocks { actions += locks.remove(.user, isRemembered: isStarted) }

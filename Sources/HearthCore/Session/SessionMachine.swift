@@ -22,6 +22,8 @@ package struct SessionMachine: Sendable {
   /// it, and no credential is read.
   package internal(set) var isStarted = false
   var isStopping = false
+  /// What a lock has wiped last.
+  var wiped: WipedGrant?
   /// The sign-in under way, or nil.
   var signIn: SignInProgress?
   var random: SeededGenerator
@@ -122,6 +124,7 @@ package struct SessionMachine: Sendable {
   private mutating func clockMoved(by step: Duration) {
     guard step != .zero else { return }
     published.move(by: step)
+    wiped?.move(by: step)
     calls.move(by: step)
     file.move(by: step)
     locks.move(by: step)

@@ -27,6 +27,36 @@ struct ClockStepTests {
     #expect(session.snapshot.nextAttemptAt.map { $0 - session.now } == .seconds(60))
   }
 
+  @Test("counts on under a lock: setting the clock back revives no token that has run out meanwhile")
+  func deadUnderLock() {
+    let credential = Credential.sample(1, issuedAt: .sample, isRenewable: false)
+    for isCounted in [true, false] {
+      var session = isCounted ? SessionScript.signedIn(credential) : .holding(credential)
+      session.take(.locked(.screen))
+      session.passes(.seconds(1800))
+      session.steps(.seconds(-3600))
+      session.passes(.seconds(1799))
+      session.take(.unlocked(.screen))
+      session.reads(.found(credential))
+      if isCounted {
+        #expect(session.effects == [.write(credential.moved(by: .seconds(-3600)), generation: 1)])
+        session.writes()
+      }
+      #expect(session.token == .sample(1))
+      session.take(.locked(.screen))
+      session.passes(.seconds(1))
+      session.take(.unlocked(.screen))
+      session.reads(.found(isCounted ? credential.moved(by: .seconds(-3600)) : credential))
+      #expect(session.token == nil)
+      guard isCounted else {
+        #expect(session.state == .authenticated && session.attempts.count == 1, "the provider is asked for the time")
+        continue
+      }
+      session.writesEnd()
+      #expect(session.state == .reauthRequired(.noRefreshToken))
+    }
+  }
+
   @Test("makes its plan anew when the settings change")
   func newSettings() {
     var session = SessionScript.holding()
@@ -43,5 +73,13 @@ struct ClockStepTests {
     session.now = session.now + .seconds(3600)
     session.take(.clockChanged(by: .seconds(3600)))
     #expect(session.snapshot.signIn?.expiresAt == .sample + .seconds(4200))
+  }
+}
+
+extension Credential {
+  fileprivate func moved(by step: Duration) -> Credential {
+    var moved = self
+    moved.grant.move(by: step)
+    return moved
   }
 }
