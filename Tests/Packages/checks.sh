@@ -77,7 +77,7 @@ doc=/usr/share/doc/hearth
 # Some images leave documentation out.
 if [ -e $doc/README.md ]; then
   for page in README.md LICENSE etc/docs/operators.md etc/hearth/config.toml etc/hearth/config.schema.json \
-    etc/pictures/status.svg; do
+    etc/pictures/status.svg etc/clients/hearth.py etc/prometheus/hearth.test.yml; do
     [ -e $doc/$page ] || fail "there is no $doc/$page"
   done
 fi
