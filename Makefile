@@ -242,7 +242,7 @@ deb: $(RELEASE)/hearthd ## make Debian packages, in .build/deb, of the programs 
 	@./packaging/deb.sh $(RELEASE) $(VERSION)-$(REVISION) .build/deb
 	@ls .build/deb/*.deb
 
-dist: $(RELEASE)/hearthd ## make an archive for other distributions, its SBOM and SHA-256 sums, in .build/dist
+dist: $(RELEASE)/hearthd ## make an archive for other distributions, recipes for Arch, Nix and Homebrew, SBOM and SHA-256 sums, in .build/dist
 	@./packaging/dist.sh $(RELEASE) $(VERSION) .build/dist
 	@ls .build/dist/*
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # dist.sh PROGRAMS VERSION OUTPUT: makes the archive for any distribution from the programs in the folder PROGRAMS, with its
-# SBOM and SHA-256 sums, in the folder OUTPUT.
+# SBOM, SHA-256 sums, and what makes packages of it for Arch, Nix and Homebrew, in the folder OUTPUT.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 programs=$(cd "$1" && pwd -P)
@@ -16,12 +16,18 @@ mkdir -p "$output/$name"
 make --silent -C "$root" install DESTDIR="$output/$name/files" PREFIX=/ BINDIR=/bin DOCDIR=/share/doc/hearth \
   MANDIR=/share/man UNITDIR=/lib/systemd/user RELEASE="$programs" HELPERS="$programs" > /dev/null
 # install.sh fills in where the programs are.
-for unit in "$output/$name"/files/lib/systemd/user/*; do cp "$root/systemd/$(basename "$unit")" "$unit"; done
+for unit in "$output/$name"/files/lib/systemd/user/* "$output/$name"/files/share/doc/hearth/*.service; do
+  cp "$root/systemd/$(basename "$unit")" "$unit"
+done
 cp "$root/packaging/install.sh" "$root/README.md" "$root/LICENSE" "$output/$name/"
 tar --create --directory "$output" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner \
   --format=gnu --mode='u=rwX,go=rX' "$name" | gzip --no-name > "$output/$name.tar.gz"
 rm -rf "${output:?}/$name"
 "$root/packaging/sbom.py" "$version" "$programs" > "$output/hearth-$version.spdx.json"
 cd "$output"
+sum=$(sha256sum "$name.tar.gz" | cut -d ' ' -f 1)
+for recipe in PKGBUILD hearth.nix hearth.rb; do
+  sed "s/@version@/$version/g; s/@machine@/$(uname -m)/g; s/@sha256@/$sum/g" "$root/packaging/$recipe" > "$recipe"
+done
 sha256sum -- * > SHA256SUMS.new
 mv SHA256SUMS.new SHA256SUMS

@@ -56,7 +56,7 @@ install_file() {
   mkdir -p "$(dirname "$2")"
   # A new file, for a running program cannot be written to.
   case $1 in
-  */lib/systemd/*) sed "s|@bindir@|$prefix/bin|" "$1" > "$2.new" ;;
+  *.service) sed "s|@bindir@|$prefix/bin|" "$1" > "$2.new" ;;
   *) cp "$1" "$2.new" ;;
   esac
   chmod $mode "$2.new"

@@ -33,6 +33,19 @@ rm -r "$stage/packages/again"
 echo "check: lintian finds no error"
 lintian --allow-root --fail-on error --tag-display-limit 0 "$stage"/packages/old/*.changes
 
+echo "check: the archive has the sum that its recipes name, and its units name the programs where it is installed"
+"$root/packaging/dist.sh" "$programs" "$version" "$stage/dist"
+(cd "$stage/dist" && sha256sum --quiet --check SHA256SUMS)
+sum=$(cd "$stage/dist" && sha256sum -- *.tar.gz | cut -d ' ' -f 1)
+grep -q "^sha256sums=($sum)$" "$stage/dist/PKGBUILD"
+grep -q "^  sha256 \"$sum\"$" "$stage/dist/hearth.rb"
+if grep -E '@(version|machine|sha256)@' "$stage"/dist/{PKGBUILD,hearth.nix,hearth.rb}; then exit 1; fi
+mkdir "$stage/archive"
+tar --extract --strip-components 1 --file "$stage"/dist/*.tar.gz --directory "$stage/archive"
+DESTDIR=$stage/installed "$stage/archive/install.sh" --prefix /opt/hearth > /dev/null
+[ "$(grep -rhc '^ExecStart=/opt/hearth/bin/' --include='*.service' "$stage/installed" | paste -sd ' ')" = "1 1 1" ]
+rm -r "$stage/dist" "$stage/archive" "$stage/installed"
+
 for tool in systemd-nspawn mmdebstrap unshare findmnt; do
   command -v $tool > /dev/null || skip "$tool is not installed (make deps-check-packages)"
 done

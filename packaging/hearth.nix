@@ -1,0 +1,24 @@
+# The Nix expression of the archive that lies beside it; "make dist" fills it in. To build it:
+#   nix-build --expr 'with import <nixpkgs> {}; callPackage ./hearth.nix {}'
+# Checked with nix-instantiate --parse. Not checked: the names of nixpkgs, a build, a run on NixOS.
+{ lib, stdenv, autoPatchelfHook, libsodium, sqlite, systemd, zlib }:
+
+stdenv.mkDerivation {
+  pname = "hearth";
+  version = "@version@";
+  src = ./hearth-@version@-linux-@machine@.tar.gz;
+  nativeBuildInputs = [ autoPatchelfHook ];
+  buildInputs = [ stdenv.cc.cc.lib libsodium sqlite systemd zlib ];
+  dontStrip = true;
+  # With DESTDIR, install.sh does not try the programs, which run only after they are patched.
+  installPhase = ''
+    DESTDIR=/ ./install.sh --prefix "$out"
+  '';
+  meta = {
+    description = "Keeps you signed in to OAuth and OpenID Connect providers";
+    license = lib.licenses.asl20;
+    mainProgram = "hearthctl";
+    platforms = [ "@machine@-linux" ];
+    sourceProvenance = [ lib.sourceTypes.binaryNativeCode ];
+  };
+}
