@@ -33,7 +33,7 @@ INTEROP_PROGRAMS := .build/interop-programs
 .PHONY: interop interop-ci deps-interop-browser interop-browser docs bench deps-bench clean
 .PHONY: pictures deps-pictures
 .PHONY: install install-units install-help uninstall
-.PHONY: deb dist version deps-check-packages check-packages
+.PHONY: deb dist release-files version deps-check-packages check-packages
 
 help: ## list what can be made
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -245,6 +245,13 @@ deb: $(RELEASE)/hearthd ## make Debian packages, in .build/deb, of the programs 
 dist: $(RELEASE)/hearthd ## make an archive for other distributions, recipes for Arch, Nix and Homebrew, SBOM and SHA-256 sums, in .build/dist
 	@./packaging/dist.sh $(RELEASE) $(VERSION) .build/dist
 	@ls .build/dist/*
+
+# Debian's packages and the archive have one list of sums.
+release-files: deb dist ## make all files of a release, in .build/release-files
+	rm -rf .build/release-files
+	mkdir .build/release-files
+	cp .build/deb/*.deb .build/dist/* .build/release-files/
+	cd .build/release-files && sha256sum -- hearth* PKGBUILD > SHA256SUMS
 
 version: ## say which version this is
 	@echo $(VERSION)
