@@ -93,6 +93,6 @@ def metrics(stage):
     promtool(stage, "test", "rules", RULES / "hearth.test.yml")
     rules = (RULES / "hearth.rules.yml").read_text()
     for name in set(re.findall(r"\bhearth_\w+", rules)):
-        expect(any(sample[0] == name for sample in after), f"there is no {name}, which an alert is about")
+        expect(any(sample[0] == name for sample in found | after), f"there is no {name}, which an alert is about")
     reader = "prometheus_client and promtool" if has_promtool else "prometheus_client; there is no promtool"
     return f"{len(families)} families of {len(found)} samples, read by {reader}"
