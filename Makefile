@@ -210,7 +210,7 @@ $(RELEASE)/hearthd:
 	@$(MAKE) --no-print-directory build
 
 install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (/usr/local; ~/.local works too)
-	install -d "$(DESTDIR)$(BINDIR)" $(foreach folder,clients docs hearth pictures prometheus,"$(DESTDIR)$(DOCDIR)/etc/$(folder)")
+	install -d "$(DESTDIR)$(BINDIR)" $(foreach folder,clients docs grafana hearth pictures prometheus,"$(DESTDIR)$(DOCDIR)/etc/$(folder)")
 	for program in $(PROGRAMS); do install -m 755 $(RELEASE)/$$program "$(DESTDIR)$(BINDIR)/" || exit 1; done
 	install -m 755 etc/docker-credential-hearth etc/bazel-credential-hearth "$(DESTDIR)$(BINDIR)/"
 	install -m 644 README.md CONTRIBUTING.md SECURITY.md BENCHMARKS.md CHANGELOG.md LICENSE \
@@ -218,6 +218,7 @@ install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (
 	install -m 644 etc/docs/*.md "$(DESTDIR)$(DOCDIR)/etc/docs/"
 	install -m 644 etc/clients/* "$(DESTDIR)$(DOCDIR)/etc/clients/"
 	install -m 644 etc/hearth/* "$(DESTDIR)$(DOCDIR)/etc/hearth/"
+	install -m 644 etc/grafana/* "$(DESTDIR)$(DOCDIR)/etc/grafana/"
 	install -m 644 etc/prometheus/* "$(DESTDIR)$(DOCDIR)/etc/prometheus/"
 	sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/hearthd@.service > "$(DESTDIR)$(DOCDIR)/hearthd@.service"
 	chmod 644 "$(DESTDIR)$(DOCDIR)/hearthd@.service"

@@ -1,5 +1,6 @@
 """The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own parsers."""
 
+import json
 import re
 
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
@@ -9,6 +10,7 @@ from checks import check
 from stage import expect, oidc
 
 RULES = programs.ETC / "prometheus"
+DASHBOARD = programs.ETC / "grafana" / "hearth.json"
 TYPES = {"counter", "gauge", "histogram"}
 
 
@@ -29,6 +31,16 @@ def samples(text):
         for family in text_string_to_metric_families(text)
         for sample in family.samples
     }
+
+
+def recording_rules(dashboard):
+    """One for each question of its panels, for promtool reads rules; with a value for each of Grafana's variables."""
+    questions = [target["expr"] for panel in json.loads(dashboard)["panels"] for target in panel.get("targets", [])]
+    for variable, value in {"$__rate_interval": "5m", "$instance": ".*", "$account": ".*"}.items():
+        questions = [question.replace(variable, value) for question in questions]
+    expect(questions and not any("$" in question for question in questions), "the dashboard has another variable")
+    rules = [{"record": f"dashboard:question:{number}", "expr": question} for number, question in enumerate(questions)]
+    return json.dumps({"groups": [{"name": "dashboard", "rules": rules}]})
 
 
 @check("metrics")
@@ -91,8 +103,10 @@ def metrics(stage):
     promtool(stage, "check", "metrics", stdin=prometheus)
     promtool(stage, "check", "rules", RULES / "hearth.rules.yml")
     promtool(stage, "test", "rules", RULES / "hearth.test.yml")
-    rules = (RULES / "hearth.rules.yml").read_text()
-    for name in set(re.findall(r"\bhearth_\w+", rules)):
-        expect(any(sample[0] == name for sample in found | after), f"there is no {name}, which an alert is about")
+    rules, dashboard = (RULES / "hearth.rules.yml").read_text(), DASHBOARD.read_text()
+    (stage.folder / "dashboard.rules.yml").write_text(recording_rules(dashboard))
+    promtool(stage, "check", "rules", stage.folder / "dashboard.rules.yml")
+    for name in set(re.findall(r"\bhearth_\w+", rules + dashboard)):
+        expect(any(sample[0] == name for sample in found | after), f"there is no {name}, which an alert or a panel is about")
     reader = "prometheus_client and promtool" if has_promtool else "prometheus_client; there is no promtool"
     return f"{len(families)} families of {len(found)} samples, read by {reader}"
