@@ -19,6 +19,7 @@ DEBUG := .build/debug
 PROGRAMS := hearthd hearthctl hearth-oidc-agent hearth-sandbox
 VERSION := $(shell sed -n 's/.*static let text = "\(.*\)"/\1/p' Sources/HearthControl/Methods/HearthVersion.swift)
 UNITS := hearthd.service hearthd.socket hearth-oidc-agent.service hearth-oidc-agent.socket
+SERVER_UNITS := hearthd@.service hearth-metrics@.service hearth-metrics@.timer
 PACKAGES := libsystemd-dev libsodium-dev libsqlite3-dev pkg-config python3
 DEMO_PACKAGES := jq curl python3
 OIDC_AGENT_PACKAGES := oidc-agent-cli liboidc-agent-dev gcc libc6-dev
@@ -220,8 +221,9 @@ install: $(RELEASE)/hearthd install-units install-help ## install below PREFIX (
 	install -m 644 etc/hearth/* "$(DESTDIR)$(DOCDIR)/etc/hearth/"
 	install -m 644 etc/grafana/* "$(DESTDIR)$(DOCDIR)/etc/grafana/"
 	install -m 644 etc/prometheus/* "$(DESTDIR)$(DOCDIR)/etc/prometheus/"
-	sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/hearthd@.service > "$(DESTDIR)$(DOCDIR)/hearthd@.service"
-	chmod 644 "$(DESTDIR)$(DOCDIR)/hearthd@.service"
+	for unit in $(SERVER_UNITS); do \
+	  sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/$$unit > "$(DESTDIR)$(DOCDIR)/$$unit" || exit 1; \
+	  chmod 644 "$(DESTDIR)$(DOCDIR)/$$unit"; done
 	install -m 644 etc/pictures/*.svg "$(DESTDIR)$(DOCDIR)/etc/pictures/"
 ifeq ($(in_home),)
 	install -d "$(DESTDIR)$(CATALOGDIR)"

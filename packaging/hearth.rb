@@ -11,7 +11,7 @@ class Hearth < Formula
   def install
     system "./install.sh", "--prefix", prefix
     # The folder of this version goes with the next upgrade.
-    inreplace Dir[lib/"systemd/user/*.service", doc/"hearthd@.service"], bin.to_s, opt_bin.to_s
+    inreplace Dir[lib/"systemd/user/*.service", doc/"*.service"], bin.to_s, opt_bin.to_s
   end
 
   def caveats

@@ -43,7 +43,7 @@ if grep -E '@(version|machine|sha256)@' "$stage"/dist/{PKGBUILD,hearth.nix,heart
 mkdir "$stage/archive"
 tar --extract --strip-components 1 --file "$stage"/dist/*.tar.gz --directory "$stage/archive"
 DESTDIR=$stage/installed "$stage/archive/install.sh" --prefix /opt/hearth > /dev/null
-[ "$(grep -rhc '^ExecStart=/opt/hearth/bin/' --include='*.service' "$stage/installed" | paste -sd ' ')" = "1 1 1" ]
+[ "$(grep -rh '^ExecStart=.*/opt/hearth/bin/hearth' --include='*.service' "$stage/installed" | wc -l)" -eq 4 ]
 rm -r "$stage/dist" "$stage/archive" "$stage/installed"
 
 for tool in systemd-nspawn mmdebstrap unshare findmnt; do

@@ -201,4 +201,15 @@ if ada env HEARTH_SOCKET=/run/hearth-ben/rpc.sock hearthctl token robot 2> /dev/
 systemctl reload hearthd@ben.service || fail "it cannot be reloaded"
 systemd-analyze security --threshold=20 hearthd@ben.service > /dev/null || fail "it is more exposed than 2.0"
 
+check "a timer of the system writes his metrics, into a folder in which only root may write"
+install -m 644 $doc/hearth-metrics@.* /etc/systemd/system/
+textfiles=/var/lib/prometheus/node-exporter
+mkdir -p $textfiles
+systemctl daemon-reload
+systemctl start hearth-metrics@ben.service || fail "it does not write them"
+grep -qxF 'hearth_session_authenticated{account="robot"} 1' $textfiles/hearth-ben.prom || fail "the metrics are not ben's"
+[ "$(find $textfiles -type f -printf '%f %u %m ')" = "hearth-ben.prom root 644 " ] || fail "something else is written"
+systemd-analyze security --threshold=32 hearth-metrics@ben.service > /dev/null || fail "it is more exposed than 3.2"
+systemctl --quiet enable --now hearth-metrics@ben.timer || fail "it cannot be enabled"
+
 echo "All $checked checks of the packages passed."
