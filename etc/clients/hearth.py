@@ -112,8 +112,8 @@ class Hearth:
             if message.get("id") != number:
                 continue  # the late answer to a call that was given up
             if "error" in message:
-                error = message["error"]
-                raise HearthError(error["message"], error["code"], error.get("data"))
+                refusal = message["error"]
+                raise HearthError(refusal["message"], refusal["code"], refusal.get("data"))
             result: JSONObject = message["result"]
             return result
 

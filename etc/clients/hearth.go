@@ -1,0 +1,199 @@
+// Package hearth is a client of hearthd in one file for Go 1.18 and later, without dependencies. Copy it.
+//
+//	var client hearth.Client
+//	token, err := client.GetToken(ctx, "work", "https://api.example.com/me", 0)
+//	answer, err := client.Request(ctx, "work", "GET", "https://api.example.com/me", nil, nil)
+//	err = client.Follow(ctx, "work", func(event hearth.Event) error { … })
+package hearth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Error says why there is no answer, in a sentence for the user.
+type Error struct {
+	Message string `json:"message"`
+	Code    int    `json:"code"` // 0 if the daemon itself could not be reached
+	Data    struct {
+		Kind      string `json:"kind"`      // such as "locked" or "reauthRequired"; "programs.md" lists all
+		Retryable bool   `json:"retryable"` // whether the same call may succeed later without anybody doing anything
+		Action    string `json:"action"`    // what the user can do: "signIn", "unlock", "wait", "fixConfiguration", or ""
+	} `json:"data"`
+}
+
+func (e *Error) Error() string { return e.Message }
+
+func failure(retryable bool, format string, values ...any) error {
+	e := &Error{Message: fmt.Sprintf(format, values...)}
+	e.Data.Retryable = retryable
+	return e
+}
+
+// Token is an access token. It prints only its fingerprint.
+type Token struct {
+	AccessToken string     `json:"accessToken"` // send it at once, and do not store it
+	TokenType   string     `json:"tokenType"`
+	Fingerprint string     `json:"fingerprint"` // names the token in logs, and to ReportUnauthorized
+	ExpiresAt   *time.Time `json:"expiresAt"`   // nil if nobody knows
+}
+
+// Authorization returns the value of this header field.
+func (t Token) Authorization() string          { return t.TokenType + " " + t.AccessToken }
+func (t Token) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "token %s", t.Fingerprint) }
+
+// Answer is what an API answered.
+type Answer struct {
+	Status    int            `json:"status"`
+	Headers   map[string]any `json:"headers"` // a string each, or several as []any
+	Body      []byte         `json:"bodyBase64"`
+	FromCache bool           `json:"fromCache"` // whether Hearth had kept it, since the API could not be reached
+}
+
+// Event is a change, or a "snapshot" at first.
+type Event struct {
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// Client calls the user's daemon, over a connection for each call. Any number of goroutines can use it.
+type Client struct {
+	Path string // the socket, if it is not at its usual place
+}
+
+type params struct {
+	Account            string            `json:"account,omitempty"`
+	URL                string            `json:"url,omitempty"`
+	MinValiditySeconds int               `json:"minValiditySeconds,omitempty"`
+	Fingerprint        string            `json:"fingerprint,omitempty"`
+	WWWAuthenticate    string            `json:"wwwAuthenticate,omitempty"`
+	Method             string            `json:"method,omitempty"`
+	Headers            map[string]string `json:"headers,omitempty"`
+	BodyBase64         []byte            `json:"bodyBase64,omitempty"`
+}
+
+// GetToken returns a token that is valid for another minute, or for minValidity if that is not 0. Hearth refreshes it
+// if necessary. If url is not "", it must be in the account's api_origins.
+func (c *Client) GetToken(ctx context.Context, account, url string, minValidity time.Duration) (Token, error) {
+	var token Token
+	given := params{Account: account, URL: url, MinValiditySeconds: int(minValidity.Seconds())}
+	err := c.Call(ctx, "session.getToken", given, &token)
+	return token, err
+}
+
+// ReportUnauthorized is for after a 401; then call GetToken again. wwwAuthenticate is this field of the API's answer.
+func (c *Client) ReportUnauthorized(ctx context.Context, account string, token Token, wwwAuthenticate string) error {
+	given := params{Account: account, Fingerprint: token.Fingerprint, WWWAuthenticate: wwwAuthenticate}
+	return c.Call(ctx, "session.reportUnauthorized", given, new(any))
+}
+
+// Request has Hearth send the request with the account's token, which this program never sees.
+func (c *Client) Request(
+	ctx context.Context, account, method, url string, body []byte, headers map[string]string,
+) (Answer, error) {
+	var answer struct {
+		Answer
+		Text string `json:"body"`
+	}
+	given := params{Account: account, Method: method, URL: url, Headers: headers, BodyBase64: body}
+	err := c.Call(ctx, "http.request", given, &answer)
+	if answer.Text != "" {
+		answer.Body = []byte(answer.Text)
+	}
+	return answer.Answer, err
+}
+
+// Follow gives each event of an account, or of all for "". If the daemon restarts, it connects again and begins with
+// another snapshot. It ends with ctx, with an error of each, or with what the daemon refuses.
+func (c *Client) Follow(ctx context.Context, account string, each func(Event) error) error {
+	for {
+		var first struct{ Snapshot json.RawMessage }
+		err := c.call(ctx, "events.subscribe", params{Account: account}, &first, func(event Event) error {
+			if event.Method == "" {
+				event = Event{"snapshot", first.Snapshot}
+			}
+			return each(event)
+		})
+		if refusal, is := err.(*Error); !is || !refusal.Data.Retryable {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Duration(200+rand.Intn(1000)) * time.Millisecond):
+		}
+	}
+}
+
+// Call makes any call of "programs.md", whose parameters are a struct or a map, and decodes its result.
+func (c *Client) Call(ctx context.Context, method string, params, result any) error {
+	return c.call(ctx, method, params, result, nil)
+}
+
+func (c *Client) call(ctx context.Context, method string, params, result any, each func(Event) error) error {
+	conn, err := c.connect()
+	if err != nil {
+		return err
+	}
+	during, end := context.WithCancel(ctx)
+	defer end()
+	go func() { <-during.Done(); conn.Close() }()
+	request := map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+	if err := json.NewEncoder(conn).Encode(request); err != nil {
+		return failure(true, "The call cannot be sent: %v.", err)
+	}
+	for lines := json.NewDecoder(conn); ; {
+		var message struct {
+			Event
+			Result json.RawMessage
+			Error  *Error
+		}
+		err := lines.Decode(&message)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil, message.Method == "events.closed": // a new snapshot has the events that were missed
+			return failure(true, "The daemon has stopped: %v.", err)
+		case message.Error != nil:
+			return message.Error
+		case message.Result != nil:
+			err = json.Unmarshal(message.Result, result)
+		}
+		if err == nil && each != nil {
+			err = each(message.Event)
+		}
+		if err != nil || each == nil {
+			return err
+		}
+	}
+}
+
+func (c *Client) connect() (*net.UnixConn, error) {
+	path := c.Path
+	if path == "" {
+		path = os.Getenv("HEARTH_SOCKET")
+	}
+	if runtime := os.Getenv("XDG_RUNTIME_DIR"); path == "" && runtime != "" {
+		path = runtime + "/hearth/rpc.sock"
+	}
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		return nil, failure(true, "No daemon answers: %v. Start hearthd.", err)
+	}
+	var peer *syscall.Ucred
+	if raw, err := conn.SyscallConn(); err == nil {
+		raw.Control(func(descriptor uintptr) {
+			peer, _ = syscall.GetsockoptUcred(int(descriptor), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+		})
+	}
+	if peer == nil || int(peer.Uid) != os.Getuid() {
+		conn.Close()
+		return nil, failure(false, "The daemon on the socket is another user's.")
+	}
+	return conn, nil
+}

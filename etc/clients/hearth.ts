@@ -1,0 +1,198 @@
+/**
+ * A client of hearthd in one file, for Node 18 and later, without dependencies. Copy it into your program.
+ *
+ *     const hearth = await Hearth.connect();
+ *     const token = await hearth.getToken("work", { url: "https://api.example.com/me" });
+ *     const answer = await hearth.request("work", "GET", "https://api.example.com/me");
+ *     for await (const event of follow("work")) console.log(event.method);
+ *
+ * Every failure is a `HearthError`, whose text is a sentence for the user.
+ */
+
+import { Buffer } from "node:buffer";
+import { stat } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+type JSONObject = Record<string, any>;
+
+/** Why there is no answer. `code` is undefined if the daemon itself could not be reached. */
+export class HearthError extends Error {
+  /** Such as "locked" or "reauthRequired"; "programs.md" lists all. */
+  readonly kind?: string;
+  /** Whether the same call may succeed later without anybody doing anything. */
+  readonly retryable: boolean;
+  /** What the user can do: "signIn", "unlock", "wait" or "fixConfiguration". */
+  readonly action?: string;
+
+  constructor(message: string, readonly code?: number, data: JSONObject = {}) {
+    super(message);
+    this.name = "HearthError";
+    this.kind = data.kind ?? undefined;
+    this.retryable = Boolean(data.retryable ?? code === undefined);
+    this.action = data.action ?? undefined;
+  }
+}
+
+/** An access token. It is not shown when the object is printed or turned into JSON. */
+export class Token {
+  readonly #accessToken: string;
+  readonly tokenType: string;
+  /** Names the token in logs, and to `reportUnauthorized`. */
+  readonly fingerprint: string;
+  /** RFC 3339, or null if nobody knows when it expires. */
+  readonly expiresAt: string | null;
+
+  constructor(result: JSONObject) {
+    this.#accessToken = result.accessToken;
+    this.tokenType = result.tokenType;
+    this.fingerprint = result.fingerprint;
+    this.expiresAt = result.expiresAt ?? null;
+  }
+
+  /** Send it at once, and do not store it. */
+  get accessToken(): string {
+    return this.#accessToken;
+  }
+
+  get authorization(): string {
+    return `${this.tokenType} ${this.#accessToken}`;
+  }
+}
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[]>;
+  body: Buffer;
+  /** Whether it is an answer that Hearth has kept, since the API could not be reached. */
+  fromCache: boolean;
+}
+
+/** `method` is "snapshot" at first, and then the name of the change. */
+export type HearthEvent = { method: string } & JSONObject;
+
+/** A connection to the user's daemon, for any number of calls at once. */
+export class Hearth {
+  readonly #calls = new Map<number, { resolve(result: JSONObject): void; reject(error: HearthError): void }>();
+  readonly #events: HearthEvent[] = [];
+  #last = 0;
+  #wake = (): void => {};
+  #end?: HearthError;
+
+  private constructor(readonly socket: Socket, readonly timeout: number) {
+    let rest = "";
+    socket.setEncoding("utf8");
+    socket.on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) this.#read(JSON.parse(line));
+    });
+    socket.on("error", () => {}); // "close" follows
+    socket.on("close", () => {
+      this.#end = new HearthError("The daemon has stopped.");
+      for (const call of this.#calls.values()) call.reject(this.#end);
+      this.#wake();
+    });
+  }
+
+  /** `path`: the socket, if it is not at its usual place. `timeout`: of each call, in milliseconds. */
+  static async connect(path = socketPath(), timeout = 60_000): Promise<Hearth> {
+    try {
+      const { uid } = await stat(path); // Node cannot ask the socket itself (SO_PEERCRED)
+      if (uid !== process.getuid?.()) {
+        throw new HearthError(`The socket is another user's (${uid}).`, undefined, { retryable: false });
+      }
+      const socket = connect(path);
+      await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
+      return new Hearth(socket, timeout);
+    } catch (error) {
+      if (error instanceof HearthError) throw error;
+      throw new HearthError(`No daemon answers: ${(error as Error).message}. Start hearthd.`);
+    }
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+
+  /** Any method of "programs.md". Parameters that are undefined are left out. */
+  call(method: string, params: JSONObject = {}): Promise<JSONObject> {
+    if (this.#end) return Promise.reject(this.#end);
+    const id = ++this.#last;
+    let timer: NodeJS.Timeout;
+    return new Promise<JSONObject>((resolve, reject) => {
+      timer = setTimeout(() => reject(new HearthError("The daemon does not answer.")), this.timeout);
+      this.#calls.set(id, { resolve, reject });
+      this.socket.write(JSON.stringify({ jsonrpc: "2.0", id, method, params }) + "\n");
+    }).finally(() => (clearTimeout(timer), this.#calls.delete(id)));
+  }
+
+  /** A token that is valid for another minute, or for `minValiditySeconds`, refreshed if necessary. With `url`, only if
+   * that is in the account's `api_origins`. */
+  async getToken(account: string, options: { url?: string; minValiditySeconds?: number } = {}): Promise<Token> {
+    return new Token(await this.call("session.getToken", { account, ...options }));
+  }
+
+  /** Call it after a 401, and then `getToken` again. `wwwAuthenticate`: this field of the API's answer. */
+  async reportUnauthorized(account: string, token: Token, wwwAuthenticate?: string): Promise<void> {
+    await this.call("session.reportUnauthorized", { account, fingerprint: token.fingerprint, wwwAuthenticate });
+  }
+
+  /** Hearth sends the request with the account's token, which this program never sees. */
+  async request(
+    account: string, method: string, url: string, body?: Uint8Array, headers?: Record<string, string>,
+  ): Promise<Answer> {
+    const bodyBase64 = body && Buffer.from(body).toString("base64");
+    const result = await this.call("http.request", { account, method, url, headers, bodyBase64 });
+    const content = Buffer.from(result.body ?? result.bodyBase64 ?? "", result.body === undefined ? "base64" : "utf8");
+    return { status: result.status, headers: result.headers, body: content, fromCache: Boolean(result.fromCache) };
+  }
+
+  /** First a snapshot, and then each change, as it happens. Use the connection for nothing else meanwhile. */
+  async *events(account?: string): AsyncGenerator<HearthEvent, never> {
+    const { snapshot } = await this.call("events.subscribe", { account });
+    yield { method: "snapshot", ...snapshot };
+    for (;;) {
+      const event = this.#events.shift();
+      if (event) yield event;
+      else if (this.#end) throw this.#end;
+      else await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+
+  #read(message: JSONObject): void {
+    const call = this.#calls.get(message.id);
+    if (message.error) call?.reject(new HearthError(message.error.message, message.error.code, message.error.data));
+    else if (call) call.resolve(message.result);
+    else if (message.method) this.#events.push({ method: message.method, ...message.params });
+    this.#wake();
+  }
+}
+
+/** The events of `Hearth.events`, without end: it connects again if the daemon restarts, and then begins with another
+ * snapshot. It throws what the daemon refuses. */
+export async function* follow(account?: string, path?: string): AsyncGenerator<HearthEvent, never> {
+  for (;;) {
+    let hearth: Hearth | undefined;
+    try {
+      hearth = await Hearth.connect(path);
+      for await (const event of hearth.events(account)) {
+        if (event.method === "events.closed") break; // it has missed some: a new snapshot has them all
+        yield event;
+      }
+    } catch (error) {
+      if (!(error instanceof HearthError && error.retryable)) throw error;
+    } finally {
+      hearth?.close();
+    }
+    await sleep(200 + 1000 * Math.random());
+  }
+}
+
+/** $HEARTH_SOCKET, else the usual place. */
+export function socketPath(): string {
+  const { HEARTH_SOCKET, XDG_RUNTIME_DIR } = process.env;
+  if (HEARTH_SOCKET) return HEARTH_SOCKET;
+  if (XDG_RUNTIME_DIR) return `${XDG_RUNTIME_DIR}/hearth/rpc.sock`;
+  throw new HearthError("There is no $XDG_RUNTIME_DIR: name the socket.", undefined, { retryable: false });
+}
