@@ -107,6 +107,7 @@ extension HelperTool {
     HelperTool(
       "aws", hook: "AWS_WEB_IDENTITY_TOKEN_FILE",
       note: """
+        AWS requires an ID token: use an account with bearer = "id_token".
         hearthctl sink add {account} '%t/{account}.jwt'
         In ~/.aws/config:
         [profile {account}]
