@@ -113,13 +113,13 @@ import Testing
         \tname = Ada
         # >>> hearthctl helper: git https://x.example.com/
         [credential "https://x.example.com"]
-        \thelper =
-        \thelper = !hearthctl credential git
+          helper =
+          helper = !hearthctl credential git
         # <<< hearthctl helper: git
         # >>> hearthctl helper: git work https://y.example.com
         [credential "https://y.example.com"]
-        \thelper =
-        \thelper = !hearthctl credential git --account work
+          helper =
+          helper = !hearthctl credential git --account work
         # <<< hearthctl helper: git
 
         """)

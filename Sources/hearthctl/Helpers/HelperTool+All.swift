@@ -7,7 +7,7 @@ extension HelperTool {
         .lines(
           in: HelperFile("GIT_CONFIG_GLOBAL", ".gitconfig"), rival: "[credential \"{origin}\"",
           // The empty one first: git would have other helpers store the token.
-          ["[credential \"{origin}\"]", "\thelper =", "\thelper = !hearthctl credential git{option}"])
+          ["[credential \"{origin}\"]", "  helper =", "  helper = !hearthctl credential git{option}"])
       ],
       asks: "GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= git credential fill", input: "url={url}\n"),
     HelperTool(
