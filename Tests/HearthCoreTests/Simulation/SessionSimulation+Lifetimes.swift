@@ -57,9 +57,7 @@ extension SessionSimulation {
     // One that could be written nowhere is written again.
     if case .ending(record, _) = before.credentialState { return }
     var grounds = ledger.grounds
-    if !settings.renewsWithoutRefreshToken, let (grant, wasUsed) = endedGrant(record, before),
-      grant.isExpired(at: now)
-    {
+    if !settings.renewsWithoutRefreshToken, let (grant, wasUsed) = endedGrant(record, before) {
       // This machine's clock is no ground: the time that has passed is, or the provider's clock.
       let end = provider.runsOutAt[grant.accessToken.fingerprint]
       if grant.refreshToken == nil,
