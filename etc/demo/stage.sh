@@ -23,6 +23,8 @@ trap 'exit 143' TERM
 
 # At the same address as before, where there was one, and with what it knew.
 start_sandbox() {
+  # Made first: the sandbox may open it only after it is read below.
+  : > "$stage/sandbox.log"
   "$programs/hearth-sandbox" --port "${port:-0}" --state "$stage/sandbox.json" --token-lifetime "$lifetime" \
     > "$stage/sandbox.log" 2>&1 &
   sandbox=$!
