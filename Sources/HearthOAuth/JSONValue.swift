@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// A JSON value (RFC 8259) of a provider. Its texts are stream-safe.
+/// A JSON value (RFC 8259) from a provider. Its texts are stream-safe.
 enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -11,8 +11,8 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Fails if the bytes are not JSON. Some servers write a byte order mark before it, and some a member twice, of which the
-  /// first counts.
+  /// Fails if the bytes are not JSON. Some servers begin with a byte order mark, and some repeat a member; then the
+  /// first one counts.
   init?(parsing bytes: [UInt8]) {
     guard let json = try? JSON(parsing: ByteOrderMark.removed(from: bytes), allowsTwins: true) else { return nil }
     self.init(json)
@@ -33,7 +33,7 @@ enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The text of the value.
+  /// The value as JSON text.
   var serialized: [UInt8] { json.bytes }
 
   private var json: JSON {
@@ -52,20 +52,20 @@ enum JSONValue: Hashable, Sendable {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// A text that is not empty.
+  /// A non-empty text.
   var text: String? {
     if case .string(let text) = self, !text.isEmpty { text } else { nil }
   }
 
-  /// A name or a code: a text that is not empty, or a whole number.
+  /// A name or a code: a non-empty text, or a whole number.
   var name: String? {
     if case .integer(let number) = self { String(number) } else { text }
   }
 
-  /// Whether it is true. Some providers write booleans as strings.
+  /// Whether the value is true. Some providers write booleans as strings.
   var isTrue: Bool { self == .bool(true) || self == .string("true") }
 
-  /// A number, or a string that is one.
+  /// A number, or a string that contains one.
   var asNumber: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -75,7 +75,7 @@ enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// Without the members that are null, as serializers write what is missing.
+  /// The value without members that are null, which serializers write for missing ones.
   var withoutNulls: JSONValue { object.map { .object($0.filter { $1 != .null }) } ?? self }
 
   subscript(name: String) -> JSONValue? { object?[name] }

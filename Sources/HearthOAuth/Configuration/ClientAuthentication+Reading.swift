@@ -18,7 +18,7 @@ extension ClientAuthentication {
       }
     }
 
-    /// The keys that not every method has.
+    /// The keys that only some methods have.
     fileprivate static let allKeys: [ProviderKey] = [
       .clientSecretFile, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID,
     ]
@@ -70,15 +70,15 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// How the client authenticates with a preset's provider if the account does not say it: a client without a secret
-  /// only names itself, and one with a key signs.
+  /// How the client authenticates with a preset's provider if the account does not set `client_auth`: a client without
+  /// a secret sends only its name, and one with a key signs.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
     self =
       switch usual {
       case .none: table.has(.clientKeyFile) ? .auto : .none
       case .basic, .post: table.has(.clientSecretFile) ? usual : .auto
-      // A secret that was signed elsewhere.
+      // The secret was signed elsewhere.
       case .apple: table.has(.clientSecretFile) && !table.has(.clientKeyFile) ? .post : .apple
       case .auto, .privateKeyJWT, .tls: usual
       }
@@ -86,7 +86,7 @@ extension ClientAuthentication.Method {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads the path of a file that holds what `name` says in messages.
+  /// Reads the path of a file. `name` says in messages what the file holds.
   func file(
     _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
   ) throws(ConfigurationError) -> ClientFile? {

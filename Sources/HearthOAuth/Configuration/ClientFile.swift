@@ -2,17 +2,18 @@ import HearthControl
 import HearthCore
 
 /// A file that the configuration names: a secret, a key or certificates. It is read each time it is used, so that a new
-/// one counts at once.
+/// one takes effect at once.
 package struct ClientFile: Hashable, Sendable {
-  /// What the file holds, as a message says it: `client secret`.
+  /// What the file holds, for messages: `client secret`.
   let name: String
   let path: String
-  /// In bytes.
+  /// The largest size of the file, in bytes.
   var limit = 1 << 16
-  /// It is refused where others may read it.
+  /// Whether the file is refused if others may read it.
   var isSecret = false
 
-  /// What messages call it: the secret itself may stand in the place of its path.
+  /// The path, for messages. People paste the secret itself in place of its path, so a secret's path is shown without
+  /// content.
   var place: String { isSecret ? path.withoutContent : path }
 
   private func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
@@ -45,7 +46,7 @@ package struct ClientFile: Hashable, Sendable {
     }
   }
 
-  /// The text in the file, which may have been made on any system.
+  /// The text in the file, which may come from any operating system.
   func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
     let bytes = try await read(from: files)
     guard !ByteOrderMark.saysUTF16(bytes) else {

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// A backend's own calls, and the names of its fields; dots in a name are for nesting.
+/// A backend's own calls and the names of its fields. Dots in a name mean nested objects.
 package struct JSONBackend: Hashable, Sendable {
   package var refreshURL: HTTPURL
   package var loginURL: HTTPURL?

@@ -7,18 +7,18 @@ package struct OAuthClient: Hashable, Sendable {
 
 /// How the client authenticates (RFC 6749, section 2.3; OpenID Connect Core, section 9).
 package enum ClientAuthentication: Hashable, Sendable {
-  /// A secret in the body where discovery offers nothing else, and otherwise in the `Authorization` header, the default
-  /// (OpenID Connect Discovery, section 3). Without a secret the client only names itself.
+  /// A secret in the body if discovery offers only that, otherwise in the `Authorization` header, which is the default
+  /// (OpenID Connect Discovery, section 3). Without a secret the client sends only its name.
   case automatic(ClientFile?)
-  /// The client only names itself.
+  /// The client sends only its name.
   case none
-  /// A secret by HTTP Basic (RFC 6749, section 2.3.1).
+  /// The secret in HTTP Basic (RFC 6749, section 2.3.1).
   case basic(ClientFile)
   /// Identifier and secret in the body (RFC 6749, section 2.3.1).
   case post(ClientFile)
   /// A signed assertion, `private_key_jwt` (RFC 7523, section 2.2).
   case assertion(ClientKey)
-  /// A signed assertion in place of the secret, as Apple has it ("Creating a client secret" of Sign in with Apple).
+  /// A signed assertion in place of the secret, for Apple ("Creating a client secret" of Sign in with Apple).
   case appleSecret(ClientKey, teamID: String)
   /// The certificate of the connection, which is in `HTTPRoute` (RFC 8705, section 2).
   case tls
@@ -31,6 +31,6 @@ package struct ClientKey: Hashable, Sendable {
   var certificate: ClientFile?
   /// The provider's name for the key (`kid`; RFC 7515, section 4.1.4).
   var id: String?
-  /// `aud` of assertions, or nil for the URL of the token endpoint.
+  /// `aud` of assertions, or `nil` for the URL of the token endpoint.
   var audience: String?
 }

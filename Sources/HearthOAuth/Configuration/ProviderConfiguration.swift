@@ -3,32 +3,33 @@ package import HearthCore
 /// What an account's configuration says about its provider.
 package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
-  /// The name of its preset (`provider`), if it has one.
+  /// The name of the preset (`provider`), if the account has one.
   package var preset: String?
-  /// The user's name, if the provider does not tell it.
+  /// The user's name, if the provider does not report one.
   package var subject: String?
-  /// How long an access token lives if the response does not tell it.
+  /// How long an access token lives if the response does not say.
   package var defaultLifetime: Duration?
-  /// The token that APIs are shown.
+  /// The token that Hearth sends to APIs.
   package var bearer = BearerKind.accessToken
-  /// Error codes of this provider that end a session, besides the known ones.
+  /// Error codes of this provider that end a session, in addition to the standard ones.
   package var finalErrors: Set<String> = []
-  /// What errors of this provider mean if they differ from those of others. The first rule that fits counts.
+  /// What this provider's errors mean if they differ from the standard. The first rule that fits counts.
   package var responseRules: [ResponseRule] = []
-  /// The scopes that were granted are named again in each refresh (RFC 6749, section 6).
+  /// Whether each refresh names the granted scopes again (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
-  /// A revocation ends no other grant of the same user.
+  /// Whether a revocation ends only that grant and no other of the same user.
   package var revokesOneGrant = false
-  /// The field of the UserInfo response that names the user. Dots are for nesting.
+  /// The field of the UserInfo response that names the user. Dots mean nested objects.
   package var userInfoSubjectField = "sub"
-  /// Further fields of every token request, by name.
+  /// Extra fields of every token request, by name.
   package var tokenParameters: [String: String] = [:]
-  /// Further fields of the authorization request, by name.
+  /// Extra fields of the authorization request, by name.
   package var authorizationParameters: [String: String] = [:]
   package var signIn = SignInSettings()
   package var route = HTTPRoute()
 
-  /// Returns true if grants of the one are also the other's: they are of the same issuer, for the same client.
+  /// Returns true if both configurations have the same issuer and client, so that a grant of one is valid for the
+  /// other.
   package func sharesGrants(with other: ProviderConfiguration) -> Bool {
     kind.type == other.kind.type && kind.client == other.kind.client && defaultIssuer.text == other.defaultIssuer.text
   }
@@ -44,7 +45,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
 }
 
 extension ProviderConfiguration {
-  /// Reads an account's table. The keys of the account win over its preset. `proxies` are those that the environment names.
+  /// Reads an account's table. The keys of the account win over its preset. `proxies` come from the environment.
   package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
@@ -70,7 +71,7 @@ extension ProviderConfiguration {
     try requireTLS(for: table)
   }
 
-  /// What is about TLS alone needs an address with TLS.
+  /// Requires TLS for the settings that affect only TLS.
   private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
@@ -85,7 +86,7 @@ extension ProviderConfiguration {
 }
 
 extension APISettings {
-  /// Reads what an account's table says about the APIs that its tokens are for.
+  /// Reads the settings about the APIs that the account's tokens are for.
   package init(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     self.init(
       origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self),

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Where a provider answers.
+/// The addresses of a provider's endpoints.
 package struct ProviderEndpoints: Hashable, Sendable {
   package var token: HTTPURL
   package var authorization: HTTPURL?
@@ -11,39 +11,39 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var endSession: HTTPURL?
   /// How clients may authenticate, if discovery says it (`token_endpoint_auth_methods_supported`).
   package var authenticationMethods: [String]?
-  /// What client assertions may be signed with, if discovery says it
+  /// The algorithms that may sign client assertions, if discovery names them
   /// (`token_endpoint_auth_signing_alg_values_supported`).
   package var signingAlgorithms: [String]?
   /// Where authorization requests are pushed (RFC 9126, section 5).
   package var pushedRequest: HTTPURL?
-  /// Authorization requests have to be pushed (RFC 9126, section 5).
+  /// Whether authorization requests must be pushed (RFC 9126, section 5).
   package var requiresPushedRequest = false
   /// Where clients register themselves (RFC 7591, section 3).
   package var registration: HTTPURL?
-  /// What may be asked for, if discovery says it (`scopes_supported`).
+  /// The scopes that a client may ask for, if discovery names them (`scopes_supported`).
   package var scopes: [String]?
-  /// The keys that ID tokens are signed with (`jwks_uri`), if they are named.
+  /// The address of the keys that sign ID tokens (`jwks_uri`), if it is known.
   package var keys: HTTPURL?
-  /// What the provider calls itself, if that is known and does not stand for many issuers.
+  /// The name of the issuer, if it is known and does not stand for many issuers.
   package var issuer: String?
-  /// Authorization responses name the issuer (RFC 9207, section 3).
+  /// Whether authorization responses name the issuer (RFC 9207, section 3).
   package var namesIssuer = false
 
-  /// The origins of the endpoints that are sent tokens.
+  /// The origins of the endpoints that receive tokens.
   var origins: Set<Origin> { Set([token, revocation, userInfo].compactMap { $0?.origin }) }
 }
 
 package struct FirebaseProject: Hashable, Sendable {
   package var apiKey: Secret
-  /// The token endpoint, or nil for Google's own.
+  /// The token endpoint, or `nil` for Google's own.
   package var tokenEndpoint: HTTPURL?
 
-  /// Without the key.
+  /// The address of the token endpoint, without the key.
   var tokenURL: HTTPURL { tokenEndpoint ?? HTTPURL(known: "https://securetoken.googleapis.com/v1/token") }
 }
 
 extension HTTPURL {
-  /// A URL in the source code. A test reads all of them.
+  /// A URL in the source code. A test parses all of them.
   init(known text: String) {
     guard let url = try? HTTPURL(text) else { preconditionFailure("\(text) is not a URL") }
     self = url

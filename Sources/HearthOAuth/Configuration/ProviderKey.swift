@@ -5,7 +5,7 @@ package enum AccountType: String, CaseIterable, Sendable {
   case oidc, oauth2, firebase, json
   case clientCredentials = "client-credentials"
 
-  /// Whether an OAuth client asks, so that the preset of each provider of OAuth suits the account.
+  /// Whether the account has an OAuth client, so that it can use any OAuth preset.
   var isOAuth: Bool {
     switch self {
     case .oidc, .oauth2, .clientCredentials: true
@@ -14,7 +14,7 @@ package enum AccountType: String, CaseIterable, Sendable {
   }
 }
 
-/// The keys of an account's table that are about its provider and its APIs.
+/// The keys of an account's table about its provider and its APIs.
 package enum ProviderKey: String, ConfigurationKey {
   case type, provider, issuer, scopes, bearer, subject, proxy, expect, delivery
   case clientID = "client_id"
@@ -46,7 +46,7 @@ package enum ProviderKey: String, ConfigurationKey {
   case redirectPort = "redirect_port"
   case redirectURI = "redirect_uri"
 
-  /// The types of account that the key means something for.
+  /// The types of account that may have the key.
   package var types: [AccountType] {
     switch self {
     case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .expect, .delivery,
@@ -61,7 +61,7 @@ package enum ProviderKey: String, ConfigurationKey {
     case .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID:
       [.oidc, .oauth2, .clientCredentials]
     case .authorizationParameters, .redirectPort, .redirectURI: [.oidc, .oauth2]
-    // What a provider rejects of client credentials is the client, and ends no session.
+    // A provider that rejects client credentials rejects the client, which ends no session.
     case .finalErrors: [.oidc, .oauth2, .firebase, .json]
     }
   }

@@ -1,10 +1,10 @@
 package import HearthCore
 
 extension ProviderConfiguration {
-  /// Where grants come from, and what it takes to ask for them.
+  /// Which kind of provider issues grants, and what is needed to ask it for them.
   ///
-  /// A new kind gets a case here, its type of account and its keys in `ProviderKey.swift`, and a file of its own with the
-  /// `TokenEndpoint`.
+  /// A new kind needs a case here, its type of account and its keys in `ProviderKey.swift`, and a file of its own with
+  /// the `TokenEndpoint`.
   package enum Kind: Hashable, Sendable {
     /// RFC 6749, section 6; OpenID Connect Core, section 12.
     case oauth(Authority, OAuthClient)
@@ -15,7 +15,7 @@ extension ProviderConfiguration {
     case firebase(FirebaseProject)
   }
 
-  /// Where the endpoints of an OAuth provider are known from.
+  /// How Hearth knows the endpoints of an OAuth provider.
   package enum Authority: Hashable, Sendable {
     case discovered(Issuer)
     case named(ProviderEndpoints)
@@ -27,7 +27,7 @@ extension ProviderConfiguration {
 }
 
 extension ProviderConfiguration.Kind {
-  /// What the account leaves out, its preset says.
+  /// Reads the provider. The preset supplies what the account leaves out.
   init(
     reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?
   ) throws(ConfigurationError) {
@@ -65,7 +65,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// The provider and the client of OAuth, or nil for another kind of provider.
+  /// The provider and the client of OAuth, or `nil` for another kind of provider.
   var oauth: (authority: ProviderConfiguration.Authority, client: OAuthClient)? {
     switch self {
     case .oauth(let authority, let client), .clientCredentials(let authority, let client): (authority, client)
@@ -73,7 +73,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// What the client or the project is called, or nil if the provider knows only one.
+  /// The name of the client or the project, or `nil` if the provider knows only one.
   var client: Secret? {
     switch self {
     case .oauth(_, let client), .clientCredentials(_, let client): Secret(client.id)
@@ -82,7 +82,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// What errors mean, whatever the preset.
+  /// What errors mean with any preset.
   var responseRules: [ResponseRule] {
     switch self {
     case .firebase: ProviderPreset.firebase.responseRules
@@ -93,7 +93,7 @@ extension ProviderConfiguration.Kind {
 }
 
 extension ProviderConfiguration {
-  /// Where this account's grants belong.
+  /// The provider that this account's grants belong to.
   package var binding: TokenBinding {
     switch kind {
     case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _):
@@ -103,31 +103,32 @@ extension ProviderConfiguration {
     case .json(let backend):
       TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):
-      // A Firebase issuer is named after its project, whatever the origin of the token endpoint.
+      // A Firebase issuer has the name of its project, whatever the origin of the token endpoint.
       TokenBinding(named: project.tokenURL.origin, isRecognizedByIssuer: false)
     }
   }
 
-  /// The issuer of a subject that the provider names without one.
+  /// The issuer of a subject for which the provider names no issuer.
   package var defaultIssuer: DefaultIssuer {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Scopes for which a refresh has to ask again. Entra wants it of an account without the preset, too.
+  /// Scopes that a refresh has to ask for again. Entra requires this without the preset, too.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
   }
 
-  /// Where the issuer tells its endpoints, or nil if they are configured.
+  /// The address of the issuer's discovery document, or `nil` if the endpoints are configured.
   package var discoveryURL: HTTPURL? { kind.oauth?.authority.issuer?.discoveryURL }
 
-  /// What its tokens are asked for; what is not configured, the provider decides.
+  /// The scopes and audience that the account asks for. The provider decides what is not configured.
   package var offer: TokenOffer {
     TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }
 
-  /// For whom this account's ID tokens are: the client, or the audience or resource (RFC 8707) that it asks for.
+  /// The audiences that this account's ID tokens may have: the client, or the audience or resource (RFC 8707) that it
+  /// asks for.
   private var audiences: Set<String> {
     guard let client = kind.oauth?.client else { return [] }
     return requestedAudiences.union([client.id])
@@ -138,9 +139,8 @@ extension ProviderConfiguration {
     Set([tokenParameters, authorizationParameters].flatMap { [$0["audience"], $0["resource"]] }.compactMap(\.self))
   }
 
-  /// The token endpoint of this account, and what it signs in with. Both know what discovery has told one of them.
-  /// `sender` makes fresh connections, secrets, keys and certificates are read from `files`, and `timeout` is for each
-  /// request.
+  /// The account's token endpoint and sign-in endpoint, which share what discovery finds. `sender` makes fresh
+  /// connections; secrets, keys and certificates are read from `files`; `timeout` is for each request.
   package func endpoints(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint) {
@@ -185,7 +185,7 @@ extension ProviderConfiguration {
     }
   }
 
-  /// The endpoints of an OAuth provider, which are asked for unless they are named, or nil for another kind of provider.
+  /// The endpoints of an OAuth provider, from the configuration or from discovery; `nil` for another kind of provider.
   package func oauthEndpoints(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) -> ProviderEndpoints? {

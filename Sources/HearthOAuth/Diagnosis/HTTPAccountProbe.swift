@@ -1,10 +1,11 @@
 package import HearthCore
 
-/// The steps to an account's provider and APIs, over the account's own route, with the daemon's own eyes.
+/// Checks each step on the way to an account's provider and APIs, over the account's own route, from inside the daemon.
 package struct HTTPAccountProbe: AccountProbe {
-  /// How long one step may take.
+  /// The timeout of each step.
   private static let timeout: Duration = .seconds(10)
-  /// From here on, in seconds, tokens are taken for expired or not valid yet by servers that allow for the usual minute.
+  /// The clock difference, in seconds, from which servers take tokens for expired or not yet valid. Most allow a
+  /// minute.
   private static let graveSkew = 60
   private static let noticedSkew = 5
 
@@ -102,7 +103,7 @@ package struct HTTPAccountProbe: AccountProbe {
     var answer: Diagnosis.Check { self == .provider ? .providerAnswer : .apiAnswer }
   }
 
-  /// Ends at the first step that fails; then there is no response.
+  /// Stops at the first step that fails; then the response is `nil`.
   private func way(
     to url: HTTPURL, as server: Server, _ token: Token? = nil
   ) async -> (found: [Diagnosis], response: HTTPResponse?) {
@@ -166,13 +167,13 @@ package struct HTTPAccountProbe: AccountProbe {
     }
   }
 
-  /// The API's own reason, to follow what it answers.
+  /// The API's own reason, in brackets, to append to its answer.
   private func reason(_ response: APIResponse) -> String {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(Challenge.reason).first.map { " (\($0))" } ?? ""
   }
 
-  /// What the token says of its audience and scopes, beside what the account asks for.
+  /// The audience and scopes in the token, compared with what the account asks for.
   private func comparison(_ token: Token) -> String {
     func both(_ audience: String?, _ scopes: String?) -> String {
       "audience \(audience ?? "none"), scopes \(scopes ?? "none")"

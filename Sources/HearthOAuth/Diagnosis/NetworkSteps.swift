@@ -3,18 +3,18 @@ import HearthCore
 import NIOCore
 import NIOPosix
 
-/// The steps before a request, one by one. Each fails with the end of a sentence.
+/// The steps before a request, one by one. Each error is the end of a sentence.
 struct NetworkSteps: Sendable {
   struct Failure: Error {
     let reason: String
   }
 
-  /// For each step.
+  /// The timeout of each step.
   let timeout: Duration
-  /// Blocks for as long as the system's resolver gives itself, which may be minutes.
+  /// Looks up a name. Blocks until the system's resolver gives up, which may take minutes.
   var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> = Self.askSystem
 
-  /// What a name stands for, in the system's order (RFC 6724).
+  /// Returns the addresses of a name, in the system's order (RFC 6724).
   func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let answer = loop.makePromise(of: [SocketAddress].self)
@@ -61,7 +61,7 @@ struct NetworkSteps: Sendable {
     return addresses.isEmpty ? .failure(Failure(reason: "it has no address")) : .success(addresses)
   }
 
-  /// Connects to the first that can be reached, closes that connection, and returns its address.
+  /// Connects to the first address that can be reached, closes that connection, and returns the address.
   func connect(to addresses: [SocketAddress]) async throws(Failure) -> SocketAddress {
     var reasons: [String] = []
     for address in addresses {

@@ -2,12 +2,12 @@ package import HearthCore
 
 /// A provider that was tried for a new account.
 package struct ProviderTrial: Sendable {
-  /// Nil for another kind of provider than OAuth's.
+  /// The provider's endpoints; `nil` if it is no OAuth provider.
   package let endpoints: ProviderEndpoints?
-  /// What the issuer calls itself if that differs from the configured name by its final slash; nil if it does not differ.
+  /// The issuer's own name if it differs from the configured one by a final slash; otherwise `nil`.
   package let otherIssuer: String?
 
-  /// Asks the provider for its endpoints, or for any answer if they are configured. `timeout` is for each request.
+  /// Asks the provider for its endpoints or, if they are configured, for any answer. `timeout` is for each request.
   package init(
     _ provider: ProviderConfiguration, sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {
@@ -26,7 +26,8 @@ package struct ProviderTrial: Sendable {
 }
 
 extension ProviderConfiguration {
-  /// The same with the issuer's final slash added or removed, and its name. Nil without a discovered issuer.
+  /// The configuration with the issuer's final slash added or removed, and that issuer's name. `nil` without a
+  /// discovered issuer.
   fileprivate var withOtherSlash: (ProviderConfiguration, issuer: String)? {
     guard let name = kind.oauth?.authority.issuer?.text,
       let issuer = try? Issuer(name.hasSuffix("/") ? String(name.dropLast()) : name + "/")
@@ -40,7 +41,7 @@ extension ProviderConfiguration {
     return (other, issuer.text)
   }
 
-  /// Returns if the server of the token endpoint answers anything.
+  /// Returns if the server of the token endpoint gives any answer.
   fileprivate func answers(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {
@@ -59,7 +60,7 @@ extension ProviderConfiguration {
 }
 
 extension RefreshFailure {
-  /// Whether the same may succeed later, without another configuration.
+  /// Whether a later attempt may succeed with the same configuration.
   package var mayPass: Bool {
     switch self {
     case .unreachable, .unavailable, .unanswered, .unclear: true

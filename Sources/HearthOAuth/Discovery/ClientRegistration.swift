@@ -1,13 +1,13 @@
 package import HearthCore
 
-/// Registers a client of one's own with a provider (RFC 7591; OpenID Connect Dynamic Client Registration 1.0).
+/// Registers a new client for the user with a provider (RFC 7591; OpenID Connect Dynamic Client Registration 1.0).
 package struct ClientRegistration: Sendable {
-  /// What the provider calls the client.
+  /// The client as the provider registered it.
   package struct Client: Sendable {
     package let id: String
     /// The secret, if the provider insists on one.
     package let secret: Secret?
-    /// How it is shown: a value of `client_auth`.
+    /// How the client sends the secret: a value of `client_auth`.
     package let authentication: String?
   }
 
@@ -24,7 +24,7 @@ package struct ClientRegistration: Sendable {
     (self.provider, self.endpoints, self.endpoint) = (provider, endpoints, endpoint)
   }
 
-  /// `token` is an initial access token (RFC 7591, section 3), if somebody gave one.
+  /// Registers a client. `token` is an initial access token (RFC 7591, section 3), if the user gave one.
   package func register(
     token: Secret?, sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) -> Client {
@@ -43,7 +43,7 @@ package struct ClientRegistration: Sendable {
     return try read(response, token)
   }
 
-  /// What the client is: a program of a person's own, which keeps no secret where the provider allows that.
+  /// The metadata of the client: a person's own program, without a secret if the provider allows that.
   private var metadata: [String: JSONValue] {
     var grants = ["authorization_code", "refresh_token"]
     if endpoints.deviceAuthorization != nil { grants.append(Self.device) }

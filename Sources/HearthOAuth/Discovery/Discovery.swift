@@ -13,7 +13,8 @@ enum EndpointSource: Sendable {
     }
   }
 
-  /// Asks again after an endpoint has responded with 404. Returns nil if the provider names the same token endpoint.
+  /// Runs discovery again after an endpoint answered 404. Returns `nil` if the provider still names the same token
+  /// endpoint.
   func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
     switch self {
     case .named: return nil
@@ -26,16 +27,16 @@ enum EndpointSource: Sendable {
 
 /// The endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4), requested once an hour.
 ///
-/// While the issuer cannot be reached, the endpoints that are known are used.
+/// While the issuer cannot be reached, the last known endpoints stay in use.
 final class Discovery: Sendable {
   let issuer: Issuer
   private let sender: HTTPSender
   private let files: any FileSystem
   private let timeout: Duration
   private let route: HTTPRoute
-  /// The endpoints for clients with a certificate are used (RFC 8705, section 5).
+  /// Whether to use the endpoints for clients with a certificate (RFC 8705, section 5).
   private let prefersMutualTLS: Bool
-  /// The type of an account like this one that names the endpoints itself.
+  /// The type of account that has the endpoints in its configuration, for messages.
   private let typeWithEndpoints: AccountType
   private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
 
@@ -54,7 +55,7 @@ final class Discovery: Sendable {
 
   func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
     let known = known.withLock { $0 }
-    // A clock that was set back makes the age negative; then the endpoints are requested again too.
+    // The age is negative after the clock was set back; then the endpoints are also requested again.
     if let known, .zero ..< .seconds(3600) ~= sender.clock.now() - known.at { return known.endpoints }
     do {
       return try await fetch()
@@ -79,11 +80,11 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// `place` is where the document was found, for messages.
+  /// Reads a discovery document. `place` is where it was found, for messages.
   func read(_ response: HTTPResponse, from place: String? = nil) throws(RefreshFailure) -> ProviderEndpoints {
     let place = place ?? issuer.discoveryURL.description
     guard response.status == 200 else {
-      // The proxy before a provider that is just starting says 404, too.
+      // A proxy in front of a provider that is still starting also answers 404.
       let message =
         response.status == 404
         ? "\(place) is not there (HTTP 404). Check the issuer, if it stays so."
@@ -99,7 +100,8 @@ final class Discovery: Sendable {
     }
     func url(_ name: String) -> HTTPURL? {
       let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
-      // What an issuer names is asked over TLS, as the issuer was: this machine's own servers are others' to run.
+      // If the issuer was asked over TLS, its endpoints must use TLS too: a provider must not send Hearth to servers on
+      // this machine.
       let url = (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
@@ -126,8 +128,8 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// What to do about a document of another name. Oracle's identity domains and the user flows of Azure AD B2C name an issuer
-  /// whose own document is not there, so that no `issuer` is right.
+  /// What to do if the document names another issuer. Oracle's identity domains and the user flows of Azure AD B2C name
+  /// an issuer that has no document of its own, so that no `issuer` is right.
   private func otherIssuer(_ named: String?) -> String {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
     let sentence = "The issuer is configured as \(issuer.text) and calls itself \(name)."

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// An OpenID Connect issuer, which is compared as text (OIDC Discovery 1.0, section 4.3).
+/// An OpenID Connect issuer. Issuers are compared as text (OIDC Discovery 1.0, section 4.3).
 package struct Issuer: Hashable, Sendable {
   package let name: IssuerName
   package let discoveryURL: HTTPURL
@@ -16,17 +16,17 @@ package struct Issuer: Hashable, Sendable {
   }
 }
 
-/// The issuer of a subject that a provider names without one.
+/// The issuer of a subject for which the provider names no issuer.
 package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
   let isAssumed: Bool
 
-  /// The provider has named no issuer: the origin of its token endpoint stands in.
+  /// The provider has named no issuer, so the origin of its token endpoint is used.
   init(assumed origin: Origin) {
     (text, isAssumed) = (origin.description, true)
   }
 
-  /// Named by discovery, unless the name stands for many issuers.
+  /// The name from discovery; it is only assumed if the name stands for many issuers.
   init(_ issuer: Issuer) {
     (text, isAssumed) = (issuer.text, issuer.name.standsForMany)
   }

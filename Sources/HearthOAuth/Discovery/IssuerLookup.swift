@@ -1,9 +1,9 @@
 package import HearthCore
 
-/// Finds the provider of somebody's mail address (OpenID Connect Discovery 1.0, section 2; RFC 7033).
+/// Finds the provider of an email address (OpenID Connect Discovery 1.0, section 2; RFC 7033).
 package struct IssuerLookup: Sendable {
   package enum Finding: Hashable, Sendable {
-    /// The domain itself names the issuer.
+    /// The domain itself named the issuer.
     case issuer(String)
     /// The domain is one of a preset's mail domains.
     case preset(String)
@@ -14,22 +14,22 @@ package struct IssuerLookup: Sendable {
   private let address: String
   private let domain: String
 
-  /// Returns nil if the text is no mail address.
+  /// Returns `nil` if the text is not an email address.
   package init?(_ address: String) {
     guard let at = address.lastIndex(of: "@"), at > address.startIndex else { return nil }
     (self.address, domain) = (address, address[address.index(after: at)...].lowercased())
     guard !domain.isEmpty, url != nil else { return nil }
   }
 
-  /// Asked over plain HTTP if the domain is this machine.
+  /// The address to ask, with plain HTTP if the domain is this machine.
   private var url: HTTPURL? {
     let query = FormBody.encode([("resource", "acct:" + address), ("rel", Self.relation)])
     let target = "/.well-known/webfinger?" + String(decoding: query, as: UTF8.self)
     return (try? HTTPURL("http://\(domain)\(target)")) ?? (try? HTTPURL("https://\(domain)\(target)"))
   }
 
-  /// Asks the domain, and then looks among the known mail domains. Returns nil if neither knows. Fails if the domain
-  /// cannot be asked and is not a known one.
+  /// Asks the domain, then looks among the known mail domains. Returns `nil` if neither knows the provider. Fails if
+  /// the domain cannot be asked and is not a known one.
   package func find(
     sender: HTTPSender, files: any FileSystem, timeout: Duration, proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> Finding? {
@@ -44,7 +44,7 @@ package struct IssuerLookup: Sendable {
     return preset.map { .preset($0.name) }
   }
 
-  /// The issuer that the domain names, or nil if it names none.
+  /// The issuer that the domain names, or `nil` if it names none.
   private func named(
     _ sender: HTTPSender, _ files: any FileSystem, _ timeout: Duration, _ proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> String? {

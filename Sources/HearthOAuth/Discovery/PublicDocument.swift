@@ -3,16 +3,16 @@ import HearthCore
 /// A document that a provider publishes: its discovery document, or its keys.
 struct PublicDocument: Sendable {
   let response: HTTPResponse
-  /// Where it was found, and what has led there, for messages.
+  /// The address of the document, and the redirects that led there, for messages.
   let place: String
 }
 
 extension HTTPSender {
   private static let maxRedirects = 5
 
-  /// Requests a document that a provider publishes, and follows redirects to any server (RFC 9110, section 15.4): nothing
-  /// secret is sent, the client's certificate is shown to the first server alone, and the caller checks the document as if
-  /// it had been at `url`. `timeout` is for all requests together. Messages begin with `failure`.
+  /// Requests a document that a provider publishes, and follows redirects to any server (RFC 9110, section 15.4).
+  /// Nothing secret is sent, only the first server sees the client's certificate, and the caller checks the document as
+  /// if it had been at `url`. `timeout` is for all requests together. Messages begin with `failure`.
   func document(
     at url: HTTPURL, over route: HTTPRoute, files: any FileSystem, timeout: Duration, failure: String
   ) async throws(RefreshFailure) -> PublicDocument {
@@ -25,7 +25,7 @@ extension HTTPSender {
         response = try await send(
           Request(url: here, headers: [.acceptJSON], plan: plan), timeout: max(deadline - clock.steadyNow(), .zero))
       } catch {
-        // The request changes nothing at the provider, whether it was sent or not.
+        // The request changes nothing at the provider, so it does not matter whether it was sent.
         switch error {
         case .notSent(let message):
           throw .unreachable(message: "\(failure): No connection to \(message)\(trail).")
@@ -49,8 +49,7 @@ extension HTTPSender {
 extension HTTPResponse {
   private static let redirects: Set = [301, 302, 303, 307, 308]
 
-  /// Where the document that was requested at `url` is, or nil if this is not a redirect. What was asked over TLS is never
-  /// asked without, and thus by nobody on the way.
+  /// The target of a redirect, or `nil` if this is not a redirect. A redirect from https to http is refused.
   func redirect(from url: HTTPURL, _ failure: String) throws(RefreshFailure) -> HTTPURL? {
     guard Self.redirects.contains(status) else { return nil }
     let location = header("Location")?.fieldValue ?? ""

@@ -2,7 +2,7 @@ import Crypto
 import FoundationEssentials
 import NIOSSL
 
-/// A public key that a server's chain must have: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, section 2.4).
+/// A public key that a server's chain must contain: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, section 2.4).
 package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
   private let digest: [UInt8]
 

@@ -1,13 +1,13 @@
 import HearthCore
 import NIOSSL
 
-/// Where a connection leads, and what it has to be like: requests of one plan share connections.
+/// How to connect for a request. Requests with the same plan share connections.
 struct ConnectionPlan: Hashable, Sendable {
   let origin: Origin
   var proxy: Proxy?
-  /// TLS to the server, or nil if the request goes by plain HTTP.
+  /// TLS to the server, or `nil` for plain HTTP.
   var tls: TLSConfiguration?
-  /// One of these keys must be in the server's chain, unless there are none.
+  /// Keys of which the server's chain must contain one; no check if empty.
   var pins: Set<CertificatePin> = []
 
   /// A direct connection that trusts the system's authorities.
@@ -32,12 +32,12 @@ struct ConnectionPlan: Hashable, Sendable {
     tls?.bestEffortHash(into: &hasher)
   }
 
-  /// What the system is asked to connect to: the proxy, or else the server.
+  /// The host and port to connect to: the proxy's, or else the server's.
   var place: (host: String, port: Int) {
     proxy.map { ($0.host, $0.port) } ?? (origin.address, origin.port)
   }
 
-  /// The name that a certificate is checked for, or nil if the host is an address, which the TLS library checks.
+  /// The name that the certificate must have, or `nil` if the host is an address, which the TLS library checks.
   var serverName: String? {
     let host = origin.host
     let isAddress =
@@ -45,7 +45,7 @@ struct ConnectionPlan: Hashable, Sendable {
     return isAddress ? nil : host
   }
 
-  /// The chain is trusted and has none of the keys.
+  /// The chain is trusted but has none of the pinned keys.
   struct Mismatch: Error, CustomStringConvertible {
     let pins: Set<CertificatePin>
     /// From the root to the server's own.
@@ -66,15 +66,16 @@ struct ConnectionPlan: Hashable, Sendable {
     if pins.isDisjoint(with: chain) { throw Mismatch(pins: pins, chain: chain) }
   }
 
-  /// At least TLS 1.2, the newest that both sides speak, with forward secrecy and without signatures over SHA-1
-  /// (RFC 9325, sections 3.1.1, 4.1 and 4.2). The groups are the library's: X25519 with and without ML-KEM-768, P-256 and
-  /// P-384.
+  /// At least TLS 1.2, the newest version that both sides speak, with forward secrecy and without signatures over SHA-1
+  /// (RFC 9325, sections 3.1.1, 4.1 and 4.2). The groups are the library's: X25519 with and without ML-KEM-768, P-256
+  /// and P-384.
   static let minimumTLS: TLSConfiguration = {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
     // TLSContexts sets the system's authorities.
     configuration.trustRoots = nil
-    // Those of TLS 1.3 all have forward secrecy. The last four are for servers that know nothing better.
+    // The cipher suites of TLS 1.3 all have forward secrecy. The last four here are for servers that support nothing
+    // better.
     configuration.cipherSuiteValues = [
       .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
       .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -94,6 +95,6 @@ struct ConnectionPlan: Hashable, Sendable {
 }
 
 extension Origin {
-  /// The host, an IPv6 address without its brackets.
+  /// The host; an IPv6 address has no brackets.
   var address: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }

@@ -9,28 +9,28 @@ import NIOSSL
 import NIOTLS
 import Synchronization
 
-/// Makes connections, and keeps those that are free for the next request of the same plan.
+/// Makes connections, and keeps free ones for the next request with the same plan.
 final class ConnectionPool: Sendable {
-  /// A proxy did not connect in time.
+  /// The proxy did not connect in time.
   struct TooLate: Error {}
 
-  /// No connection is made any more.
+  /// The pool makes no more connections.
   struct ShutDown: Error {}
 
   private struct State {
-    /// The one that was used last is at the end.
+    /// Free connections; the most recently used one is last.
     var free: [ConnectionPlan: [HTTPConnection.Reference]] = [:]
     var open: [ObjectIdentifier: any Channel] = [:]
     var isShutDown = false
   }
 
-  /// How many bytes the kernel takes before the network can have them: what it has taken would seem to have left.
+  /// The most bytes that the kernel may hold unsent: what it has taken looks as if it had already left the machine.
   private static let unsentInKernel: SocketOptionValue = 64 << 10
 
   private let contexts: TLSContexts
-  /// For the connection to the server or its proxy, and as long again for the tunnel through that.
+  /// The time for the connection to the server or its proxy, and the same again for the tunnel through the proxy.
   private let timeout: TimeAmount
-  /// How long a connection is kept without a request, or nil if each one is used once.
+  /// How long an unused connection is kept, or `nil` if each one is used once.
   private let idleTime: TimeAmount?
   private let state = Mutex(State())
 
@@ -38,7 +38,7 @@ final class ConnectionPool: Sendable {
     (self.contexts, self.timeout, self.idleTime) = (contexts, timeout, idleTime)
   }
 
-  /// Closes every connection; requests under way fail.
+  /// Closes every connection; requests in progress fail.
   func shutdown() async {
     let open = state.withLock { state in
       state.isShutDown = true
@@ -50,20 +50,20 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Sends the request over a connection that is free, or over a new one.
+  /// Sends the request over a free connection or a new one.
   func send(_ exchange: HTTPExchange, over plan: ConnectionPlan) {
     guard let connection = state.withLock({ $0.free[plan]?.popLast() }) else {
       return connect(for: exchange, over: plan)
     }
     connection.onLoop {
-      // If the server has closed it meanwhile, the next one is tried.
+      // If the server has closed this connection in the meantime, try the next.
       if !$0.start(exchange) { self.send(exchange, over: plan) }
     }
   }
 
   // MARK: - Free connections
 
-  /// It is called on the connection's event loop.
+  /// Keeps the connection for later. Must be called on the connection's event loop.
   private func keep(_ connection: HTTPConnection, _ plan: ConnectionPlan) {
     guard let reference = connection.reference else { return }
     let isKept = state.withLock { state in
@@ -93,7 +93,7 @@ final class ConnectionPool: Sendable {
         channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel).recover { _ in }
       }
       .connect(host: place.host, port: place.port)
-      // Whoever wants the response holds the exchange: one that was given up is let go before there is a connection.
+      // The caller owns the exchange, so one that was given up is released before there is a connection.
       .whenComplete { [weak exchange] result in
         switch result {
         case .failure(let error): exchange?.end(error)
@@ -124,7 +124,7 @@ final class ConnectionPool: Sendable {
       }
   }
 
-  /// Has the proxy connect to the server, if there is one.
+  /// Asks the proxy, if there is one, to connect to the server.
   private func tunnel(_ channel: any Channel, over plan: ConnectionPlan) -> EventLoopFuture<Void> {
     guard let proxy = plan.proxy else { return channel.eventLoop.makeSucceededVoidFuture() }
     let (loop, pipeline) = (channel.eventLoop, channel.pipeline.syncOperations)
@@ -186,7 +186,7 @@ final class ConnectionPool: Sendable {
   }
 }
 
-/// Completes a promise with an event of the pipeline, or with what goes wrong before.
+/// Completes a promise with an event of the pipeline, or with an earlier error.
 private final class Milestone: ChannelInboundHandler {
   typealias InboundIn = Never
 
@@ -213,11 +213,11 @@ private final class Milestone: ChannelInboundHandler {
   }
 }
 
-/// The certificates of a chain, as BoringSSL verifies them.
+/// The certificates of a chain, in the order in which BoringSSL verifies them.
 private final class CertificateChain {
   /// From the root to the server's own.
   private(set) var certificates: [NIOSSLCertificate] = []
-  /// The one that ended the verification.
+  /// The certificate that failed the verification.
   private(set) var refused: NIOSSLCertificate?
 
   func watching(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
@@ -227,7 +227,7 @@ private final class CertificateChain {
         case .certificateVerified: self.certificates.append(certificate)
         case .failed: self.refused = certificate
         }
-        // The verdict of BoringSSL is kept.
+        // BoringSSL's verdict stands.
         return result
       }
     }
@@ -235,8 +235,8 @@ private final class CertificateChain {
   }
 }
 
-/// The one initializer whose callback receives the chain that BoringSSL verified. It is deprecated in favour of one that
-/// leaves the whole verification to the caller.
+/// The only initializer whose callback receives the chain that BoringSSL verified. It is deprecated in favour of one
+/// that leaves the whole verification to the caller.
 private protocol ChainObserving {
   init(context: NIOSSLContext, serverHostname: String?, verificationCallback: NIOSSLVerificationCallback?) throws
 }

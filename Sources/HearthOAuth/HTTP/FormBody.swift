@@ -21,7 +21,7 @@ enum FormBody {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The fields of a form, with stream-safe texts. Returns nil if the bytes are not a form.
+  /// The fields of a form, with stream-safe texts. Returns `nil` if the bytes are not a form.
   static func decode(_ bytes: [UInt8]) -> [(String, String)]? {
     var fields: [(String, String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {
@@ -33,7 +33,8 @@ enum FormBody {
     return fields.isEmpty ? nil : fields
   }
 
-  /// Decodes as in RFC 3986, section 2.1. Returns nil if no two digits follow a percent sign, or the result is not UTF-8.
+  /// Decodes percent-encoding (RFC 3986, section 2.1). Returns `nil` if a percent sign lacks its two digits or the
+  /// result is not UTF-8.
   static func percentDecoded(_ text: some Sequence<UInt8>) -> String? {
     var result: [UInt8] = []
     var rest = Array(text)[...]

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Sends requests to APIs over kept connections, each account's by its own route.
+/// Sends requests to APIs over kept connections, with each account's own route.
 package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
   private let sender: HTTPSender
   private let routes = Mutex<[AccountName: (route: HTTPRoute, files: any FileSystem)]>([:])
@@ -10,7 +10,7 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
     self.sender = sender
   }
 
-  /// Sends the requests of an account over this route from now on. Its certificates and keys are read from `files`.
+  /// Sets the route of an account for all later requests. Its certificates and keys are read from `files`.
   package func route(_ account: AccountName, over route: HTTPRoute, files: any FileSystem) {
     routes.withLock { $0[account] = (route, files) }
   }
@@ -55,6 +55,6 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
 }
 
 extension HTTPExchange.Reading {
-  /// How much of a body is read if the status says enough (contract, section 6).
+  /// How much of a body is read if only the status matters (contract, section 6).
   static let statusSaysEnough = Self.beginning(limit: 64 << 10, time: .seconds(1))
 }

@@ -2,13 +2,13 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// An HTTP/1.1 connection that has been made, over which one request goes after the other. It is used on its event loop only.
+/// An open HTTP/1.1 connection, which carries one request at a time. It is used only on its event loop.
 final class HTTPConnection: ChannelDuplexHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundIn = Never
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// What other threads hold of a connection.
+  /// A reference to a connection, for other threads.
   struct Reference: Sendable {
     let channel: any Channel
     let handler: NIOLoopBound<HTTPConnection>
@@ -18,7 +18,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 
-  /// The server has closed the connection before the response was complete.
+  /// The server closed the connection before the response was complete.
   struct Closed: Error {}
 
   struct InvalidStatus: Error, CustomStringConvertible {
@@ -28,21 +28,22 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   private struct Current {
     let exchange: HTTPExchange
-    /// The end of the request has been written.
+    /// Whether the end of the request has been written.
     var isSent = false
-    /// Nothing more of the request's body is wanted, by the response's head.
+    /// Whether the head of the response means that the server wants no more of the request's body.
     var isRefused = false
-    /// The server keeps the connection open after the response.
+    /// Whether the server keeps the connection open after the response.
     var isKept = false
     var hasHead = false
-    /// The response is complete, and the request's body is not: a server that says yes early may still want all of it.
+    /// Whether the response is complete while the request's body is not. A server that answers with success early may
+    /// still need the whole body.
     var isAnswered = false
 
     /// Whether a complete response ends the exchange.
     var mayEnd: Bool { isSent || isRefused || exchange.isUpload }
   }
 
-  /// In bytes: a body goes in pieces, so that it shows whether it moves.
+  /// The size of a piece of the body, in bytes. Sending in pieces shows whether the body is moving.
   private static let pieceSize = 16 << 10
 
   private let overhead: OverheadGuard
@@ -58,7 +59,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     (self.overhead, self.isFree) = (overhead, isFree)
   }
 
-  /// Has the channel speak HTTP/1.1.
+  /// Adds HTTP/1.1 to the channel.
   static func add(
     to channel: any Channel, isFree: @escaping (HTTPConnection) -> Void
   ) throws -> HTTPConnection {
@@ -66,7 +67,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(connection.overhead)
     var encoder = HTTPRequestEncoder.Configuration()
-    // The sender knows better than the method's name whether there is a body.
+    // The sender knows whether there is a body; the method's name does not always tell.
     encoder.automaticallySetFramingHeaders = false
     try pipeline.addHTTPClientHandlers(encoderConfiguration: encoder)
     try pipeline.addHandler(connection)
@@ -102,7 +103,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     return true
   }
 
-  /// Closes the connection if no request comes by then.
+  /// Closes the connection if no request uses it within this time.
   func close(unlessUsedWithin time: TimeAmount) {
     closing?.cancel()
     closing = context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
@@ -119,7 +120,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 
-  /// Calls `done` when the network has taken it.
+  /// Writes a piece of the body. Calls `done` when the network has taken it.
   func write(_ piece: ByteBuffer, isLast: Bool, of exchange: HTTPExchange, done: @escaping () -> Void = {}) {
     guard let context, let current, current.exchange === exchange, !current.isSent, !current.isRefused else { return }
     if piece.readableBytes > 0 {
@@ -153,13 +154,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard let current else { return context.close(promise: nil) }
     switch part {
     case .head(let head):
-      // The parser passes over those that are informational, and lets others through that do not exist.
+      // The parser skips informational statuses, but lets invalid ones through.
       guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
       let isRefusal = current.exchange.received(head)
       self.current?.hasHead = true
       self.current?.isKept = head.isKeepAlive
       self.current?.isRefused = !current.isSent && isRefusal
-      // What follows is another protocol's.
+      // What follows belongs to another protocol.
       if head.status == .switchingProtocols { return complete(isKept: false) }
       if self.current?.mayEnd == true { current.exchange.limitResponse() }
     case .body(let piece): isPaused = !current.exchange.received(piece, mayEnd: current.mayEnd)
@@ -174,7 +175,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     let exchange = current?.exchange
     current = nil
     readOn()
-    // Before the caller is told, so that their next request finds it.
+    // First, so that the caller's next request finds the connection.
     if isKept { isFree(self) } else { context?.close(promise: nil) }
     exchange?.end(nil)
   }
@@ -186,7 +187,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     context?.close(promise: nil)
   }
 
-  /// Closes the connection if it is this request that is under way on it.
+  /// Closes the connection if it is carrying this request.
   func abandon(_ exchange: HTTPExchange) {
     guard current?.exchange === exchange else { return }
     current = nil
@@ -195,7 +196,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
-    // TCP has ended without TLS saying so, or while TLS was about to begin.
+    // TCP ended without a TLS close, or just before TLS began.
     case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel: fail(Closed())
     default: fail(error)
     }

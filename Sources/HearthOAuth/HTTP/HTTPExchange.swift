@@ -3,36 +3,36 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One request on its way to a server, and its response. It knows whether any part of it was written to a connection, so
-/// that "not sent" is certain: nothing is sent of a request that has ended before.
+/// One request on its way to a server, and its response. It knows whether any part of it was written to a connection,
+/// so that "not sent" is certain: a request that has ended before that is never sent.
 ///
-/// Bodies that go in pieces are not held beyond `APIRequest.pieceLimit`: no more of the request's body is taken before the
-/// network has it, and no more of the response's body is read before somebody asks for it.
+/// Bodies in pieces are buffered up to `APIRequest.pieceLimit`: the writer waits until the network has taken the rest,
+/// and the response is read only as fast as the caller asks for it.
 final class HTTPExchange: APIExchange {
-  /// How much of the response's body is read, in bytes, and for whom.
+  /// How much of the response's body is read, in bytes, and who reads it.
   enum Reading: Sendable {
-    /// The caller of `answer` needs the whole response in time. What exceeds the limit is cut off.
+    /// The caller of `answer` needs the whole response in time. The body is cut at the limit.
     case whole(limit: Int)
-    /// As `whole`, for a provider's answer. If the connection breaks off after the head, `HTTPResponse.breakOff` says so,
-    /// and what was read is returned: it may be a whole JSON value all the same.
+    /// As `whole`, for a provider's answer. If the connection breaks off after the head, the body so far is returned,
+    /// which may still be a whole JSON value, and `HTTPResponse.breakOff` says why.
     case document(limit: Int)
-    /// The caller of `answer` needs the status, and no more of the body is read, in bytes and in time, for reading on only
-    /// keeps the connection for the next request. A response that breaks off is returned as far as it was read, and the
-    /// time limit of the request begins anew as often as its own body moves.
+    /// The caller of `answer` needs only the status. The body is read up to these limits in bytes and time, only to
+    /// keep the connection for the next request. A response that breaks off is returned as far as it was read, and the
+    /// time limit of the request restarts whenever its own body moves.
     case beginning(limit: Int, time: Duration)
     /// The caller reads the body piece by piece.
     case pieces
   }
 
-  /// What leaves for the server.
+  /// What is sent to the server.
   struct Message: Sendable {
     let head: HTTPRequestHead
-    /// The body comes through `write` if this is nil.
+    /// The body; `nil` if it comes through `write`.
     let body: ByteBuffer?
   }
 
   private enum Phase {
-    /// There is no connection yet, or this one is being made.
+    /// There is no connection yet, or this one is still connecting.
     case waiting((any Channel)?)
     case sent(HTTPConnection.Reference)
     case over
@@ -40,45 +40,46 @@ final class HTTPExchange: APIExchange {
 
   private struct State {
     var phase = Phase.waiting(nil)
-    /// It has the token, and is dropped as soon as it has left or is not going to.
+    /// The request, which contains the token. It is dropped as soon as it has been sent or cannot be sent any more.
     var message: Message?
-    /// The head has left, and the body may follow.
+    /// Whether the head has been sent, so that the body may follow.
     var hasBegun = false
-    /// More of the body is to come.
+    /// Whether more of the body is to come.
     var isUpload: Bool
-    /// Bytes of the body that the network has not taken.
+    /// Bytes of the body that the network has not taken yet.
     var unsent = 0
-    /// The answer has come before the end of the body, the rest of which is not sent: it is a refusal, or has no body.
+    /// Whether the response, a refusal or one without a body, came before the end of the request's body, so that the
+    /// rest is not sent.
     var isRefused = false
 
     /// The response without its body.
     var response: HTTPResponse?
-    /// The response is complete, and only the request's body is still on its way.
+    /// Whether the response is complete and only the request's body is still being sent.
     var isAnswered = false
-    /// What was not read of the response's body.
+    /// The part of the response's body that the caller has not read yet.
     var unread = ByteBuffer()
     var isEmpty = false
-    /// No more is read before somebody has taken what there is.
+    /// Whether reading stops until the caller has taken what has been read.
     var isFull = false
 
     var end: Result<Void, ExchangeFailure>?
     var lastMoved: Timestamp
-    /// What ends the request if it takes too long.
+    /// The timers that end the request if it takes too long.
     var timers: [ClockTimer] = []
-    /// The tasks that wait until something of this has changed.
+    /// The tasks that wait for a change of this state.
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let reading: Reading
   private let isInPieces: Bool
-  /// The request's body goes in pieces: its writer learns from the response that no more is wanted.
+  /// Whether the request's body is sent in pieces. Its writer learns from the response when the server wants no more.
   let isUpload: Bool
   private let clock: any Clock
   private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   private let state: Mutex<State>
 
-  /// `explain` says what an error means for the request, and is called once at most. `isBegun` tells that a part of the
-  /// response may have been read.
+  /// `explain` says what an error means for the request, and is called at most once. `isBegun`: part of the response
+  /// may have been read.
   init(
     _ message: Message, reading: Reading, clock: any Clock,
     explain: @escaping @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
@@ -92,25 +93,25 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Its end
 
-  /// Why the caller has given up.
+  /// The caller has given up, for this reason.
   struct Cancelled: Error {
     let reason: String
   }
 
-  /// The rest of the response's body is not wanted.
+  /// The rest of the response's body is not needed.
   private struct TooLong: Error {}
 
   func cancel(_ reason: String) { end(Cancelled(reason: reason)) }
 
-  /// Ends the request unless it is over. After an error its connection is closed, so that nothing more is sent or read, and
-  /// the server does not take what it has of the body for all of it.
+  /// Ends the request unless it is over. After an error its connection is closed, so that nothing more is sent or read,
+  /// and the server does not mistake a partial body for the whole.
   func end(_ error: (any Error)?) {
     var phase = Phase.over
     var timers: [ClockTimer] = []
     change { state in
       phase = state.phase
       let wasSent = if case .sent = phase { true } else { false }
-      // The connection holds this exchange, and the message holds the token.
+      // The connection holds this exchange, and the message holds the token: release both.
       (state.phase, state.message) = (.over, nil)
       swap(&timers, &state.timers)
       state.end = outcome(of: state.isAnswered ? nil : error, &state.response, wasSent: wasSent)
@@ -119,7 +120,7 @@ final class HTTPExchange: APIExchange {
     guard error != nil else { return }
     switch phase {
     case .waiting(let channel): channel?.close(promise: nil)
-    // It may be another request's by then.
+    // By then the connection may carry another request.
     case .sent(let connection): connection.onLoop { $0.abandon(self) }
     case .over: break
     }
@@ -147,8 +148,8 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Limits of time
 
-  /// Ends the request when this time has passed since it began or, if the beginning of its response is enough, since it
-  /// last moved.
+  /// Ends the request after this time from its beginning or, if only the beginning of its response is needed, from its
+  /// last progress.
   func limit(to time: Duration) { limit(to: time, after: time) }
 
   private func limit(to time: Duration, after wait: Duration) {
@@ -172,12 +173,12 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Waiting
 
-  /// Changes nothing once the request is over.
+  /// Changes the state, unless the request is over.
   private func change(_ body: (inout State) -> Void) {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard state.end == nil else { return [] }
       body(&state)
-      // The caller of `answer` waits for the end alone.
+      // The caller of `answer` waits only for the end.
       guard isInPieces || state.end != nil else { return [] }
       defer { state.waiting = [] }
       return state.waiting
@@ -185,7 +186,7 @@ final class HTTPExchange: APIExchange {
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Returns what `read` finds in the state as soon as that is something.
+  /// Waits until `read` finds something in the state, and returns it.
   private func wait<Value: Sendable>(
     for read: (inout State) throws(ExchangeFailure) -> Value?
   ) async throws(ExchangeFailure) -> Value {
@@ -239,7 +240,7 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - The response
 
-  /// Returns the response as one. A caller that is cancelled is answered at once.
+  /// Returns the whole response. Returns at once if the calling task is cancelled.
   func answer() async throws(ExchangeFailure) -> HTTPResponse {
     await withTaskCancellationHandler {
       _ = try? await wait { state in state.end.map { _ in true } }
@@ -276,7 +277,7 @@ final class HTTPExchange: APIExchange {
         defer { state.isFull = false }
         return (bytes, state.isFull)
       }
-      // The server may have closed the connection then, before it had the rest of the body.
+      // The server may have closed the connection before it had the rest of the body.
       if state.isRefused, state.isEmpty { return (nil, false) }
       guard let end = state.end else { return nil }
       try end.get()
@@ -290,7 +291,7 @@ final class HTTPExchange: APIExchange {
 // MARK: - From the pool and the connection
 
 extension HTTPExchange {
-  /// Notes the connection that is being made for the request. Returns false if the request is over.
+  /// Records the connection that is being made for the request. Returns false if the request is over.
   func waits(for channel: any Channel) -> Bool {
     state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -299,7 +300,7 @@ extension HTTPExchange {
     }
   }
 
-  /// Returns what has to leave now, or nil if the request is over.
+  /// Returns what to send now, or `nil` if the request is over.
   func leaves(on connection: HTTPConnection.Reference) -> Message? {
     state.withLock { state in
       guard case .waiting = state.phase else { return nil }
@@ -308,10 +309,10 @@ extension HTTPExchange {
     }
   }
 
-  /// The head has left: a body that goes in pieces may follow.
+  /// Notes that the head has been sent: a body in pieces may follow.
   func began() { change { $0.hasBegun = true } }
 
-  /// The network has taken so many more bytes of the body.
+  /// Notes that the network has taken `count` more bytes of the body.
   func sent(_ count: Int) {
     let now: Timestamp? =
       switch reading {
@@ -325,18 +326,18 @@ extension HTTPExchange {
     }
   }
 
-  /// Returns whether nothing more of the request's body is wanted.
+  /// Returns whether the server wants no more of the request's body.
   func received(_ head: HTTPResponseHead) -> Bool {
     var isRefusal = head.status.code >= 300
     change { state in
-      // Whoever looks at the clock later finds the head.
+      // Read the clock inside the lock, so that whoever reads it later finds the head.
       let response = HTTPResponse(
         status: Int(head.status.code),
         headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.fieldValue) },
         receivedAt: clock.now())
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
-      // With such a status no more of the body is sent.
+      // After such a status the rest of the body is not sent.
       state.isRefused = state.isUpload && (isRefusal || state.isEmpty)
       isRefusal = isRefusal || state.isRefused
       if isInPieces { state.lastMoved = response.receivedAt }
@@ -344,16 +345,17 @@ extension HTTPExchange {
     return isRefusal
   }
 
-  /// The response is complete, and the request's body follows: whatever becomes of that, the server has answered.
+  /// Notes that the response is complete while the request's body is still being sent: however that ends, the server
+  /// has answered.
   func answered() { state.withLock { $0.isAnswered = true } }
 
-  /// The request has left, and its response has begun: little more time is given to that.
+  /// The request has been sent and its response has begun: allow only a little more time.
   func limitResponse() {
     if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no answer within \(time)") } }
   }
 
-  /// Returns false if no more is to be read before `HTTPConnection.readOn()`. What is too long ends the request if it
-  /// `mayEnd`, and is dropped while the request's own body is on its way.
+  /// Returns false if no more is to be read before `HTTPConnection.readOn()`. A body beyond the limit ends the request
+  /// if it `mayEnd`, and is dropped while the request's own body is still being sent.
   func received(_ piece: ByteBuffer, mayEnd: Bool) -> Bool {
     switch reading {
     case .whole(let limit), .document(let limit), .beginning(let limit, _):

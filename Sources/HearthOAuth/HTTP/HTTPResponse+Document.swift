@@ -4,12 +4,12 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// The answer of a provider as a document: unpacked, and whole.
+/// A provider's answer as a document: decompressed, and complete.
 extension HTTPResponse {
-  /// Whether `document` has anything to do.
+  /// Whether `document` has to do anything.
   var needsWork: Bool { breakOff != nil || isPacked }
 
-  /// Unpacks the body, up to `limit` bytes. If the connection broke off, the body has to be a whole JSON value.
+  /// Decompresses the body, up to `limit` bytes. If the connection broke off, the body must be a whole JSON value.
   func document(limit: Int) throws(ExchangeFailure) -> HTTPResponse {
     var response = isPacked ? unpacked(limit: limit) : self
     guard let breakOff else { return response }
@@ -18,33 +18,34 @@ extension HTTPResponse {
     return response
   }
 
-  /// The coding of a body that is packed and could not be unpacked (RFC 9110, section 8.4.1), or nil.
+  /// The coding of a body that could not be decompressed (RFC 9110, section 8.4.1), or `nil`.
   var coding: String? {
     if body.starts(with: Self.gzipMagic) { return "gzip" }
     let named = header("Content-Encoding")?.lowercased()
     return ["br", "deflate", "zstd", "compress"].first { $0 == named }
   }
 
-  /// Whether the body is an object or an array. Only they show by themselves where they end: the number 12 may be the
-  /// beginning of 123.
+  /// Whether the body is an object or an array. Other values do not show where they end: 12 may be the beginning of
+  /// 123.
   var isWholeJSON: Bool {
     guard let value = JSONValue(parsing: body) else { return false }
     if case .array = value { return true }
     return value.object != nil
   }
 
-  /// RFC 1952, section 2.3.1.
+  /// The first bytes of gzip (RFC 1952, section 2.3.1).
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
 
-  /// The bytes decide, since some servers pack without a header, and some proxies unpack and leave the header. Nothing that
-  /// a provider answers unpacked begins like this.
+  /// Whether the body is compressed. The bytes decide, since some servers compress without a header, and some proxies
+  /// decompress and leave the header. No uncompressed answer of a provider begins like this.
   private var isPacked: Bool {
     if body.starts(with: Self.gzipMagic) { return true }
     // RFC 1950, section 2.2: 8 is the method of every zlib stream.
     return header("Content-Encoding")?.lowercased() == "deflate" && body.first.map { $0 & 0x0F == 8 } == true
   }
 
-  /// What cannot be unpacked stays as it is, unless what has come of it is whole.
+  /// Decompresses the body. Leaves it unchanged if that fails, unless the part that was decompressed is a whole JSON
+  /// value.
   private func unpacked(limit: Int) -> HTTPResponse {
     let channel = EmbeddedChannel(handler: NIOHTTPResponseDecompressor(limit: .size(limit)))
     defer { _ = try? channel.finish(acceptAlreadyClosed: true) }

@@ -1,8 +1,8 @@
 import HearthCore
 import NIOSSL
 
-/// How one account's requests travel, to its provider and to APIs: the authorities it trusts, the certificate it shows,
-/// and the proxy.
+/// How one account's requests reach its provider and APIs: the authorities it trusts, the certificate it presents, and
+/// the proxy.
 package struct HTTPRoute: Hashable, Sendable {
   /// A certificate and its key, for servers that ask for one (RFC 8705, section 2).
   package struct Identity: Hashable, Sendable {
@@ -10,14 +10,14 @@ package struct HTTPRoute: Hashable, Sendable {
     let key: ClientFile
   }
 
-  /// Certificates in PEM, trusted in place of the system's.
+  /// Certificates in PEM that are trusted instead of the system's.
   package var authorities: ClientFile?
   package var identity: Identity?
-  /// One of these keys must be in a server's chain, unless there are none.
+  /// Keys of which a server's chain must contain one; no check if empty.
   package var pins: Set<CertificatePin> = []
   package var proxy = ProxyChoice.direct
 
-  /// Reads the certificates and keys as they are in `files` now.
+  /// Makes the plan for a URL. Reads the certificates and keys from `files` each time.
   func plan(for url: HTTPURL, files: any FileSystem) async throws(RefreshFailure) -> ConnectionPlan {
     var plan = ConnectionPlan(to: url.origin)
     plan.proxy = try proxy.proxy(for: url.origin)

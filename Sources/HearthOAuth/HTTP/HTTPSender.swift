@@ -9,13 +9,13 @@ import NIOSSL
 
 /// Sends one request and returns its response, or says whether the server can have seen the request.
 ///
-/// The sender follows no redirect but those of documents that providers publish, repeats nothing, decompresses nothing but
-/// documents, and speaks HTTP/1.1. `shutdown()` must be called before the sender is released.
+/// The sender retries nothing, speaks HTTP/1.1, and follows redirects and decompresses only for documents that
+/// providers publish. Call `shutdown()` before releasing the sender.
 package final class HTTPSender: Sendable {
   /// How requests share connections.
   package enum Connections: Sendable {
-    /// Each request makes its own, so that it is not lost on a stale one, and asks for an answer that is not compressed: for
-    /// providers.
+    /// A new one for each request, for providers: a request must not get lost on a stale connection. Asks for an
+    /// uncompressed answer.
     case fresh
     /// Kept open for the next request: for APIs.
     case kept
@@ -27,10 +27,10 @@ package final class HTTPSender: Sendable {
     var headers: [APIRequest.Header] = []
     var body: [UInt8] = []
     var reading = HTTPExchange.Reading.document(limit: 1 << 20)
-    /// The connection that it needs, or nil for a direct one.
+    /// The connection that the request needs, or `nil` for a direct one.
     var plan: ConnectionPlan?
 
-    /// Whom it is sent to, and how, for messages.
+    /// The server and the proxy, for messages.
     fileprivate var place: String { "\(url.origin)" + (plan?.proxy.map { " through the proxy \($0)" } ?? "") }
   }
 
@@ -39,8 +39,8 @@ package final class HTTPSender: Sendable {
   private let connections: Connections
   private let userAgent: String
 
-  /// `userAgent` is product and version, like `hearth/1.0`. Accounts that name no authorities trust `authorities`. A
-  /// connection is kept open without a request for `idleTime`.
+  /// `userAgent` is product and version, like `hearth/1.0`. Accounts that name no authorities trust `authorities`. An
+  /// unused connection is kept open for `idleTime`.
   package init(
     connections: Connections, userAgent: String, clock: any Clock,
     authorities: SystemAuthorities = SystemAuthorities([:]), connectTimeout: Duration = .seconds(10),
@@ -49,8 +49,8 @@ package final class HTTPSender: Sendable {
     self.connections = connections
     self.userAgent = userAgent
     self.clock = clock
-    // The callers decide when to try again and how much runs at once, and a hanging response of one account must not
-    // keep another account from its connection: there are as many connections as there are requests.
+    // There are as many connections as requests: the callers limit how many run at once, and one account's hanging
+    // response must not keep a connection from another account.
     pool = ConnectionPool(
       TLSContexts(authorities), timeout: .milliseconds(connectTimeout.wholeMilliseconds),
       idleTime: connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : nil)
@@ -59,10 +59,10 @@ package final class HTTPSender: Sendable {
   /// Closes every connection; requests in flight fail.
   package func shutdown() async { await pool.shutdown() }
 
-  /// `timeout` is for the whole exchange, from the look-up of the name to the last byte of the response. If only the
-  /// beginning of that is read, it is for each step of the request's body and, after its last byte, for the response.
-  /// A document that is whole counts however its connection ended, whatever length the server had announced, and is
-  /// unpacked.
+  /// Sends a request and returns the response. `timeout` is for the whole exchange, from the name lookup to the last
+  /// byte of the response. If only the beginning of the response is read, the timeout is for each step of the request's
+  /// body and, after its last byte, for the response. A whole document counts however its connection ended and whatever
+  /// length the server announced, and is decompressed.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let exchange = exchange(for: request, upload: nil)
     exchange.limit(to: timeout)
@@ -72,7 +72,7 @@ package final class HTTPSender: Sendable {
     return try await response.read { (response) throws(ExchangeFailure) in try response.document(limit: limit) }
   }
 
-  /// Begins a request that is read in pieces. `upload` is nil if the request has its own body.
+  /// Begins a request that is read in pieces. `upload` is `nil` if the request has its own body.
   func begin(_ request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
     let exchange = exchange(for: request, upload: upload)
     start(exchange, request)
@@ -84,7 +84,7 @@ package final class HTTPSender: Sendable {
     pool.send(exchange, over: request.plan ?? ConnectionPlan(to: request.url.origin))
   }
 
-  /// A header, such as that with the token, cannot be sent.
+  /// A header, such as the one with the token, contains a character that cannot be sent.
   private struct ControlCharacter: Error {}
 
   private func exchange(for request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
@@ -96,7 +96,7 @@ package final class HTTPSender: Sendable {
         switch error {
         case let error as HTTPExchange.Cancelled: error.reason
         case let error as OverheadGuard.TooMuch: error.description
-        // How the connection broke is not useful to callers.
+        // Callers do not need to know how the connection broke.
         case _ where isBegun: "the answer broke off"
         default: Self.describe(error).withoutStop
         }
@@ -111,7 +111,7 @@ package final class HTTPSender: Sendable {
     if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: userAgent) }
     if connections == .fresh {
       headers.replaceOrAdd(name: "Connection", value: "close")
-      // Nobody but Hearth reads these answers: as they are (RFC 9110, section 12.5.3).
+      // Only Hearth reads these answers, so compression is not needed (RFC 9110, section 12.5.3).
       headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
     }
     headers.remove(name: "Transfer-Encoding")
@@ -119,7 +119,7 @@ package final class HTTPSender: Sendable {
     switch upload {
     case .chunked: headers.add(name: "Transfer-Encoding", value: "chunked")
     case .sized(let count): headers.add(name: "Content-Length", value: "\(count)")
-    // A server may expect a body with such a method (RFC 9110, section 8.6).
+    // With such a method a server may expect a body (RFC 9110, section 8.6).
     case nil where !request.body.isEmpty || !["GET", "HEAD", "DELETE", "TRACE"].contains(request.method):
       headers.add(name: "Content-Length", value: "\(request.body.count)")
     case nil: break
@@ -128,7 +128,7 @@ package final class HTTPSender: Sendable {
       version: .http1_1, method: HTTPMethod(rawValue: request.method), uri: request.url.target, headers: headers)
   }
 
-  /// What went wrong, in words that contain nothing of the request.
+  /// Describes an error without any content of the request.
   private static func describe(_ error: any Error) -> String {
     switch error {
     case let error as NIOHTTP1ProxyConnectHandler.Error where error == .proxyAuthenticationRequired():
@@ -163,8 +163,8 @@ package final class HTTPSender: Sendable {
     }
   }
 
-  /// The errors of BoringSSL are long, and one word of them tells the reason: `CERTIFICATE_VERIFY_FAILED`. The names of
-  /// other errors mean something to programmers only.
+  /// Describes other errors. BoringSSL's are long, and one word of them gives the reason: `CERTIFICATE_VERIFY_FAILED`.
+  /// The names of the rest mean something only to programmers.
   private static func describe(other text: String, isTLS: Bool) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
       if text.hasPrefix("handshakeFailed") { return "TLS failed: it ends the handshake" }
@@ -177,7 +177,7 @@ package final class HTTPSender: Sendable {
 }
 
 extension Origin {
-  /// Host and port as the `Host` header has them (RFC 9110, section 7.2).
+  /// Host and port in the form of the `Host` header (RFC 9110, section 7.2).
   fileprivate var authority: String {
     String(description.dropFirst(scheme.count + 3))
   }

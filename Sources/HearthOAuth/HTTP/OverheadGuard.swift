@@ -1,16 +1,15 @@
 import NIOCore
 import NIOHTTP1
 
-/// Fails a connection whose server sends little else than what surrounds content: informational responses, extensions of
-/// chunks, or trailers. Nothing else bounds their number, and reading them keeps a processor busy for as long as the
-/// server likes.
+/// Fails a connection if its server sends mostly overhead: informational responses, chunk extensions or trailers.
+/// Nothing else limits their number, and reading them would keep a processor busy for as long as the server likes.
 final class OverheadGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// In bytes; several times what the parser takes for the header of a response.
+  /// In bytes; several times what the parser accepts as the header of a response.
   static let limit = 256 << 10
-  /// One byte of content allows for so many around it, since a chunk may be as short as that.
+  /// The overhead that each byte of content allows, since a chunk may hold a single byte.
   private static let allowance = 16
 
   struct TooMuch: Error, CustomStringConvertible {
@@ -19,10 +18,10 @@ final class OverheadGuard: ChannelInboundHandler {
     }
   }
 
-  /// What has been read of this response, in bytes, less what its content allows for.
+  /// The overhead of this response so far, in bytes, minus what its content allows.
   private var overhead = 0
 
-  /// The parser has found this in what was read.
+  /// Notes a part that the parser has found.
   func found(_ part: HTTPClientResponsePart) {
     switch part {
     case .head: break

@@ -11,11 +11,11 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   }
 
   let kind: Kind
-  /// An IPv6 address without its brackets.
+  /// The host; an IPv6 address has no brackets.
   let host: String
   let port: Int
 
-  /// Why a text does not name a proxy, as the end of a sentence that contains nothing of the text.
+  /// Why a text does not name a proxy, as the end of a sentence that repeats nothing of the text.
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -56,10 +56,10 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     return Secret(user + ":" + (decoded.count > 1 ? decoded[1] : ""))
   }
 
-  /// Without user name and password.
+  /// Host and port, without user name and password.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// The proxy is on this machine, so that nobody can listen to unencrypted requests.
+  /// Whether the proxy is on this machine, so that nobody can listen to unencrypted requests.
   var isLoopback: Bool { host == "::1" || (try? HTTPURL("http://\(description)/")) != nil }
 
   /// The value of `Proxy-Authorization` (RFC 7617, section 2).

@@ -4,11 +4,11 @@ import HearthCore
 package enum ProxyChoice: Hashable, Sendable {
   case direct
   case named(Proxy)
-  /// The proxy that the environment names, as curl reads it.
+  /// The proxy that the environment names, read as curl does.
   case environment(ProxyEnvironment)
 
-  /// The proxy for requests to `origin`, if there is one. Plain HTTP is for this machine, and uses a proxy only if that is
-  /// on this machine too.
+  /// The proxy for requests to `origin`, if there is one. Plain HTTP is only for this machine, and uses a proxy only if
+  /// that is also on this machine.
   func proxy(for origin: Origin) throws(RefreshFailure) -> Proxy? {
     let proxy: Proxy?
     switch self {
@@ -20,8 +20,9 @@ package enum ProxyChoice: Hashable, Sendable {
   }
 }
 
-/// The proxies in the environment variables `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, and in those of lower case, which
-/// win. `http_proxy` is read in lower case only, since a request's `Proxy:` header can set the other for a CGI program.
+/// The proxies in the environment variables `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; their lower-case forms win.
+/// `http_proxy` is read only in lower case, because a request's `Proxy:` header can set the other form for a CGI
+/// program.
 package struct ProxyEnvironment: Hashable, Sendable {
   private struct Setting: Hashable, Sendable {
     let variable: String

@@ -1,8 +1,8 @@
 import Glibc
 import HearthCore
 
-/// The hosts of `NO_PROXY`, which are connected to directly, as curl reads them: names with their subdomains, addresses and
-/// networks in CIDR notation, each perhaps with a port, or `*` for all hosts.
+/// The hosts of `NO_PROXY`, which are connected to directly. It is read as curl does: names with their subdomains,
+/// addresses and networks in CIDR notation, each with an optional port, or `*` for all hosts.
 struct ProxyExceptions: Hashable, Sendable {
   private let entries: [String]
 
@@ -22,7 +22,7 @@ struct ProxyExceptions: Hashable, Sendable {
     }
   }
 
-  /// The host without the brackets of an IPv6 address or the full stop at the end of a name.
+  /// The host without an IPv6 address's brackets or a name's final full stop.
   private static func bare(_ host: Substring) -> Substring {
     if host.hasPrefix("["), host.hasSuffix("]") { return host.dropFirst().dropLast() }
     return host.hasSuffix(".") ? host.dropLast() : host

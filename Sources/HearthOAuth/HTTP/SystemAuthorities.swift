@@ -1,8 +1,8 @@
 import FoundationEssentials
 import NIOSSL
 
-/// The authorities that are trusted if an account names none: the system's, or in their place those that the
-/// environment variables `SSL_CERT_FILE` and `SSL_CERT_DIR` name (SSL_CTX_set_default_verify_paths(3)).
+/// The authorities that are trusted if an account names none: the system's, or those that the environment variables
+/// `SSL_CERT_FILE` and `SSL_CERT_DIR` name instead (SSL_CTX_set_default_verify_paths(3)).
 package struct SystemAuthorities: Hashable, Sendable {
   private let file: String?
   private let folders: [String]
@@ -17,7 +17,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
   }
 
-  /// What is trusted now. It reads the disk.
+  /// The authorities that are trusted now. Reads the disk.
   func roots() throws -> NIOSSLTrustRoots {
     guard file != nil || !folders.isEmpty else { return .default }
     var certificates: [NIOSSLCertificate] = []
@@ -27,8 +27,8 @@ package struct SystemAuthorities: Hashable, Sendable {
       }
       certificates = found
     }
-    // Every file that holds certificates counts, whatever its name: OpenSSL asks for names that are hashes, and many
-    // such folders were never given any.
+    // Every file that holds certificates counts, whatever its name. OpenSSL requires hashed names, which many such
+    // folders never had.
     for folder in folders {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       for name in names.filter({ !$0.hasPrefix(".") }).sorted() {

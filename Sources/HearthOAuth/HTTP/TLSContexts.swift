@@ -1,20 +1,20 @@
 import NIOSSL
 import Synchronization
 
-/// The TLS library's contexts of the configurations that were used last: to make one takes milliseconds, since it reads
-/// every authority that is trusted.
+/// The TLS library's contexts of the most recently used configurations. Making one takes milliseconds, because it reads
+/// every trusted authority.
 final class TLSContexts: Sendable {
   private static let limit = 16
 
   private let authorities: SystemAuthorities
-  /// From the one that was used last.
+  /// The most recently used one is first.
   private let known = Mutex<[NIOSSLContext]>([])
 
   init(_ authorities: SystemAuthorities) {
     self.authorities = authorities
   }
 
-  /// It reads the disk, and must not be called on an event loop.
+  /// Reads the disk. Do not call it on an event loop.
   func context(for configuration: TLSConfiguration) throws -> NIOSSLContext {
     var configuration = configuration
     if configuration.trustRoots == nil { configuration.trustRoots = try authorities.roots() }

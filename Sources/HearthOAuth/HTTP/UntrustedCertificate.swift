@@ -1,13 +1,14 @@
 import Glibc
 import NIOSSL
 
-/// A certificate that BoringSSL does not accept in a server's chain. Its own error says only that the chain was refused.
+/// A certificate in a server's chain that BoringSSL does not accept. Its own error says only that the chain was
+/// refused.
 struct UntrustedCertificate: Error, CustomStringConvertible {
   enum Reason: Hashable, Sendable {
     /// In seconds since 1970.
     case expired(at: Int)
     case notYetValid(before: Int)
-    /// Nobody whom this machine or the account trusts vouches for it.
+    /// No authority that this machine or the account trusts has signed it.
     case unknownAuthority
   }
 

@@ -1,10 +1,10 @@
 import NIOSSL
 import SwiftASN1
 
-/// A certificate in a trusted chain that is too weak to vouch for a server, by the measure of OpenSSL's security level 2
-/// (SSL_CTX_set_security_level(3)): 112 bits, which is RSA with 2048 bits and no signature over SHA-1 or MD5.
+/// A certificate in a trusted chain that is too weak by OpenSSL's security level 2 (SSL_CTX_set_security_level(3)): 112
+/// bits, which means RSA with 2048 bits and no signature over SHA-1 or MD5.
 ///
-/// BoringSSL, which verifies the chain, has no such measure.
+/// BoringSSL, which verifies the chain, has no security levels.
 struct WeakCertificate: Error, CustomStringConvertible {
   enum Weakness: Hashable, Sendable {
     case shortKey(bits: Int)
@@ -14,7 +14,7 @@ struct WeakCertificate: Error, CustomStringConvertible {
   }
 
   let weakness: Weakness
-  /// The server's own, and not that of an authority above it.
+  /// Whether it is the server's own certificate and not that of an authority.
   let isServers: Bool
 
   var description: String {
@@ -30,10 +30,10 @@ struct WeakCertificate: Error, CustomStringConvertible {
 
   static let minimumRSABits = 2048
 
-  /// Throws if a certificate of the chain, which is from the root to the server's own, is too weak.
+  /// Throws if a certificate of the chain is too weak. The chain is ordered from the root to the server's own.
   static func check(_ chain: [NIOSSLCertificate]) throws(WeakCertificate) {
     for (place, certificate) in chain.enumerated() {
-      // Nobody relies on the signature of a root: it is trusted because the system says so.
+      // The signature of a root does not matter: it is trusted because the system says so.
       guard let weakness = weakness(of: certificate, isRoot: place == 0) else { continue }
       throw WeakCertificate(weakness: weakness, isServers: place == chain.count - 1)
     }
@@ -51,7 +51,7 @@ struct WeakCertificate: Error, CustomStringConvertible {
     return isRoot || strongSignatures.contains(signature) ? nil : .signature(name(of: signature))
   }
 
-  /// The length of the modulus, in a BIT STRING with an RSAPublicKey (RFC 8017, appendix A.1.1).
+  /// The length of the modulus in a BIT STRING with an RSAPublicKey (RFC 8017, appendix A.1.1), in bits.
   private static func rsaBits(_ bitString: ASN1Node) -> Int? {
     guard let bits = try? ASN1BitString(derEncoded: bitString), let key = try? DER.parse(bits.bytes),
       case .primitive(let modulus)? = key.part(0)?.content
@@ -60,8 +60,8 @@ struct WeakCertificate: Error, CustomStringConvertible {
     return digits.first.map { digits.count * 8 - $0.leadingZeroBitCount }
   }
 
-  /// RFC 8017 (RSA; PSS is taken by BoringSSL with SHA-256 and better alone), RFC 5758 (ECDSA), RFC 8410 (Ed25519) and
-  /// RFC 9881 (ML-DSA).
+  /// RFC 8017 (RSA; BoringSSL accepts PSS only with SHA-256 and better), RFC 5758 (ECDSA), RFC 8410 (Ed25519) and RFC
+  /// 9881 (ML-DSA).
   private static let strongSignatures: Set<ASN1ObjectIdentifier> = [
     [1, 2, 840, 113549, 1, 1, 10], [1, 2, 840, 113549, 1, 1, 11], [1, 2, 840, 113549, 1, 1, 12],
     [1, 2, 840, 113549, 1, 1, 13], [1, 2, 840, 113549, 1, 1, 14],

@@ -1,5 +1,5 @@
 extension ProviderPreset {
-  /// Providers whose endpoints are named here, by name.
+  /// Providers with fixed endpoints, sorted by name.
   static let oauthProviders = [
     // https://developer.amazon.com/docs/login-with-amazon/authorization-code-grant.html#using-refresh-tokens and
     // …/retrieve-code-other-platforms-cbl-docs.html
@@ -11,9 +11,9 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, redirect: .localhost, deviceDialect: .draft,
       userInfoSubjectField: "user_id", apiOrigins: ["https://api.amazon.com"]),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
-    // The client's secret is a JWT of its own, signed with ES256, for https://appleid.apple.com and at most six months.
-    // The endpoints are named because Apple publishes them at the addresses of more than one issuer. A browser is sent
-    // back by https to a domain only ("Configuring your environment for Sign in with Apple").
+    // The client's secret is a JWT that the client signs with ES256 for https://appleid.apple.com, valid for at most six
+    // months. The endpoints are listed because Apple publishes them at the addresses of more than one issuer. The
+    // redirect must go to a domain, over https ("Configuring your environment for Sign in with Apple").
     Self(
       name: "apple",
       place: .endpoints(
@@ -22,7 +22,7 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"],
       redirect: nil),
     // https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/
-    // The code unauthorized_client, which elsewhere is about a client, is about a refresh token too.
+    // The code unauthorized_client, elsewhere about the client, can also be about the refresh token.
     Self(
       name: "atlassian",
       place: .endpoints(
@@ -49,8 +49,8 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"],
       redirect: .localhost, apiOrigins: ["https://api.dropboxapi.com", "https://content.dropboxapi.com"]),
     // https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html and …/oauth-redirect-uri.html
-    // A request names its redirect address by a name that eBay has given (RuName). A token of the type "User Access Token"
-    // is sent as Bearer. A refresh token lives for 18 months, however often it is used.
+    // A request gives its redirect address as a name that eBay assigned (RuName). A token of the type "User Access
+    // Token" is sent as Bearer. A refresh token lives for 18 months, however often it is used.
     Self(
       name: "ebay",
       place: .endpoints(
@@ -58,7 +58,7 @@ extension ProviderPreset {
         authorization: "https://auth.ebay.com/oauth2/authorize"),
       rotation: .never, clientAuthentication: .basic, redirect: nil, apiOrigins: ["https://api.ebay.com"]),
     // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
-    // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not run out and have no refresh token.
+    // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not expire and have no refresh token.
     // Errors have the status 200.
     Self(
       name: "github",
@@ -80,7 +80,7 @@ extension ProviderPreset {
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
       ], apiOrigins: ["https://api.hubapi.com"]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
-    // A client with a secret that sends a code_verifier is refused as invalid_client
+    // A client with a secret that also sends a code_verifier is refused as invalid_client
     // (https://github.com/nextauthjs/next-auth/issues/8831).
     Self(
       name: "linkedin",
@@ -116,8 +116,8 @@ extension ProviderPreset {
         userInfo: "https://api.spotify.com/v1/me"),
       rotation: .asConfigured, userInfoSubjectField: "id", apiOrigins: ["https://api.spotify.com"]),
     // https://developers.strava.com/docs/authentication/
-    // Errors are a list of resource, field and code. While an access token has more than an hour left, a refresh brings
-    // the same one again.
+    // Errors are a list of resource, field and code. While an access token has more than an hour left, a refresh
+    // returns the same one.
     Self(
       name: "strava",
       place: .endpoints(
@@ -131,8 +131,8 @@ extension ProviderPreset {
         ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
       ], userInfoSubjectField: "id", apiOrigins: ["https://www.strava.com"]),
     // https://dev.twitch.tv/docs/authentication/refresh-tokens/ and …/getting-tokens-oauth/
-    // Errors have a status and a message, and no code. The refresh token of a public client ends with its use, those of
-    // others do not. A request for a device code names "scopes".
+    // Errors have a status and a message, but no code. A public client's refresh token can be used once; others can be
+    // reused. A request for a device code calls its scopes "scopes".
     Self(
       name: "twitch",
       place: .endpoints(
@@ -147,8 +147,9 @@ extension ProviderPreset {
         ResponseRule(phrase: "missing client", means: .misconfigured),
       ], apiOrigins: ["https://api.twitch.tv"]),
     // https://developer.withings.com/api-reference#operation/oauth2-refreshaccesstoken and …/developer-guide/faq/faq/
-    // The grant is within "body". Errors have the status 200, a number in "status" and a sentence in "error". The old
-    // refresh token ends with the use of the new access token, or eight hours later. Addresses of this machine are refused.
+    // The grant is inside "body". Errors have the status 200, a number in "status" and a sentence in "error". The old
+    // refresh token ends when the new access token is first used, or eight hours later. Redirects to this machine are
+    // refused.
     Self(
       name: "withings",
       place: .endpoints(
@@ -162,9 +163,9 @@ extension ProviderPreset {
         ResponseRule(phrase: "client ID", means: .misconfigured),
       ], apiOrigins: ["https://wbsapi.withings.net"]),
     // https://www.zoho.com/accounts/protocol/oauth/web-apps/access-token-expiry.html and
-    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in has milliseconds. Errors have the status 200.
-    // The account names the endpoints of another data centre. Without access_type there is no refresh token, and no new one
-    // without prompt (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
+    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in is in milliseconds. Errors have the
+    // status 200. Accounts in another data centre set the endpoints themselves. Without access_type there is no refresh
+    // token, and without prompt no new one (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
     Self(
       name: "zoho",
       place: .endpoints(

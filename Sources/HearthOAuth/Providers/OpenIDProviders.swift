@@ -1,7 +1,7 @@
 import HearthCore
 
 extension ProviderPreset {
-  /// Providers whose endpoints are discovered, by name.
+  /// Providers with discovered endpoints, sorted by name.
   static let openIDProviders = [
     // https://auth0.com/docs/secure/tokens/refresh-tokens
     // Errors have the status 403. The issuer ends with a slash.
@@ -10,28 +10,27 @@ extension ProviderPreset {
       offlineScopes: ["offline_access"],
       responseRules: [
         ResponseRule(codes: ["invalid_grant"], phrase: "user is blocked", means: .accountDisabled),
-        // This is the response to a wrong secret; what an Action denies has a description of its own.
+        // The answer to a wrong secret. When an Action denies access, the description is its own.
         ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
       ]),
     // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html and
-    // …/cognito-user-pools-app-idp-settings.html; …/token-revocation.html: the other refresh tokens issued to the user are
-    // not affected.
+    // …/cognito-user-pools-app-idp-settings.html; …/token-revocation.html: the user's other refresh tokens stay valid.
     Self(
       name: "cognito",
       place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
       rotation: .asConfigured, revokesOneGrant: true, redirect: .localhost),
-    // https://forgejo.org/docs/latest/user/oauth2-provider/, whose code is that of Gitea.
+    // https://forgejo.org/docs/latest/user/oauth2-provider/; shares Gitea's code.
     Self(name: "forgejo", place: .ownIssuer(example: "https://git.example.org/"), rotation: .asConfigured),
     // https://docs.gitea.com/development/oauth2-provider and
     // https://github.com/go-gitea/gitea/blob/main/routers/web/auth/oauth2_provider.go
-    // A refresh token that is spent or is none is refused as unauthorized_client. The old one ends with a new one where the
-    // instance says so (INVALIDATE_REFRESH_TOKENS).
+    // An invalid or used refresh token is refused as unauthorized_client. The old token ends with a new one only if the
+    // instance sets INVALIDATE_REFRESH_TOKENS.
     Self(name: "gitea", place: .ownIssuer(example: "https://git.example.com"), rotation: .asConfigured),
     // https://docs.gitlab.com/api/oauth2/
-    // The account names the issuer of an instance of its own.
+    // For a self-managed instance, the account sets the issuer.
     Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always, apiOrigins: ["https://gitlab.com"]),
     // https://developers.google.com/identity/protocols/oauth2/web-server#offline
-    // A refresh that names scopes which Google does not know, such as offline_access, is rejected as invalid_scope.
+    // A refresh with scopes that Google does not know, such as offline_access, is rejected as invalid_scope.
     Self(
       name: "google", place: .issuer("https://accounts.google.com"), rotation: .never, clientAuthentication: .post,
       authorizationParameters: ["access_type": "offline", "prompt": "consent"],
@@ -41,30 +40,30 @@ extension ProviderPreset {
       ], apiOrigins: ["https://www.googleapis.com", "https://gmail.googleapis.com", "https://people.googleapis.com"],
       mailDomains: ["gmail.com", "googlemail.com"]),
     // https://indigo-iam.github.io/v/current/docs/
-    // The token endpoint is MITREid Connect's, which says with 401 and invalid_token that a refresh token has run out or is
-    // unknown, and repeats it.
+    // The token endpoint is MITREid Connect's, which answers 401 and invalid_token to every use of an expired or
+    // unknown refresh token.
     Self(
       name: "indigo-iam", place: .ownIssuer(example: "https://iam.example.org/"), rotation: .asConfigured,
       offlineScopes: ["offline_access"], finalErrors: ["invalid_token"]),
     // https://www.keycloak.org/docs/latest/server_admin/#_timeouts
-    // Without offline_access the refresh token ends with the session in the browser, and the response says when.
+    // Without offline_access the refresh token ends with the browser session; the response says when.
     Self(
       name: "keycloak", place: .ownIssuer(example: "https://id.example.com/realms/example"), rotation: .asConfigured,
       responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
     // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
-    // "common" stands for all tenants; an account of one tenant names the issuer of that tenant. A refresh token is not
-    // revoked by its use, and the scopes have to be named again (AADSTS90009, AADSTS90023), offline_access with them, which
-    // no response lists and without which there is no new refresh token. Of http://localhost the port is ignored
+    // "common" stands for all tenants; an account of one tenant sets that tenant's issuer. Using a refresh token does
+    // not revoke it. Each refresh must name the scopes again (AADSTS90009, AADSTS90023), and also offline_access, which
+    // no response lists and without which there is no new refresh token. For http://localhost the port is ignored
     // (https://learn.microsoft.com/entra/identity-platform/reply-url).
     Self(
       name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,
       sendsScopeOnRefresh: true, offlineScopes: ["offline_access"],
       redirect: RedirectAddress(host: "localhost", path: ""),
       responseRules: [
-        // A client that asks too often gets invalid_grant, and the same token works again after some minutes.
+        // A client that asks too often gets invalid_grant; the same token works again after some minutes.
         ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50196", means: .unavailable),
         ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50057", means: .accountDisabled),
-        // Conditional access rejects the device or the network, and not the token, which works again in the office.
+        // Conditional access rejects the device or the network, not the token, which works again in the office.
         ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
         ResponseRule(phrase: "AADSTS53003", means: .unclear),
       ], apiOrigins: ["https://graph.microsoft.com"],
@@ -76,15 +75,15 @@ extension ProviderPreset {
       revokesOneGrant: true,
       offlineScopes: ["offline_access"]),
     // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
-    // An access token lives as long as the session timeout of the organization (two hours by default), which no
-    // response states. The account names a domain of its own as the issuer. A refresh token is revoked with its access
+    // An access token lives as long as the organization's session timeout (two hours by default), which no response
+    // states. An account with its own domain sets that as the issuer. Revoking a refresh token also revokes its access
     // tokens (https://developer.salesforce.com/docs/platform/mobile-sdk/guide/oauth-revoking-tokens.html).
     Self(
       name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,
       clientAuthentication: .post, revokesOneGrant: true, offlineScopes: ["refresh_token"], redirect: .localhost,
       defaultLifetime: .seconds(3600),
       responseRules: [
-        // This is about the address and the time of the request, and not about the token.
+        // This is about the address and the time of the request, not about the token.
         ResponseRule(codes: ["invalid_grant"], phrase: "ip restricted", means: .unclear),
         ResponseRule(codes: ["inactive_user"], means: .accountDisabled),
         ResponseRule(codes: ["rate_limit_exceeded"], means: .unavailable),

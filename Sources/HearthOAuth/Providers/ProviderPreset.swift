@@ -1,29 +1,29 @@
 package import HearthCore
 
-/// What is known of a provider beforehand: where it answers, and in what it differs from others.
+/// What Hearth knows about a provider in advance: its endpoints, and how it differs from others.
 ///
-/// The keys of an account win over its preset. A new provider gets an entry in `OpenIDProviders.swift` or
+/// An account's own keys win over its preset. To add a provider, add an entry in `OpenIDProviders.swift` or
 /// `OAuthProviders.swift`.
 package struct ProviderPreset: Sendable {
   package enum Place: Sendable {
     /// The endpoints are discovered at this issuer (`oidc`).
     case issuer(String)
-    /// Each customer has an issuer, which the account names (`oidc`).
+    /// Each customer has an issuer, which the account sets (`oidc`).
     case ownIssuer(example: String)
-    /// The endpoints are these (`oauth2`).
+    /// The endpoints are fixed (`oauth2`).
     case endpoints(ProviderEndpoints)
-    /// The token endpoint is Google's own, or the emulator's that the account names (`firebase`).
+    /// The token endpoint is Google's own, or that of an emulator that the account names (`firebase`).
     case firebase
   }
 
   package enum Rotation: Hashable, Sendable {
-    /// Each refresh brings a new refresh token, and the old one ends.
+    /// Each refresh returns a new refresh token, and the old one ends.
     case always
-    /// Each refresh may bring a new one, and the old one goes on for a while or for good.
+    /// Each refresh may return a new one, and the old one stays valid for a while or for good.
     case lenient
-    /// The refresh token stays as it is.
+    /// The refresh token never changes.
     case never
-    /// As the provider's administrator has set it.
+    /// The provider's administrator decides.
     case asConfigured
   }
 
@@ -33,46 +33,48 @@ package struct ProviderPreset: Sendable {
   package let rotation: Rotation
   /// How clients authenticate.
   package var clientAuthentication = ClientAuthentication.Method.auto
-  /// A refresh names the scopes that were granted, and the `offlineScopes`. One that names none asks for those of the grant
-  /// (RFC 6749, section 6): few providers need them named again, and some reject names that are for signing in only.
+  /// Whether a refresh names the granted scopes and the `offlineScopes`. One that names none asks for those of the
+  /// grant (RFC 6749, section 6): few providers need them named again, and some reject scopes that are only for
+  /// sign-in.
   package var sendsScopeOnRefresh = false
-  /// A revocation ends the grant of the token that is named, and no other grant of the same user.
+  /// Whether a revocation ends only the grant of that token and no other of the same user.
   package var revokesOneGrant = false
-  /// Scopes without which there is no refresh token.
+  /// Scopes without which the provider gives no refresh token.
   package var offlineScopes: [String] = []
-  /// Further fields of the authorization request, without which there is no refresh token.
+  /// Extra fields of the authorization request without which the provider gives no refresh token.
   package var authorizationParameters: [String: String] = [:]
-  /// Further fields of every token request, which the provider wants.
+  /// Extra fields that the provider requires in every token request.
   package var tokenParameters: [String: String] = [:]
-  /// Where the provider sends a browser back that signs in: an address of this machine, as the provider takes it for
-  /// registration, or nil if it takes none.
+  /// Where the provider sends the browser after a sign-in: an address on this machine, in the form in which the
+  /// provider registers it, or `nil` if it accepts none.
   package var redirect: RedirectAddress? = RedirectAddress()
-  /// The provider knows PKCE, or ignores it (RFC 7636).
+  /// Whether authorization requests use PKCE, which the provider supports or ignores (RFC 7636).
   package var usesCodeChallenge = true
   package var deviceDialect = DeviceDialect.standard
-  /// How long an access token lives if the response does not tell it.
+  /// How long an access token lives if the response does not say.
   package var defaultLifetime: Duration?
-  /// Error codes of its own that end a session.
+  /// The provider's own error codes that end a session.
   package var finalErrors: Set<String> = []
-  /// What its errors mean if they differ from those of others.
+  /// What the provider's errors mean if they differ from the standard.
   package var responseRules: [ResponseRule] = []
   /// The field of the UserInfo response that names the user.
   package var userInfoSubjectField = "sub"
-  /// Where its APIs answer, for a new account that names none itself. Others of the provider's APIs may answer elsewhere.
+  /// The origins of its APIs, for a new account that sets none itself. Some of the provider's APIs may have other
+  /// origins.
   package var apiOrigins: [String] = []
-  /// The domains of the mail addresses that it gives to everybody.
+  /// The domains of the mail addresses that it gives to the public.
   package var mailDomains: [String] = []
 
   package static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
   package static let all = (openIDProviders + oauthProviders + [firebase]).sorted { $0.name < $1.name }
 
-  /// Sorted.
+  /// The names of all presets, sorted.
   package static var names: [String] { all.map(\.name) }
 
   /// https://firebase.google.com/docs/reference/rest/auth#section-refresh-token
   ///
-  /// Its rules are for every account of the type `firebase`, with or without the key `provider`.
+  /// Its rules apply to every account of the type `firebase`, with or without the key `provider`.
   static let firebase = Self(
     name: "firebase", place: .firebase, rotation: .never, clientAuthentication: .none,
     responseRules: [
@@ -88,14 +90,14 @@ package struct ProviderPreset: Sendable {
 }
 
 extension ProviderPreset {
-  /// For every account of an OAuth provider, with or without a preset.
+  /// Rules for every account of an OAuth provider, with or without a preset.
   static let rulesOfAll = [
-    // Salesforce says so to the second of two requests with one token, such as our own repeat of one whose reply was lost
-    // (https://github.com/segmentio/action-destinations/pull/2300).
+    // Salesforce gives this answer to the second of two requests with one token, such as Hearth's retry of a request
+    // whose answer was lost (https://github.com/segmentio/action-destinations/pull/2300).
     ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
   ]
 
-  /// Reads the key `provider`. Returns nil if it is missing.
+  /// Reads the key `provider`. Returns `nil` if it is missing.
   init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard let name = try table.string(.provider) else { return nil }
     guard let preset = Self.named(name) else { throw table.unknown(name, for: .provider, allowed: Self.names) }
@@ -111,20 +113,20 @@ extension ProviderPreset {
     }
   }
 
-  /// Whether an account of another type may have the preset, since its provider is asked in the same way.
+  /// Whether an account of this type may use the preset: all OAuth types ask a provider in the same way.
   func suits(_ type: AccountType) -> Bool { type == accountType || type.isOAuth && accountType.isOAuth }
 
-  /// The issuer that all customers have, if it is the same.
+  /// The issuer, if all customers share one.
   package var issuer: String? {
     if case .issuer(let text) = place { text } else { nil }
   }
 
-  /// An issuer such as each customer has of his own, if that is so.
+  /// An example of an issuer, if each customer has one.
   package var issuerExample: String? {
     if case .ownIssuer(let example) = place { example } else { nil }
   }
 
-  /// The keys that an account with this preset has to have.
+  /// The keys that an account with this preset must have.
   package var requiredKeys: [ProviderKey] {
     let client: [ProviderKey] =
       clientAuthentication == .apple ? [.clientID, .clientKeyFile, .clientKeyID, .teamID] : [.clientID]
@@ -135,7 +137,7 @@ extension ProviderPreset {
     }
   }
 
-  /// The keys that its provider asks most clients for.
+  /// The keys that most clients of the provider need.
   package var usualKeys: [ProviderKey] {
     switch clientAuthentication {
     case .basic, .post: [.clientSecretFile]
@@ -149,7 +151,7 @@ extension ProviderPreset {
 }
 
 extension ProviderConfiguration {
-  /// Adds what the preset knows. The account's own lifetime and parameters win.
+  /// Applies the preset. The account's own lifetime and parameters win.
   mutating func apply(_ preset: ProviderPreset) {
     self.preset = preset.name
     authorizationParameters.merge(preset.authorizationParameters) { own, _ in own }
@@ -165,12 +167,12 @@ extension ProviderConfiguration {
 }
 
 extension RedirectAddress {
-  /// For providers that take no address of the loopback interface for registration, but its name.
+  /// For providers that register `localhost` but no loopback IP address.
   static let localhost = RedirectAddress(host: "localhost")
 }
 
 extension ProviderPreset.Place {
-  /// Endpoints as texts, which a test reads.
+  /// Endpoints from texts. A test parses all of them.
   static func endpoints(
     token: String, authorization: String, device: String? = nil, revocation: String? = nil, userInfo: String? = nil
   ) -> Self {

@@ -5,18 +5,18 @@ import HearthCore
 /// 3.1.2.1).
 struct AuthorizationRequest {
   let redirectURI: String
-  /// 256 random bits each, as RFC 7636, section 4.1 recommends for the verifier.
+  /// 256 random bits each; RFC 7636, section 4.1 recommends this for the verifier.
   let state = Secret(Base64URL.random(bytes: 32))
   let codeVerifier = Secret(Base64URL.random(bytes: 32))
-  /// The nonce, if an ID token is asked for.
+  /// The nonce, if the request asks for an ID token.
   let nonce: Secret?
-  /// Without `client_id`, which the authentication of a pushed request may bring itself.
+  /// The fields without `client_id`, which the client authentication of a pushed request may add.
   let fields: [(String, String)]
-  /// The fields without the scopes that nobody has configured, if there are any.
+  /// The fields without the scopes that Hearth adds itself, or `nil` if it adds none.
   let fallback: [(String, String)]?
 
-  /// `offlineScopes` are asked for besides, with the consent that `offline_access` needs unless the preset says otherwise
-  /// (OpenID Connect Core, section 11). `parameters` are further fields from the configuration.
+  /// `offlineScopes` are requested in addition, with the consent that `offline_access` requires unless the preset says
+  /// otherwise (OpenID Connect Core, section 11). `parameters` are extra fields from the configuration.
   init(
     redirectURI: String, scopes: [String], offlineScopes: [String] = [], asksConsent: Bool = false,
     hasCodeChallenge: Bool, parameters: [String: String]
@@ -39,10 +39,10 @@ struct AuthorizationRequest {
     fallback = offlineScopes.isEmpty ? nil : fields(scopes, parameters)
   }
 
-  /// What a provider that repeats its input must not bring into a message.
+  /// The secrets of the request, which must not appear in messages if a provider repeats its input.
   var secrets: [Secret] { [state, codeVerifier, nonce].compactMap(\.self) }
 
-  /// The endpoint's own query stays (RFC 6749, section 3.1).
+  /// Appends the fields to the endpoint, which keeps its own query (RFC 6749, section 3.1).
   static func url(_ endpoint: HTTPURL, with fields: [(String, String)]) -> String {
     let base = endpoint.description
     let separator = !base.contains("?") ? "?" : base.hasSuffix("?") || base.hasSuffix("&") ? "" : "&"

@@ -1,13 +1,13 @@
 import HearthCore
 
-/// An ID token, taken apart (OpenID Connect Core, section 2; RFC 7515, section 7.1). Nothing of it is checked yet.
+/// A parsed ID token (OpenID Connect Core, section 2; RFC 7515, section 7.1). Nothing in it has been checked yet.
 struct IDToken {
   /// `alg` (RFC 7515, section 4.1.1).
   let algorithm: String
   /// `kid` (RFC 7515, section 4.1.4).
   let keyID: String?
   let claims: JSONValue
-  /// Header and claims as they were signed.
+  /// The header and claims that were signed.
   let signedBytes: [UInt8]
   let signature: [UInt8]
 
@@ -19,7 +19,7 @@ struct IDToken {
       let claims = Base64URL.decode(parts[1]).flatMap({ JSONValue(parsing: $0) }), claims.object != nil,
       let signature = Base64URL.decode(parts[2]), let algorithm = header["alg"]?.text
     else { throw .unreadable }
-    // RFC 7515, section 4.1.11: what must be understood and is not.
+    // A header that must be understood, but is not (RFC 7515, section 4.1.11).
     guard header["crit"] == nil else { throw .critical }
     (self.algorithm, keyID, self.signature) = (algorithm, header["kid"]?.text, signature)
     self.claims = claims.withoutNulls
@@ -27,7 +27,7 @@ struct IDToken {
   }
 }
 
-/// Why an ID token is not accepted, as it follows "The ID token from …".
+/// Why an ID token is not accepted, as the end of a sentence that begins "The ID token from …".
 struct IDTokenFault: Error, Hashable {
   let text: String
 
@@ -57,19 +57,19 @@ struct IDTokenFault: Error, Hashable {
   static func fromFuture(by clock: Clock) -> Self { Self("was issued in the future\(clock.rawValue) (iat)") }
   static func notYetValid(by clock: Clock) -> Self { Self("is not valid yet\(clock.rawValue) (nbf)") }
 
-  /// Whose clock says so.
+  /// The clock that an ID token was compared with.
   enum Clock: String {
-    /// The response that brought the token told the time.
+    /// The response that brought the token contained the time.
     case provider = ", by the provider's own clock"
     case machine = ", by this machine's clock, which may be wrong"
   }
 
-  /// The name is shown only if it looks like one.
+  /// The name is quoted only if it looks like one.
   static func algorithm(_ name: String) -> Self {
     let isName = name.utf8.count <= 8 && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
     return Self("is signed in a way that Hearth does not accept (alg\(isName ? " " + name : ""))")
   }
 
-  /// The keys cannot be requested, for a reason in a sentence.
+  /// The keys cannot be requested. `reason` is a sentence.
   static func keys(_ reason: String) -> Self { Self("cannot be checked (\(reason.withoutStop))") }
 }

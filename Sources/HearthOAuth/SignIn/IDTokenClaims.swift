@@ -1,27 +1,27 @@
 import Crypto
 import HearthCore
 
-/// What the claims of an ID token have to agree with (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11; RFC 7519,
-/// section 4.1.5).
+/// Checks the claims of an ID token (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11; RFC 7519, section
+/// 4.1.5).
 struct IDTokenClaims {
-  /// How far two clocks may be apart.
+  /// How far two clocks may be apart, in seconds.
   static let leeway = 60.0
 
-  /// The provider's name, if it is known.
+  /// The issuer's name, if it is known.
   let issuer: IssuerName?
   let client: String
   /// The nonce of the request, if one was sent.
   let nonce: Secret?
-  /// A provider of OpenID Connect repeats the nonce; one whose endpoints are configured may be none, and LinkedIn's ID
-  /// tokens have no nonce.
+  /// An OpenID Connect provider repeats the nonce. A provider with configured endpoints may not be one, and LinkedIn's
+  /// ID tokens have no nonce.
   let isNonceRequired: Bool
   let accessToken: Secret
-  /// How long ago the person may have been asked who they are, in seconds, if that was asked for (`max_age`).
+  /// How long ago the person may have authenticated, in seconds, if the request set a limit (`max_age`).
   var maximumAge: Double?
-  /// By the provider's clock, or by this machine's if the provider has told no time.
+  /// The time by the provider's clock, or by this machine's if the provider sent none.
   let now: Timestamp
   var clock = IDTokenFault.Clock.provider
-  /// For whom the account asks for tokens, besides the client itself.
+  /// The audiences that the account asks for, in addition to the client itself.
   var audiences: Set<String> = []
 
   func check(_ token: IDToken) throws(IDTokenFault) {
@@ -43,9 +43,10 @@ struct IDTokenClaims {
     }
   }
 
-  /// The token is for the client, or was issued to it for an audience that the account asks for. Others beside the client
-  /// have to be known, or the client has to be named as the party that it was issued to (rules 3 to 5). The issuer is
-  /// known: Oracle's ID tokens are for it, too ("Identity Token" of Oracle Identity Cloud Service).
+  /// Checks that the token is for the client, or was issued to it for an audience that the account asks for. Other
+  /// audiences must be known, or the token must name the client as the party that it was issued to (rules 3 to 5). The
+  /// issuer counts as known: it is also an audience of Oracle's ID tokens ("Identity Token" of Oracle Identity Cloud
+  /// Service).
   private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
     let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
     let (party, isOurs) = (claims["azp"], claims["azp"]?.name == client)
@@ -70,8 +71,8 @@ struct IDTokenClaims {
     }
   }
 
-  /// The left half of the access token's hash, by the hash function of the signature (OpenID Connect Core, section
-  /// 3.1.3.6). Ed25519 has SHA-512 in it (RFC 8032, section 5.1).
+  /// The left half of the access token's hash, with the hash function of the signature (OpenID Connect Core, section
+  /// 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032, section 5.1).
   static func hash(of accessToken: Secret, by algorithm: String) -> String {
     let bytes = Array(accessToken.reveal().utf8)
     let hash: [UInt8] =

@@ -3,11 +3,11 @@ import HearthCore
 
 /// Validates the ID tokens that come with a sign-in (OpenID Connect Core, section 3.1.3.7).
 struct IDTokenValidator: Sendable {
-  /// What is expected of the ID token of one sign-in.
+  /// What the ID token of one sign-in must contain.
   struct Expectation {
     /// The nonce of the request, if one was sent.
     let nonce: Secret?
-    /// The provider has to send one (OpenID Connect Core, section 3.1.3.3).
+    /// Whether the provider must send an ID token (OpenID Connect Core, section 3.1.3.3).
     let isRequired: Bool
     /// `max_age` of the authorization request, in seconds, if it has one (OpenID Connect Core, section 3.1.2.1).
     var maximumAge: Double?
@@ -19,12 +19,12 @@ struct IDTokenValidator: Sendable {
   let issuer: IssuerName?
   let keys: PublicKeySet
 
-  /// Requests the keys, unless they are known.
+  /// Requests the keys, unless they are known already.
   func prepare(for endpoints: ProviderEndpoints) async throws(RefreshFailure) {
     if let url = endpoints.keys { _ = try await keys.keys(at: url) }
   }
 
-  /// The user whom the ID token names, or nil if there is no ID token and none is required.
+  /// The user whom the ID token names, or `nil` if there is no ID token and none is required.
   func subject(
     of response: TokenResponse, expecting expected: Expectation, at endpoints: ProviderEndpoints
   ) async throws(SignInFailure) -> Subject? {
@@ -48,8 +48,8 @@ struct IDTokenValidator: Sendable {
     }
   }
 
-  /// A token that came over TLS from the token endpoint itself need not be signed by a known key (rule 6); so that is not
-  /// asked if the provider publishes none. One that says itself that it is not signed is never accepted.
+  /// Checks the signature. A token that came over TLS from the token endpoint itself needs no signature by a known key
+  /// (rule 6), so this is skipped if the provider publishes no keys. A token with `alg` none is never accepted.
   private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
     switch token.algorithm {
     case let name where name.lowercased() == "none": throw .unsigned
@@ -58,7 +58,7 @@ struct IDTokenValidator: Sendable {
         if endpoints.keys == nil { return }
         throw .noSharedSecret
       }
-      // Not jwt-kit's, which stops the process in a debug build where the secret is shorter than the hash. Providers
+      // jwt-kit's function would stop the process in a debug build if the secret is shorter than the hash. Providers
       // choose the secret, and the key is never one of the provider's public keys.
       let key = SymmetricKey(data: Array(secret.reveal().utf8))
       guard HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: key)
@@ -71,14 +71,14 @@ struct IDTokenValidator: Sendable {
 
   private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(IDTokenFault) {
     var wasTried = false
-    // The second time they are requested anew, for a key that is not known yet.
+    // The second time, the keys are requested again, in case the provider has a new one.
     for isFresh in [false, true] {
       let candidates = token.candidates(in: try await published(at: url, isFresh: isFresh))
       for key in candidates where await key.verifies(token.signature, of: token.signedBytes, by: token.algorithm) {
         return
       }
       wasTried = wasTried || !candidates.isEmpty
-      // The key that the token names is the one, whatever is published by now.
+      // This is the key that the token names, whatever is published by now.
       if candidates.contains(where: { $0.id != nil && $0.id == token.keyID }) { break }
     }
     throw wasTried ? .forged : .unknownKey
@@ -102,10 +102,11 @@ struct IDTokenValidator: Sendable {
 }
 
 extension IDToken {
-  /// The keys that may have signed it: the one that it names, or, if it names none, each one of its algorithm (OpenID
-  /// Connect Core, section 10.1). A key without a name may be meant by any: providers with a single key often publish it so.
+  /// The keys that may have signed the token: the one that it names or, if it names none, each one of its algorithm
+  /// (OpenID Connect Core, section 10.1). A key without a name always counts: providers with a single key often publish
+  /// it so.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
-    // No provider has so many at once, and to try each one takes its time.
+    // No provider has so many keys at once, and trying each one takes time.
     Array(keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }.prefix(32))
   }
 }

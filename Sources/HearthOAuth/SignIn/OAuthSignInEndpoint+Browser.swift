@@ -31,7 +31,7 @@ extension OAuthSignInEndpoint {
     let secrets = [code, signIn.codeVerifier, signIn.state] + [signIn.nonce].compactMap(\.self)
     let answer: OAuthTokenEndpoint.Answer
     do {
-      // The code can be spent once: what else is needed has to be there first.
+      // The code works only once: have everything else ready first.
       if signIn.nonce != nil { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
       answer = try await tokens.ask(fields, for: nil, secrets: secrets)
     } catch {
@@ -49,8 +49,8 @@ extension OAuthSignInEndpoint {
 
   // MARK: - Pushed requests
 
-  /// Pushes the request if the provider offers it, and returns the fields that stand for it (RFC 9126, section 4). Returns
-  /// It is nil if it is not offered, or not to this client.
+  /// Pushes the request if the provider offers it, and returns the fields that stand for it (RFC 9126, section 4).
+  /// Returns `nil` if pushing is not offered, or not to this client.
   private func pushed(
     _ request: AuthorizationRequest, to endpoints: ProviderEndpoints, isFallback: Bool = false
   ) async throws(SignInFailure) -> [(String, String)]? {
@@ -77,12 +77,12 @@ extension OAuthSignInEndpoint {
 }
 
 extension TokenRejection {
-  /// Whether the provider refuses that this client pushes its request, and not the request: then the browser takes it. A
-  /// request that is wrong in itself is refused in the browser too, and is better told here; what cannot be answered now
-  /// may be later.
+  /// Whether the provider refuses pushing by this client, not the request itself: then the browser carries the request.
+  /// A request that is wrong in itself would also fail in the browser, so it is reported here, and so is an error that
+  /// may pass.
   ///
-  /// Providers that offer this to all in their discovery document take it from clients that authenticate only (Auth0,
-  /// "Pushed Authorization Requests"), and tell a public client so with `invalid_client` or `invalid_request`.
+  /// Providers that offer pushing to all in their discovery document accept it only from clients that authenticate
+  /// (Auth0, "Pushed Authorization Requests"), and answer a public client with `invalid_client` or `invalid_request`.
   fileprivate func isAboutPushing(by client: OAuthClient) -> Bool {
     switch response.status {
     case 404, 405, 501: return true
@@ -98,7 +98,7 @@ extension TokenRejection {
 }
 
 extension ProviderEndpoints {
-  /// RFC 9207, section 2.4.
+  /// How to check the issuer in the redirect (RFC 9207, section 2.4).
   fileprivate var issuerCheck: BrowserSignIn.IssuerCheck {
     guard let issuer else { return .none }
     return namesIssuer ? .required(issuer) : .ifPresent(issuer)

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The code for another device (RFC 8628).
+/// Sign-in with a code on another device (RFC 8628).
 extension OAuthSignInEndpoint {
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     let endpoints = try await endpoints()
@@ -28,7 +28,7 @@ extension OAuthSignInEndpoint {
   func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
     let answer: OAuthTokenEndpoint.Answer
     do {
-      // The code can be spent once: what else is needed has to be there first.
+      // The code works only once: have everything else ready first.
       if scopes.contains("openid") { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
       answer = try await tokens.ask(fields(ofPoll: signIn), for: nil, secrets: [signIn.deviceCode])
     } catch {
@@ -66,7 +66,7 @@ extension OAuthSignInEndpoint {
 }
 
 extension DeviceSignIn {
-  /// The longest that a code is waited for.
+  /// The longest time to wait for a code.
   static let longestLifetime = Duration.seconds(86_400)
 
   /// RFC 8628, section 3.2. Google writes `verification_url`, as drafts of the RFC did.
@@ -93,7 +93,7 @@ extension DeviceSignIn {
       interval: max(interval, .seconds(1)))
   }
 
-  /// A page that a browser may open, perhaps at some place in it. Returns nil if the text is no such page.
+  /// A page that a browser may open, with or without a fragment. Returns `nil` if the text is not such an address.
   private static func page(_ text: String) -> String? {
     let base = text.prefix { $0 != "#" }
     guard let url = try? HTTPURL(String(base)), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }

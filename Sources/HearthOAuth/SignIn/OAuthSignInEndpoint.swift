@@ -1,17 +1,18 @@
 import HearthCore
 
-/// Signs in at an OAuth 2.0 provider, by browser or by a code for another device (RFC 6749, section 4.1; RFC 8628).
+/// Signs in at an OAuth 2.0 provider, with a browser or with a code on another device (RFC 6749, section 4.1; RFC
+/// 8628).
 struct OAuthSignInEndpoint: SignInEndpoint {
-  /// Its discovery is that of the account's refreshes too.
+  /// The account's token endpoint; refreshes share its discovery.
   let tokens: OAuthTokenEndpoint
   let settings: SignInSettings
-  /// Further fields of the authorization request.
+  /// Extra fields of the authorization request.
   let authorizationParameters: [String: String]
   let idTokens: IDTokenValidator
 
   var redirect: RedirectAddress { settings.redirect ?? RedirectAddress() }
 
-  /// The grant for user name and password must not be used (RFC 9700, section 2.4).
+  /// False: the grant for user name and password must not be used (RFC 9700, section 2.4).
   var takesPassword: Bool { false }
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
@@ -19,13 +20,13 @@ struct OAuthSignInEndpoint: SignInEndpoint {
       message: "Hearth cannot sign in to an OAuth provider with a password: sign in by browser or by device code.")
   }
 
-  /// The configured scopes. An account of an OpenID provider that names none asks for what every request to one has (OpenID
-  /// Connect Core, section 3.1.2.1).
+  /// The configured scopes. If the account of an OpenID provider names none, `openid`, which every OpenID request must
+  /// have (OpenID Connect Core, section 3.1.2.1).
   var scopes: [String] { tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes }
 
-  /// Further scopes without which many providers give no refresh token: the preset's, else `offline_access` if the account
-  /// names no scopes and the provider offers it (OpenID Connect Core, section 11). If the provider refuses them, it is asked
-  /// once more without.
+  /// Extra scopes without which many providers give no refresh token: the preset's, else `offline_access` if the
+  /// account names no scopes and the provider offers it (OpenID Connect Core, section 11). If the provider refuses
+  /// them, Hearth asks once more without them.
   func offlineScopes(at endpoints: ProviderEndpoints) -> [String] {
     guard settings.offlineScopes.isEmpty else { return settings.offlineScopes.filter { !scopes.contains($0) } }
     let isOpen = tokens.client.scopes.isEmpty && isDiscovered
@@ -41,7 +42,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
           + "browser.")
     }
     var fields = [("client_id", tokens.client.id)]
-    // As any token, it goes to no other origin than those that were named at sign-in.
+    // Like any token, it goes only to origins that were known at sign-in.
     if let signedOut, let idToken = signedOut.grant.idToken, signedOut.mayReach(page.origin) {
       fields.insert(("id_token_hint", idToken.secret.reveal()), at: 0)
     }
@@ -60,8 +61,8 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// Says that there is no such flow, because `name` is missing from the configuration or from what the issuer says of
-  /// itself.
+  /// The error that a flow is not available because `name` is missing from the configuration or from the issuer's
+  /// discovery document.
   func missing(_ name: String, for flow: String) -> SignInFailure {
     switch tokens.source {
     case .named:
@@ -74,7 +75,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// A request to another endpoint than the token endpoint, and its response's reader.
+  /// Sends a request to an endpoint other than the token endpoint. Returns the response and its reader.
   func ask(
     _ fields: [(String, String)], at url: HTTPURL, of endpoints: ProviderEndpoints, secrets own: [Secret]
   ) async throws(SignInFailure) -> (response: HTTPResponse, reader: TokenResponseReader) {
@@ -89,7 +90,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// The grant in an answer of the token endpoint, checked.
+  /// Reads and checks the grant in an answer of the token endpoint.
   func grant(
     in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
   ) async throws(SignInFailure) -> TokenResponse {
@@ -101,7 +102,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
         response.subject = subject
       }
     } catch {
-      // Whose the grant is was said by a token that is not believed: it may be anybody's.
+      // The user is unknown: the token that named them is not trusted.
       response.subject = nil
       throw .unusable(response, message: error.message)
     }
@@ -110,7 +111,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
 }
 
 extension TokenRejection {
-  /// The provider refuses a scope that was asked for (RFC 6749, section 4.1.2.1; RFC 8628, section 3.2; RFC 9126, section
-  /// 2.3).
+  /// Whether the provider refuses a requested scope (RFC 6749, section 4.1.2.1; RFC 8628, section 3.2; RFC 9126,
+  /// section 2.3).
   var isAboutScope: Bool { error.codes.contains("invalid_scope") }
 }

@@ -1,12 +1,12 @@
 import HearthCore
 import JWTKit
 
-/// A key of a provider, as its JWKS document has it (RFC 7517, section 4).
+/// A key from a provider's JWKS document (RFC 7517, section 4).
 struct PublicKey: Hashable {
   let id: String?
   private let fields: JSONValue
 
-  /// Fails for what is no key for signatures.
+  /// Fails if the value is not a signature key.
   init?(_ value: JSONValue) {
     guard value.object != nil, value["use"]?.text ?? "sig" == "sig" else { return nil }
     (id, fields) = (value["kid"]?.text, value)
@@ -23,7 +23,7 @@ struct PublicKey: Hashable {
 
   static func knows(_ algorithm: String) -> Bool { types[algorithm] != nil }
 
-  /// Whether the key is for signatures of this algorithm, so that none is mistaken for another's.
+  /// Whether the key is for signatures of this algorithm, so that no key is used with another's algorithm.
   func fits(_ algorithm: String) -> Bool {
     guard let (type, curve) = Self.types[algorithm], fields["kty"]?.text == type, fields["crv"]?.text == curve else {
       return false
@@ -32,7 +32,7 @@ struct PublicKey: Hashable {
     return Self.plain(own) == Self.plain(algorithm)
   }
 
-  /// Whether the signature of these bytes is this key's.
+  /// Whether this key made the signature of these bytes.
   func verifies(_ signature: [UInt8], of bytes: [UInt8], by algorithm: String) async -> Bool {
     let name = Self.plain(algorithm)
     guard fits(algorithm), let jwkAlgorithm = JWK.Algorithm(rawValue: name) else { return false }

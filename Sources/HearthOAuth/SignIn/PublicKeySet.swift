@@ -3,7 +3,7 @@ import Synchronization
 
 /// The keys that a provider signs with (RFC 7517, section 5), requested once an hour.
 ///
-/// While the provider cannot be reached, the keys that are known are used.
+/// While the provider cannot be reached, the last known keys stay in use.
 final class PublicKeySet: Sendable {
   private struct Known {
     let url: HTTPURL
@@ -20,7 +20,7 @@ final class PublicKeySet: Sendable {
 
   func keys(at url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let known = known.withLock { $0?.url == url ? $0 : nil }
-    // A clock that was set back makes the age negative; then the keys are requested again too.
+    // The age is negative after the clock was set back; then the keys are also requested again.
     if let known, .zero ..< .seconds(3600) ~= exchange.sender.clock.now() - known.at { return known.keys }
     do {
       return try await fetch(url)
@@ -30,7 +30,7 @@ final class PublicKeySet: Sendable {
     }
   }
 
-  /// Asks again, for a key that is not known: providers change their keys.
+  /// Requests the keys again, because providers change them.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let failure = "The provider's keys cannot be loaded"
     let document = try await exchange.sender.document(

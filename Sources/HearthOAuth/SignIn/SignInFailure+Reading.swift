@@ -1,7 +1,7 @@
 import HearthCore
 
 extension SignInFailure {
-  /// A request that brought no answer, or could not be made.
+  /// The failure of a request that got no answer or could not be made.
   init(_ failure: RefreshFailure) {
     switch failure {
     case .unreachable(let message), .unanswered(let message): self = .unavailable(message: message, retryAfter: nil)
@@ -12,7 +12,7 @@ extension SignInFailure {
   }
 }
 
-/// What a request of a sign-in is for.
+/// The purpose of a request during a sign-in.
 enum SignInStep {
   case pushedRequest, code, deviceCode, poll, password
 
@@ -37,7 +37,7 @@ enum SignInStep {
   }
 }
 
-/// What an error means to a sign-in.
+/// What an error means for a sign-in.
 enum SignInMeaning {
   /// RFC 8628, section 3.5.
   case pending, slowDown, expired
@@ -50,7 +50,7 @@ enum SignInMeaning {
 }
 
 extension TokenResponseReader {
-  /// The grant in an answer to a sign-in, or what its rejection means.
+  /// Reads the grant in an answer to a sign-in, or throws what its rejection means.
   func grant(
     in response: HTTPResponse, else meaning: @escaping @Sendable (TokenRejection) -> SignInFailure
   ) async throws(SignInFailure) -> TokenResponse {
@@ -73,7 +73,7 @@ extension TokenRejection {
     }
     if isPage { return .unavailable }
     if content != nil { return .refused }
-    // A preset knows of a code that means something else here.
+    // The preset knows codes that mean something else here.
     switch meaning {
     case .accountDisabled: return step == .password && isWrongPassword ? .denied : .accountDisabled
     case .misconfigured where rules.contains { $0.fits(error) }: return .misconfigured
@@ -93,7 +93,7 @@ extension TokenRejection {
     return isExpired ? .expired : .refused
   }
 
-  /// `origin` has answered so.
+  /// The failure for this answer of `origin`.
   func signInFailure(of origin: Origin, at step: SignInStep) -> SignInFailure {
     switch signInMeaning(at: step) {
     case .denied where step == .password:
@@ -117,7 +117,7 @@ extension TokenRejection {
     }
   }
 
-  /// Why a poll brings no grant (RFC 8628, section 3.5).
+  /// Why a poll returned no grant (RFC 8628, section 3.5).
   func pollFailure(of origin: Origin) -> SignInFailure {
     switch signInMeaning(at: .poll) {
     case .pending: .pending(.pending)
@@ -139,15 +139,15 @@ extension TokenRejection {
     case "slow_down": .slowDown
     // The second is Microsoft's.
     case "access_denied", "authorization_declined": .denied
-    // The second is Microsoft's too.
+    // The second is also Microsoft's.
     case "expired_token", "code_expired": .expired
     case "temporarily_unavailable", "server_error": .unavailable
     default: nil
     }
   }
 
-  /// A backend, or Firebase, says that there is no such user with this password. A backend's codes are its own, so that
-  /// its 401 and 403 say it; Firebase's are in "Sign in with email / password" of its REST reference.
+  /// Whether a backend or Firebase says that no such user has this password. A backend has codes of its own, so only
+  /// its 401 and 403 count; Firebase's are listed in "Sign in with email / password" of its REST reference.
   private var isWrongPassword: Bool {
     let known: Set = [
       "invalid_grant", "invalid_credentials", "invalid_password", "wrong_password", "bad_credentials",

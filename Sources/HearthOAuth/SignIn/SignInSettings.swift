@@ -1,23 +1,23 @@
 package import HearthCore
 
-/// How an account signs in, besides what its endpoints and its client say.
+/// How an account signs in, apart from its endpoints and its client.
 package struct SignInSettings: Hashable, Sendable {
-  /// Where the browser is sent back, or nil if the provider registers no loopback address.
+  /// The redirect address of the browser, or `nil` if the provider registers no loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
-  /// Scopes without which there is no refresh token, asked for besides the configured ones.
+  /// Scopes without which there is no refresh token, requested in addition to the configured ones.
   package var offlineScopes: [String] = []
-  /// Authorization requests have a code challenge (RFC 7636).
+  /// Whether authorization requests have a code challenge (RFC 7636).
   package var usesCodeChallenge = true
   package var deviceDialect = DeviceDialect.standard
 }
 
-/// How a provider is asked for a device code, and about it.
+/// How to request a device code, and how to poll.
 package enum DeviceDialect: Hashable, Sendable {
   /// RFC 8628, sections 3.1 and 3.4.
   case standard
-  /// The scopes are named `scopes`, in both requests (Twitch).
+  /// Both requests call the scopes `scopes` (Twitch).
   case pluralScopes
-  /// As in an early draft of the RFC: the request names a response type, and a poll the person's code as well (Amazon).
+  /// An early draft of the RFC: the request names a response type, and each poll also contains the user code (Amazon).
   case draft
 }
 
@@ -36,7 +36,7 @@ extension SignInSettings {
     }
   }
 
-  /// Adds what the preset knows besides the redirect address.
+  /// Adds the preset's values, except the redirect address.
   mutating func apply(_ preset: ProviderPreset) {
     offlineScopes = preset.offlineScopes
     usesCodeChallenge = preset.usesCodeChallenge
@@ -45,7 +45,7 @@ extension SignInSettings {
 }
 
 extension TableReader<ProviderKey> {
-  /// An address on this machine (RFC 8252, section 7.3), of which providers compare host and path as text.
+  /// An address on this machine (RFC 8252, section 7.3). Providers compare its host and path as text.
   fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
     guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
     let host = url.origin.host

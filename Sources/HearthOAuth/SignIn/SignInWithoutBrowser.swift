@@ -1,8 +1,8 @@
 import HearthCore
 
-/// Signs in without a page of the provider that a person would go to.
+/// Signs in without a web page of the provider.
 protocol SignInWithoutBrowser: SignInEndpoint {
-  /// A sentence that says which flow the account has instead.
+  /// A sentence that says how the account signs in instead.
   var otherFlow: String { get }
 }
 

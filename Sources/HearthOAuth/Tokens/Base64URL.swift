@@ -6,14 +6,14 @@ enum Base64URL {
     String(Data(bytes).base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
   }
 
-  /// Returns nil if the text is not base64url.
+  /// Returns `nil` if the text is not base64url.
   static func decode(_ text: Substring) -> [UInt8]? {
     var standard = String(text.map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 })
     standard += String(repeating: "=", count: (4 - standard.utf8.count % 4) % 4)
     return Data(base64Encoded: standard).map(Array.init)
   }
 
-  /// `count` random bytes.
+  /// `count` random bytes, encoded.
   static func random(bytes count: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     return encode((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

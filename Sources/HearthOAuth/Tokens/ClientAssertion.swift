@@ -1,16 +1,16 @@
 import Crypto
 import HearthCore
 
-/// A JWT by which a client authenticates (RFC 7523, section 3; OpenID Connect Core, section 9).
+/// A JWT that authenticates a client (RFC 7523, section 3; OpenID Connect Core, section 9).
 struct ClientAssertion {
-  /// In seconds. An assertion is made for one request, and lives as long as a clock may be off.
+  /// The lifetime in seconds. An assertion is made for one request, and lives as long as a clock may be off.
   static let lifetime: Int64 = 300
 
   let issuer: String
   let subject: String
   let audience: String
 
-  /// `offered` are the algorithms that the provider accepts, if it names them.
+  /// Signs the assertion. `offered` are the algorithms that the provider accepts, if it names them.
   func signed(
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {

@@ -1,10 +1,10 @@
 import HearthCore
 
-/// The client's own grant, for which nobody signs in (RFC 6749, section 4.4). There is no refresh token: a refresh requests a
-/// new grant.
+/// The client's own grant, without a user (RFC 6749, section 4.4). There is no refresh token: a refresh requests a new
+/// grant.
 struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
   let endpoint: OAuthTokenEndpoint
-  /// The configured subject, or nil for the client itself.
+  /// The configured subject, or `nil` for the client itself.
   let subject: String?
 
   var otherFlow: String {
@@ -32,7 +32,7 @@ struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
     } catch {
       switch error {
       case .rejected(_, let message):
-        // Nobody can sign in again here: the provider rejects the client.
+        // A new sign-in cannot help: the provider rejects the client.
         throw .misconfigured(message: message)
       case .unreachable, .unavailable, .unanswered, .unclear, .misconfigured:
         throw error

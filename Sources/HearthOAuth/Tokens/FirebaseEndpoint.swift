@@ -31,11 +31,11 @@ struct FirebaseEndpoint: TokenEndpoint {
   }
 }
 
-/// Firebase Authentication with e-mail address and password (Identity Toolkit API, `accounts:signInWithPassword`), or an
+/// Firebase Authentication with email address and password (Identity Toolkit API, `accounts:signInWithPassword`), or an
 /// emulator of it.
 ///
-/// The ID token comes over TLS from Firebase itself and is for the project's own APIs. It is read, as in a refresh, and not
-/// checked further. An emulator's is not signed at all.
+/// The ID token comes over TLS from Firebase itself and is for the project's own APIs. As in a refresh, it is read
+/// without further checks. An emulator's token is not signed at all.
 extension FirebaseEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { true }
   var otherFlow: String { "An account of type firebase signs in with e-mail address and password." }
@@ -57,7 +57,7 @@ extension FirebaseEndpoint: SignInWithoutBrowser {
 }
 
 extension FirebaseProject {
-  /// With the project's key.
+  /// Adds the project's key to the address.
   func url(_ base: HTTPURL) throws(RefreshFailure) -> HTTPURL {
     let base = base.description
     let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(apiKey.reveal())
@@ -71,8 +71,8 @@ extension FirebaseProject {
   private static let host = "identitytoolkit.googleapis.com"
   private static let tokenHost = "securetoken.googleapis.com"
 
-  /// Google's own, or that of the emulator whose token endpoint the account names: it has each API below the name of its
-  /// host.
+  /// Google's own address, or that of the emulator whose token endpoint the account names. An emulator serves each API
+  /// below a path that begins with the API's host name.
   fileprivate var passwordURL: HTTPURL {
     get throws(RefreshFailure) {
       let path = "/\(Self.host)/v1/accounts:signInWithPassword"

@@ -1,15 +1,15 @@
-/// The fields of a grant in a response, under the names that the dialect gives them.
+/// The fields of a grant in a response, under the names of the dialect.
 struct GrantFields {
   let accessToken: String?
   let refreshToken: String?
   let expiresIn: JSONValue?
-  /// The object that contains the access token, and with it the fields whose names are not configured.
+  /// The object with the access token, which also has the fields with fixed names.
   private let object: JSONValue
 
-  /// Objects that may contain a grant, the likeliest first: Douyin, Feishu and the first API of TikTok put it into `data`,
-  /// Slack puts a user's into `authed_user`.
+  /// Objects that may contain a grant, the likeliest first: Douyin, Feishu and TikTok's first API use `data`, Slack
+  /// uses `authed_user` for a user's grant.
   private static let envelopes = ["data", "authed_user"]
-  /// In an object of any other name, such as the `body` of Withings, these are a grant's, too (RFC 6749, section 5.1).
+  /// Fields that mark a grant in an object of any other name, such as Withings' `body` (RFC 6749, section 5.1).
   private static let standardNames: Set = ["access_token", "refresh_token"]
 
   init(of response: JSONValue, in dialect: TokenResponseReader.Dialect) {
@@ -31,7 +31,7 @@ struct GrantFields {
       expiresIn = object["expires_in"]
     case .json(let backend):
       let path = backend.accessTokenField.path
-      // A name with dots is the exact path.
+      // A name with dots is an exact path.
       let response =
         path.count == 1 ? Self.envelope(of: response, around: path[0], backend.refreshTokenField) : response
       let sibling = response[path.dropLast()] ?? response
@@ -47,7 +47,7 @@ struct GrantFields {
 
   subscript(name: String) -> JSONValue? { object[name] }
 
-  /// An access token makes it out, or else a refresh token alone.
+  /// The object that contains an access token, or else only a refresh token.
   private static func envelope(of response: JSONValue, around names: String...) -> JSONValue {
     for name in names {
       if response[name]?.text != nil { return response }
@@ -58,7 +58,8 @@ struct GrantFields {
     return response
   }
 
-  /// Which of several objects is meant is not known, and what an error contains is no grant.
+  /// The only object with such a field. If there are several, it is unknown which one is meant; the content of an error
+  /// is no grant.
   private static func onlyObject(in response: JSONValue, with name: String) -> JSONValue? {
     guard standardNames.contains(name), standardNames.allSatisfy({ response[$0]?.text == nil }) else { return nil }
     let found = response.object?.filter { $0 != "error" && $1[name]?.text != nil } ?? [:]
@@ -67,6 +68,6 @@ struct GrantFields {
 }
 
 extension String {
-  /// The parts of a field's name, between its dots.
+  /// The parts of a field's name, separated by dots.
   var path: [String] { split(separator: ".").map(String.init) }
 }

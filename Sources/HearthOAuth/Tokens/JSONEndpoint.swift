@@ -47,13 +47,13 @@ extension JSONEndpoint: SignInWithoutBrowser {
     "The account names no \"login_url\", which signing in with user name and password needs: set it with \"hearthctl account "
     + "set ACCOUNT login_url URL\", or import a refresh token."
 
-  /// Sends the fields `username` and `password`. The response is one as to a refresh.
+  /// Sends the fields `username` and `password`. The response is like that to a refresh.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     guard let url = backend.loginURL else { throw .notSupported(message: Self.missing) }
     let fields: [String: JSONValue] = ["username": .string(username), "password": .string(password.reveal())]
     var granted = try await exchange.signIn(
       by: request(fields, to: url), in: .json(backend), secrets: [password], refreshedAt: backend.refreshURL.origin)
-    // If the backend tells no subject, the name that it knows the user by is one.
+    // If the backend reports no subject, the user name is the subject.
     if granted.subject == nil, Subject.isName(username) { granted.subject = exchange.issuer.subject(username) }
     return granted
   }

@@ -6,16 +6,16 @@ struct JWTClaims: Hashable, Sendable {
   let issuer: String?
   /// The subject, unless it is longer than a user's name may be.
   private let subject: String?
-  /// `aud`, which may be one or many.
+  /// `aud`, which may have one or many values.
   let audiences: [String]
-  /// `scope` (RFC 9068, section 2.2.3), or `scp`, as some providers call it.
+  /// `scope` (RFC 9068, section 2.2.3), or `scp`, which some providers use.
   let scope: String?
   /// The client that the token was issued to (`azp`).
   private let authorizedParty: String?
-  /// Both are in seconds since 1970.
+  /// In seconds since 1970.
   let expiresAt, issuedAt: Double?
 
-  /// Fails if the token is no JWT that can be read (RFC 7519, section 3).
+  /// Fails if the token is not a readable JWT (RFC 7519, section 3).
   init?(_ token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = JSONValue(parsing: payload),
@@ -33,8 +33,8 @@ struct JWTClaims: Hashable, Sendable {
       }
   }
 
-  /// Whether the token is for one of these (OIDC Core, section 3.1.3.7, rule 3), or was issued to one of them for another
-  /// (Google's cross-client identity). One that names nobody is for anybody, and so is every one where none are given.
+  /// Whether the token is for one of these clients (OIDC Core, section 3.1.3.7, rule 3), or was issued to one of them
+  /// for another (Google's cross-client identity). True if the token names no audience or `clients` is empty.
   func areFor(_ clients: Set<String>) -> Bool {
     clients.isEmpty || audiences.isEmpty || !clients.isDisjoint(with: audiences)
       || authorizedParty.map(clients.contains) ?? false

@@ -2,8 +2,8 @@ import FoundationEssentials
 import HearthCore
 
 extension OAuthClient {
-  /// A request in which the client authenticates, and the secrets in it, for the reader of the response. `isNamed`: the
-  /// body names the client in any case, as a part of what is asked for (RFC 9126, section 2.1; RFC 8628, section 3.1).
+  /// An authenticated request of the client, and the secrets in it, which the response's reader masks. `isNamed`: the
+  /// body always names the client, as part of the request itself (RFC 9126, section 2.1; RFC 8628, section 3.1).
   func request(
     _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, files: any FileSystem,
     at now: Timestamp, isNamed: Bool = false
@@ -20,8 +20,8 @@ extension OAuthClient {
     case .post(let secret):
       return post(fields, try await secret.secret(from: files), to: url)
     case .assertion(let key):
-      // The URL of the token endpoint names the provider, for revocation too (RFC 7523, section 3). OpenID Connect Core,
-      // Okta and Entra ask for it; for FAPI 2.0 and Auth0 the issuer is configured.
+      // The URL of the token endpoint identifies the provider, also for revocation (RFC 7523, section 3). OpenID
+      // Connect Core, Okta and Entra require it; for FAPI 2.0 and Auth0, configure the issuer.
       let audience = key.audience ?? endpoints.token.description
       let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
         .signed(with: key, from: files, offered: endpoints.signingAlgorithms, at: now)
@@ -61,7 +61,7 @@ extension OAuthClient {
     }
   }
 
-  /// It shows no more than its name, and a request of it may be refused for that alone.
+  /// Whether the client sends only its name. Providers may refuse some requests for this reason alone.
   var isPublic: Bool {
     switch authentication {
     case .automatic(nil), .none: true
@@ -75,7 +75,7 @@ extension OAuthClient {
 }
 
 extension ProviderEndpoints {
-  /// The provider accepts the client's secret in the body only.
+  /// Whether the provider accepts the client's secret only in the body.
   fileprivate var wantsSecretInBody: Bool {
     guard let authenticationMethods else { return false }
     return authenticationMethods.contains("client_secret_post")

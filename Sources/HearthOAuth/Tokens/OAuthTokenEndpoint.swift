@@ -6,7 +6,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   let client: OAuthClient
   let exchange: TokenExchange
   var sendsScopeOnRefresh = true
-  /// Scopes for which a refresh has to ask again, or the provider gives no new refresh token.
+  /// Scopes that a refresh has to ask for again, or the provider gives no new refresh token.
   var offlineScopes: [String] = []
   var userInfoSubjectField = "sub"
 
@@ -16,22 +16,22 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
   }
 
-  /// The scopes that were granted, since one that was not is refused (RFC 6749, section 6). They are named at all because
-  /// some providers otherwise grant others. There is no field if nobody knows them, or they are not written as
-  /// the RFC has it: that means the same.
+  /// The granted scopes; others would be refused (RFC 6749, section 6). They are sent because some providers otherwise
+  /// grant different ones. The field is left out, which means the same, if the scopes are unknown or not in the RFC's
+  /// form.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
-    // Who wants scopes named is asked for what a sign-in asks for, where a grant came from elsewhere.
+    // If the grant came from elsewhere, ask for the same scopes as a sign-in would.
     let unknown = offlineScopes.isEmpty ? [] : client.scopes
     let granted = grant.scope.map { $0.contains(",") ? [] : $0.split(separator: " ").map(String.init) } ?? unknown
     let names = granted + offlineScopes.filter { !granted.contains($0) }
     return names.isEmpty ? [] : [("scope", names.joined(separator: " "))]
   }
 
-  /// What a token endpoint has answered.
+  /// The answer of a token endpoint.
   struct Answer {
     let response: HTTPResponse
-    /// The endpoints that were known when it was asked.
+    /// The endpoints that were known when the request was made.
     let endpoints: ProviderEndpoints
     let reader: TokenResponseReader
   }
@@ -46,8 +46,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return granted
   }
 
-  /// Asks the token endpoint, and a second time where discovery has moved the endpoint. `secrets`: those in the fields,
-  /// besides the tokens of the credential.
+  /// Asks the token endpoint, and once more if discovery names a new one. `secrets` are those in the fields, in
+  /// addition to the tokens of the credential.
   func ask(
     _ fields: [(String, String)], for credential: Credential?, secrets own: [Secret] = []
   ) async throws(RefreshFailure) -> Answer {
@@ -72,7 +72,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return (try await exchange.send(request), secrets)
   }
 
-  /// Revokes the refresh token first, since new tokens come from it (RFC 7009, section 2.1): what becomes of it counts.
+  /// Revokes the refresh token first, because new tokens come from it (RFC 7009, section 2.1); its result counts.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
     let tokens: [(Token?, String)] = [
       (credential.grant.refreshToken, "refresh_token"), (credential.grant.accessToken, "access_token"),
@@ -89,13 +89,13 @@ struct OAuthTokenEndpoint: TokenEndpoint {
         var request = try await client.request(
           fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now()
         ).request
-        // The status tells all (RFC 7009, section 2.2), however the connection ends.
+        // Only the status matters (RFC 7009, section 2.2), however the connection ends.
         request.reading = .statusSaysEnough
         let outcome = RevocationOutcome(try await exchange.send(request), of: url.origin)
         first = first ?? outcome
       }
     } catch {
-      // A token that was revoked before the failure stays revoked. Where the configuration lets nothing be sent, it may be
+      // A token that was revoked before the failure stays revoked. If the configuration prevents the request, it may be
       // fixed.
       let retryAfter: Duration? = if case .unavailable(_, let time) = error { time } else { nil }
       return first ?? .unavailable(retryAfter: retryAfter)
@@ -123,7 +123,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return await userInfo(credential, endpoints).map(exchange.issuer.subject)
   }
 
-  /// The user's name from the UserInfo endpoint (OIDC Core, section 5.3), or from an API in its place.
+  /// The user's name from the UserInfo endpoint (OIDC Core, section 5.3), or from an API that serves as one.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])
@@ -141,7 +141,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 }
 
 extension RevocationOutcome {
-  /// RFC 7009, sections 2.2 and 2.2.1.
+  /// Reads the answer to a revocation (RFC 7009, sections 2.2 and 2.2.1).
   fileprivate init(_ response: HTTPResponse, of origin: Origin) {
     switch response.status {
     case 200: self = .revoked

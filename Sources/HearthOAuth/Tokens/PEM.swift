@@ -3,16 +3,16 @@ import FoundationEssentials
 /// The parts of a PEM text (RFC 7468, section 2).
 enum PEM {
   struct Block {
-    /// Between BEGIN and the dashes: `PRIVATE KEY`.
+    /// The label between BEGIN and the dashes: `PRIVATE KEY`.
     let label: String
-    /// The part with its first and last line.
+    /// The part, including its first and last line.
     let text: String
 
-    /// What stands between these lines, decoded, or nil if that is not Base64.
+    /// The decoded content between these lines, or `nil` if it is not Base64.
     var bytes: Data? { Data(base64Encoded: text.split(separator: "\n").dropFirst().dropLast().joined()) }
   }
 
-  /// Every part whose last line has the label of its first; other lines are ignored.
+  /// Every part that begins and ends with the same label; other lines are ignored.
   static func blocks(in text: String) -> [Block] {
     var blocks: [Block] = []
     var label: String?

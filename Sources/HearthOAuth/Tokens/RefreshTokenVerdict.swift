@@ -1,18 +1,19 @@
-/// What descriptions say of the refresh token under an error code that is the configuration's elsewhere: Gitea writes
-/// `unauthorized_client` with "token was already used", and Authlib `invalid_request` with `Invalid "refresh_token" in
-/// request.` (https://github.com/authlib/authlib/issues/112).
+/// What an error description says about the refresh token, if the error code usually means the configuration: Gitea
+/// writes `unauthorized_client` with "token was already used", and Authlib `invalid_request` with `Invalid
+/// "refresh_token" in request.` (https://github.com/authlib/authlib/issues/112).
 enum RefreshTokenVerdict {
-  /// The refresh token is spent, or is none.
+  /// The refresh token is used up or invalid.
   case dead
-  /// The token, or the client: neither is sure.
+  /// Either the token or the client is at fault.
   case either
 
-  /// Codes that are used so. `invalid_scope` and `unsupported_grant_type` are not about the token whatever they say of it.
+  /// Codes that are used in this way. `invalid_scope` and `unsupported_grant_type` are never about the token, whatever
+  /// their description says.
   private static let codes: Set = ["unauthorized_client", "invalid_client", "invalid_request"]
 
-  /// Returns nil if no description says that a refresh token cannot be used.
+  /// Returns `nil` if no description says that a refresh token cannot be used.
   init?(_ code: String, _ descriptions: [String]) {
-    // What ends a session is meant letter by letter.
+    // Only the exact code counts, because it ends a session.
     guard Self.codes.contains(code) else { return nil }
     let found = descriptions.lazy.compactMap { Self.init(reading: $0, isClientsCode: code == "invalid_client") }.first
     guard let found else { return nil }
@@ -33,7 +34,8 @@ enum RefreshTokenVerdict {
     self = isOther ? .either : .dead
   }
 
-  /// What is wrong is that the request has no token, or that the client may not use one; or it is a token of the client.
+  /// Phrases that show another cause: the request has no token, the client may not use one, or the client itself is
+  /// meant.
   private static let excuses = [
     "missing", "required", "must", "empty", "not provided", "not allowed", "not supported", "unsupported",
     "not permitted", "not enabled", "assertion", "jwt",
@@ -53,7 +55,7 @@ enum RefreshTokenVerdict {
     "not recognized", "unrecognized", "bad",
   ]
 
-  /// What else may be meant.
+  /// Words that show that something else may be meant.
   private static let others = [
     "client", "clients", "secret", "credentials", "application", "app", "scope", "scopes", "redirect", "uri", "url",
   ]

@@ -1,10 +1,10 @@
 /// The error in a token endpoint's response: its codes, and its descriptions for people.
 struct ResponseError: Hashable, Sendable {
-  /// What may be the error's code, the likeliest first (RFC 6749, section 5.2, and fields of single providers).
+  /// Possible error codes, the likeliest first (RFC 6749, section 5.2, and fields of single providers).
   let codes: [String]
-  /// The likeliest first.
+  /// Descriptions, the likeliest first.
   let descriptions: [String]
-  /// The response has an error in a field that is meant for it, whatever the status.
+  /// Whether the response has an error in a field for errors, whatever the status.
   let isNamed: Bool
 
   init(_ document: JSONValue?) {
@@ -19,9 +19,10 @@ struct ResponseError: Hashable, Sendable {
       codes += [error["status"]?.name, error["code"]?.name]
       descriptions.append(error["message"]?.text)
     }
-    // Withings has a number in "status", beside the status 200 of HTTP.
+    // Withings puts a number into "status", with the HTTP status 200.
     codes += ["error_code", "errorCode", "errcode", "code", "status"].map { document?[$0]?.name }
-    // Fitbit's errors have an errorType, those of JSON:API a code. The code of a field, as Strava has it, is about that field.
+    // Fitbit's errors have an errorType, those of JSON:API a code. An error with a field, like Strava's, has a code
+    // only for that field.
     if case .array(let errors) = document?["errors"] {
       codes += errors.flatMap { [$0["errorType"]?.name, $0["field"] == nil ? $0["code"]?.name : nil] }
     }
@@ -38,22 +39,22 @@ struct ResponseError: Hashable, Sendable {
     isNamed = ["error", "error_code", "errorCode", "errcode"].contains { document?[$0]?.isError == true }
   }
 
-  /// Firebase puts its code at the beginning of the message: `USER_NOT_FOUND : There is no user …`.
+  /// The first word of the message, where Firebase puts its code: `USER_NOT_FOUND : There is no user …`.
   private static func leadingCode(_ message: String?) -> String? {
     let word = message?.prefix { $0 != " " && $0 != ":" } ?? ""
     let isCode = word.contains("_") && word.utf8.allSatisfy { Unicode.Scalar($0).properties.isUppercase || $0 == 0x5F }
     return isCode ? String(word) : nil
   }
 
-  /// Dropbox writes a description after its code: `invalid_client: Invalid client_id or client_secret`. Withings writes a
-  /// sentence alone.
+  /// Splits a code from the description that Dropbox writes after it: `invalid_client: Invalid client_id or
+  /// client_secret`. Withings writes only a sentence.
   private static func split(_ error: String?) -> (code: String?, description: String?) {
     guard let error, error.contains(" ") else { return (error, nil) }
     guard let end = error.firstRange(of: ": "), !error[..<end.lowerBound].contains(" ") else { return (error, error) }
     return (String(error[..<end.lowerBound]), String(error[end.upperBound...]))
   }
 
-  /// An element of a list of errors: a text, or an object such as Strava's resource, field and code.
+  /// The description in an element of a list of errors: a text, or an object such as Strava's resource, field and code.
   private static func description(of error: JSONValue) -> String? {
     let parts = ["resource", "field", "code", "message"].compactMap { error[$0]?.text }
     return error.text ?? (parts.isEmpty ? nil : parts.joined(separator: " "))
@@ -61,7 +62,7 @@ struct ResponseError: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// The value means an error, and not "no error".
+  /// Whether the value means an error, not "no error".
   fileprivate var isError: Bool {
     switch self {
     case .null: false

@@ -1,6 +1,6 @@
-/// What an error of one provider means, if it means something else of other providers.
+/// What an error means at one provider, if it differs from the usual meaning.
 ///
-/// `final` and `accountDisabled` count only in a response whose status allows it (400, 401, 403, or 2xx without a token).
+/// `final` and `accountDisabled` count only if the status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {
   package enum Meaning: Hashable, Sendable {
     /// The refresh token is rejected for good, which ends the session.
@@ -9,15 +9,15 @@ package struct ResponseRule: Hashable, Sendable {
     case accountDisabled
     /// The configuration is rejected.
     case misconfigured
-    /// The provider asks to come back later.
+    /// The provider asks to try again later.
     case unavailable
-    /// The session goes on, whatever the error code means elsewhere.
+    /// The session stays, whatever the error code means elsewhere.
     case unclear
   }
 
-  /// The error codes that the rule is for. It is for every response if there are none.
+  /// The error codes that the rule applies to; if empty, it applies to every response.
   let codes: Set<String>
-  /// A part that one of the descriptions needs, whatever the case of its letters, or nil for every description.
+  /// A text that one of the descriptions must contain, in any case, or `nil` for any description.
   let phrase: String?
   let meaning: Meaning
 

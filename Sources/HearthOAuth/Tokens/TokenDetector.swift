@@ -1,13 +1,13 @@
 import HearthCore
 
-/// Finds words that look like tokens in the text of a provider, so that a token which Hearth does not know is not quoted.
+/// Finds words that look like tokens in a provider's text, so that Hearth does not quote a token it does not know.
 enum TokenDetector {
   /// The text with each such word replaced.
   static func masked(_ text: String) -> String {
     var result = ""
     var word = ""
     func close() {
-      // The parts of a URL are checked one by one.
+      // Check each part of a URL separately.
       let parts = word.hasPrefix("//") ? word.split(separator: "/").map(String.init) : [word]
       result += parts.contains(where: isLikely) ? Redactor.replacement : word
       word = ""
@@ -24,8 +24,8 @@ enum TokenDetector {
     return result
   }
 
-  /// Whether a long text is neither a word nor a name: it has letters and digits, or capitals and small letters that
-  /// alternate often.
+  /// Whether a long text is neither a word nor a name: it mixes letters and digits, or often alternates between
+  /// capitals and small letters.
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }
@@ -37,15 +37,15 @@ enum TokenDetector {
     return turns * 10 >= bytes.count * 3 || longest >= 32
   }
 
-  /// All texts in a response that are tokens by the name of their field, or look like one. `own`: further names of such
-  /// fields.
+  /// All texts in a response that are tokens by the name of their field, or look like one. `own` are additional names
+  /// of such fields.
   static func tokens(in document: JSONValue, named own: Set<String> = []) -> [Secret] {
     var found: [Secret] = []
     func search(_ value: JSONValue, isNamed: Bool) {
       switch value {
       case .null, .bool, .integer, .number: break
       case .string(let text):
-        // The limit bounds the work on a response that is full of tokens; what is quoted is masked besides.
+        // Limits the work on a response full of tokens. Quotations are masked anyway.
         guard found.count < 64 else { return }
         if isNamed || !text.utf8.contains(UInt8(ascii: " ")) && isLikely(text) { found.append(Secret(text)) }
       case .array(let values): for value in values { search(value, isNamed: isNamed) }

@@ -1,31 +1,31 @@
 import HearthCore
 
-/// What every kind of token endpoint does alike: check where a grant belongs, send requests, and describe failures.
+/// What all token endpoints have in common: checking where a grant belongs, sending requests, describing failures.
 struct TokenExchange: Sendable {
   let sender: HTTPSender
-  /// Secrets, keys and certificates are read from here.
+  /// The source of secrets, keys and certificates.
   let files: any FileSystem
   let timeout: Duration
   let defaultLifetime: Duration?
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
-  /// The issuer of a subject that the provider names without one.
+  /// The issuer of a subject for which the provider names no issuer.
   let issuer: DefaultIssuer
-  /// For whom an ID token must be to name the subject. It may be for anybody if this is empty.
+  /// The audiences whose ID tokens may name the subject; any audience if empty.
   let audiences: Set<String>
   let route: HTTPRoute
-  /// Further fields of every request to the token endpoint.
+  /// Extra fields of every request to the token endpoint.
   let parameters: [(String, String)]
 
-  /// Refuses to send a grant to another origin than its own. `origin` is that of the token endpoint, if it is known.
+  /// Refuses to send a grant to an origin other than its own. `origin` is that of the token endpoint, if known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
     if let origin { binding.resolve(to: origin) }
     if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
   }
 
-  /// Refuses to send a token to an endpoint that was not known when the person signed in.
+  /// Refuses to send a token to an endpoint that was not known at sign-in.
   func requireBinding(
     of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
   ) throws(RefreshFailure) {
@@ -45,7 +45,7 @@ struct TokenExchange: Sendable {
     return defaultLifetime.map { now + $0 }
   }
 
-  /// The time that the server at this place tells (RFC 9110, section 6.6.1), whatever else it answers.
+  /// The time that the server sends in its answer (RFC 9110, section 6.6.1), whatever the status.
   func time(at url: HTTPURL) async throws(RefreshFailure) -> Timestamp {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {
@@ -76,8 +76,8 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// Sends a request for a grant and reads the response. `secrets` are all that are sent besides the tokens of the
-  /// credential.
+  /// Sends a request for a grant and reads the response. `secrets` are all secrets in the request, in addition to the
+  /// tokens of the credential.
   func grant(
     by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, for credential: Credential,
     secrets: [Secret] = []
@@ -86,8 +86,7 @@ struct TokenExchange: Sendable {
     return try await send(request).read { (response) throws(RefreshFailure) in try reader.read(response) }
   }
 
-  /// Asks for the grant of a person who has given a password. The grant is bound to `origin`, where it is going to be
-  /// refreshed.
+  /// Requests a grant with the user's password. The grant is bound to `origin`, which will refresh it.
   func signIn(
     by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, secrets: [Secret],
     refreshedAt origin: Origin

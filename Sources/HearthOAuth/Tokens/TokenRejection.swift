@@ -5,23 +5,23 @@ struct TokenRejection: Error {
   let response: HTTPResponse
   let error: ResponseError
   let document: ResponseDocument
-  /// Replaces every secret that was sent and every token that came.
+  /// Masks every secret that was sent and every token that was received.
   let redactor: Redactor
   let finalErrors: Set<String>
   let rules: [ResponseRule]
-  /// The response is for a `json` account, whose 401 and 403 with a JSON object are final.
+  /// Whether the response is for a `json` account. Then 401 and 403 with a JSON object are final.
   let isBackend: Bool
-  /// What a response with the status 2xx contains in place of what was asked for and of an error, if it does.
+  /// What a 2xx response contains instead of a grant or an error, if anything.
   private(set) var content: String?
 
-  /// This rejection of a response that contains `content`.
+  /// This rejection, for a response that contains `content`.
   func containing(_ content: String) -> TokenRejection {
     var rejection = self
     rejection.content = content
     return rejection
   }
 
-  /// The response has an error, though its status may be 2xx.
+  /// Whether the response has an error, though its status may be 2xx.
   var hasError: Bool { error.isNamed || !finalErrors.isDisjoint(with: error.codes) }
 
   func failure(of origin: Origin) -> RefreshFailure {
@@ -60,18 +60,18 @@ struct TokenRejection: Error {
   static let redirect = "a redirect, which is not followed (is a sign-in page of the network in between?)"
   static let page = "a web page (is a sign-in page of the network in between?)"
 
-  /// A token endpoint does not respond like this.
+  /// The failure for an answer that no token endpoint gives.
   private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
     .unavailable(
       message: "\(origin) answered HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
   }
 
-  /// A web page, which comes from a gateway or a portal and never from a token endpoint itself.
+  /// Whether the response is a web page, which comes from a gateway or a captive portal, never from a token endpoint.
   var isPage: Bool { document.object == nil && response.isPage }
 
   // MARK: - Meaning
 
-  /// 400, 401 and 403; and 2xx, which comes here only without a token.
+  /// Whether the status is 400, 401, 403 or 2xx. A 2xx response gets here only without a token.
   private var mayBeFinal: Bool {
     switch response.status {
     case 200..<300, 400, 401, 403: true
@@ -92,12 +92,12 @@ struct TokenRejection: Error {
     }
   }
 
-  /// The first code whose meaning is known.
+  /// The first code with a known meaning.
   private var known: (code: String, meaning: ResponseRule.Meaning)? {
     error.codes.lazy.compactMap { code in Self.meaning(of: code).map { (code, $0) } }.first
   }
 
-  /// Whether the description of a configuration's code says that it is about the refresh token.
+  /// What the description says about the refresh token, if the code is one that usually means the configuration.
   private var verdict: RefreshTokenVerdict? {
     known.flatMap { $0.meaning == .misconfigured ? RefreshTokenVerdict($0.code, error.descriptions) : nil }
   }
@@ -111,7 +111,7 @@ struct TokenRejection: Error {
   }
 
   private static func meaning(of code: String) -> ResponseRule.Meaning? {
-    // What ends a session is meant letter by letter (RFC 6749, section 5.2); the capitals are Firebase's.
+    // Only exact codes count, because they end a session (RFC 6749, section 5.2); those in capitals are Firebase's.
     switch code {
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
       "invalid_refresh_token", "token_expired", "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN":
@@ -136,7 +136,7 @@ struct TokenRejection: Error {
     .unavailable(message: "\(origin) cannot refresh now: \(summary).", retryAfter: response.retryAfter)
   }
 
-  /// The response in a few words: the error's code and descriptions, without secrets and never a piece of the body.
+  /// The response in a few words: the error's code and descriptions, without secrets or parts of the body.
   var summary: String {
     let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
@@ -150,13 +150,13 @@ struct TokenRejection: Error {
     return (["HTTP \(response.status)"] + parts.filter { !$0.isEmpty }).joined(separator: ", ")
   }
 
-  /// A quotation in the middle of a sentence, without its own full stop.
+  /// A quotation for the middle of a sentence, without its own full stop.
   private func quote(_ text: String, limit: Int) -> String {
-    // The text is redacted before it is cut to `limit`, so that the redactor sees a token at the cut as a whole.
+    // Redact before cutting to `limit`, so that the redactor sees a token at the cut as a whole.
     redactor.line(TokenDetector.masked(redactor.redactedBeginning(of: text)), limit: limit).withoutStop
   }
 
-  /// What a response is that names no error.
+  /// What kind of response this is, if it names no error.
   private var kind: String {
     if isPage { return "a web page" }
     if response.body.isEmpty { return "an empty answer" }
@@ -164,13 +164,13 @@ struct TokenRejection: Error {
     return response.coding == nil ? "a text that is not JSON" : response.kindWithoutJSON
   }
 
-  /// The server's name for itself, which tells a gateway from the provider.
+  /// The server's own name, which tells a gateway from the provider.
   private var server: [String] {
     response.header("Server").map { ["from a server that calls itself " + quote($0, limit: 40)] } ?? []
   }
 }
 
 extension String {
-  /// Without the full stops and blanks at its end.
+  /// The text without full stops and blanks at its end.
   var withoutStop: String { String(reversed().drop { $0 == "." || $0.isWhitespace }.reversed()) }
 }

@@ -6,9 +6,9 @@ struct TokenResponseReader: Sendable {
   enum Dialect: Sendable {
     /// RFC 6749, sections 5.1 and 5.2, and Google's error objects.
     case oauth
-    /// As in OAuth, but an ID token may stand alone.
+    /// As in OAuth, but an ID token without an access token is enough.
     case firebase
-    /// Google's Identity Toolkit, by which Firebase's users sign in: `idToken`, `refreshToken`, `expiresIn`.
+    /// Google's Identity Toolkit, which signs in Firebase's users: `idToken`, `refreshToken`, `expiresIn`.
     case identityToolkit
     /// Fields of other names, perhaps nested.
     case json(JSONBackend)
@@ -18,13 +18,13 @@ struct TokenResponseReader: Sendable {
   /// The origin of the token endpoint.
   var origin: Origin
   var issuer: DefaultIssuer
-  /// For whom an ID token must be to name the subject. It may be for anybody if this is empty.
+  /// The audiences whose ID tokens may name the subject; any audience if empty.
   var audiences: Set<String> = []
   var defaultLifetime: Duration?
-  /// Error codes that end a session, besides the known ones.
+  /// Error codes that end a session, in addition to the standard ones.
   var finalErrors: Set<String> = []
   var rules: [ResponseRule] = []
-  /// Replaces every secret that was sent.
+  /// Masks every secret that was sent.
   var redactor: Redactor
 
   func read(_ response: HTTPResponse) throws(RefreshFailure) -> TokenResponse {
@@ -35,7 +35,7 @@ struct TokenResponseReader: Sendable {
     }
   }
 
-  /// The JSON object of a response with the status 2xx, whatever is in it, and the rejection that it else is.
+  /// The JSON object of a 2xx response, whatever it contains, and the rejection to throw if it has no grant.
   func object(
     in response: HTTPResponse
   ) throws(TokenRejection) -> (object: JSONValue, rejection: TokenRejection) {
@@ -54,10 +54,10 @@ struct TokenResponseReader: Sendable {
     return (object, rejection)
   }
 
-  /// The grant in a response, or what is in it instead.
+  /// Reads the grant in a response, or throws what it contains instead.
   func grant(in response: HTTPResponse) throws(TokenRejection) -> TokenResponse {
     let (object, rejection) = try object(in: response)
-    // A token is never thrown away because of something else in the response.
+    // Never throw away a token because of something else in the response.
     let grant = GrantFields(of: object, in: dialect)
     guard let accessToken = grant.accessToken else {
       if case .identityToolkit = dialect, object["mfaPendingCredential"] != nil {
@@ -71,12 +71,12 @@ struct TokenResponseReader: Sendable {
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
-    // Not thrown: the refresh token that came with it may have replaced the one before.
+    // Not thrown: the refresh token in it may have replaced the previous one.
     if let type = grant["token_type"] { result.error = fault(of: type, rejection) }
     return result
   }
 
-  /// The refresh token that came without an access token that could be used: it may have replaced the one before.
+  /// The refresh token of a response without a usable access token: it may have replaced the previous one.
   private func refreshToken(
     in grant: GrantFields, of response: HTTPResponse, _ rejection: TokenRejection
   ) throws(TokenRejection) -> TokenResponse {
@@ -87,7 +87,7 @@ struct TokenResponseReader: Sendable {
   }
 
   private func tokens(from grant: GrantFields, accessToken: String, response: HTTPResponse) -> TokenResponse {
-    // An ID token or a refresh token with impossible characters is ignored: the access token beside it is good.
+    // Ignore an ID token or refresh token with impossible characters: the access token is good.
     let idToken = grant["id_token"]?.text.flatMap { TokenSyntax.isBearer($0) ? $0 : nil }
     let refreshToken = grant.refreshToken.flatMap { TokenSyntax.isRefreshToken($0) ? $0 : nil }
     return TokenResponse(
@@ -112,13 +112,14 @@ struct TokenResponseReader: Sendable {
     return userID.flatMap { Subject.isName($0) ? issuer.subject($0) : nil }
   }
 
-  /// A text, or a list of names as some providers write it.
+  /// A text, or a list of names, which some providers write.
   private func scope(_ value: JSONValue?) -> String? {
     if case .array(let names) = value { return names.compactMap(\.text).joined(separator: " ") }
     return value?.text
   }
 
-  /// Reads the field under the names that Keycloak and TikTok, GitHub, LinkedIn and Google, and Intuit use.
+  /// The refresh token's lifetime, under the field names of Keycloak and TikTok, of GitHub, LinkedIn and Google, and of
+  /// Intuit.
   private func refreshLifetime(_ grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
       .compactMap { Self.lifetime(meantBy: grant[$0], response) }.first
@@ -131,10 +132,11 @@ struct TokenResponseReader: Sendable {
 
   // MARK: - Values
 
-  /// Why a token of this type cannot be used, or nil if it can. The type is a string (RFC 6749, section 5.1), and what is
-  /// none is a malformed response, which may be better the next time; a backend's own call may mean anything by it.
+  /// Why a token of this type cannot be used, or `nil` if it can. The type must be a string (RFC 6749, section 5.1).
+  /// Anything else is a malformed response, which may be better next time; a backend's own call may mean anything by
+  /// it.
   private func fault(of type: JSONValue, _ rejection: TokenRejection) -> RefreshFailure? {
-    // Some providers write it empty, and serializers write null for what is missing.
+    // Some providers leave it empty, and serializers write null for a missing value.
     if type == .string("") || type == .null { return nil }
     guard let name = type.text else {
       if case .json = dialect { return nil }
@@ -146,9 +148,9 @@ struct TokenResponseReader: Sendable {
       message: "\(origin) gives tokens of type \(shown), which Hearth cannot use: let this client have Bearer tokens.")
   }
 
-  /// Whether a token of this type is sent as Bearer. A client must not use a type that it does not understand (RFC 6749,
-  /// section 7.1); a backend's own call has no such field by any standard, so that only the names of the registry of OAuth
-  /// Access Token Types say there that more is needed than the token.
+  /// Whether a token of this type is sent as Bearer. A client must not use a type that it does not understand (RFC
+  /// 6749, section 7.1). For a backend's own call no standard defines the field, so only names from the registry of
+  /// OAuth Access Token Types count as unusable.
   private func isBearer(_ type: String) -> Bool {
     let name = type.lowercased().filter { !$0.isWhitespace }
     return switch dialect {
@@ -157,8 +159,8 @@ struct TokenResponseReader: Sendable {
     }
   }
 
-  /// Bearer as providers spell it: Apigee writes `BearerToken`, Slack the owner of the token, eBay `User Access Token` and
-  /// `Application Access Token`, others the token's form or nothing.
+  /// The type "bearer" as providers spell it: Apigee writes `BearerToken`, Slack the owner of the token, eBay `User
+  /// Access Token` and `Application Access Token`, others the token's format or nothing.
   private static let bearerTypes: Set = [
     "bearer", "bearertoken", "bot", "user", "jwt", "", "useraccesstoken", "applicationaccesstoken",
   ]
