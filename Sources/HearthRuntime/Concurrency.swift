@@ -2,7 +2,7 @@ import HearthCore
 internal import Synchronization
 
 extension Result {
-  /// What came of `body`, thrown or not.
+  /// The result of `body`: its value or its error.
   package init(catching body: () async throws(Failure) -> Success) async {
     do throws(Failure) {
       self = .success(try await body())
@@ -13,7 +13,7 @@ extension Result {
 }
 
 extension Clock {
-  /// Returns what `body` brings within this time, or nil if it takes longer. It is cancelled then.
+  /// Returns the value of `body`, or `nil` if it takes longer than `limit`; then it is cancelled.
   func within<Value: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
     let deadline = now() + limit
     return await withTaskGroup(of: Value?.self) { group in
@@ -30,14 +30,14 @@ extension Clock {
 }
 
 extension [CheckedContinuation<Void, Never>] {
-  /// Lets all go on that wait.
+  /// Resumes all waiting tasks.
   mutating func resumeAll() {
     forEach { $0.resume() }
     removeAll()
   }
 }
 
-/// Wakes the one task that waits. A signal that is sent while no task waits is kept for the next wait.
+/// Wakes the one task that waits. A signal sent while no task waits is kept for the next wait.
 final class AsyncSignal: Sendable {
   private struct State {
     var isSent = false

@@ -1,11 +1,11 @@
 import HearthCore
 
-/// A part of the daemon that works until it is told to stop. All its tasks are children of `run`.
+/// A part of the daemon that runs until it is told to stop. All its tasks are children of `run`.
 package protocol RunningService: Sendable {
   func run() async throws
 }
 
-/// The work that a service still has to do.
+/// Work that a service still has to do.
 package struct WorkInbox: Sendable {
   package typealias Work = @Sendable () async -> Void
 
@@ -18,11 +18,11 @@ package struct WorkInbox: Sendable {
 
   package func add(_ work: @escaping Work) { inbox.yield(work) }
 
-  /// Lets `run` end once everything has been done that was added before.
+  /// Lets `run` end once all work added so far is done.
   package func finish() { inbox.finish() }
 
-  /// Does all work side by side, until no more can come. `tasks` run meanwhile. They are cancelled at the end, with the
-  /// work that is still under way.
+  /// Does all work concurrently, until no more can come. `tasks` run at the same time. At the end they are cancelled,
+  /// with the work that is still in progress.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -31,22 +31,22 @@ package struct WorkInbox: Sendable {
     }
   }
 
-  /// Does one piece of work after the other.
+  /// Does the work one piece at a time.
   func runInOrder() async {
     for await work in work { await work() }
   }
 
-  /// Adds work, and returns what it brings. The work goes on where the caller is cancelled.
+  /// Adds work, and returns its value. The work continues if the caller is cancelled.
   func result<Value: Sendable>(of work: @escaping @Sendable () async -> Value) async -> Value {
     await withCheckedContinuation { continuation in add { continuation.resume(returning: await work()) } }
   }
 }
 
-/// What a service knows of its clock, and is asleep for.
+/// What a service knows of its clock, and its planned wake-ups.
 struct ServiceTime {
-  /// The steps of the clock that the service has been told of.
+  /// The total of the clock's steps that the service knows of.
   fileprivate(set) var stepped: Duration
-  /// The wake-ups that tasks are asleep for. Those that are not needed any more change nothing.
+  /// The times that sleeping tasks wake up. Waking up at one that is no longer needed is harmless.
   fileprivate(set) var armed: Set<Timestamp> = []
 }
 
@@ -56,31 +56,31 @@ protocol PlanningService: Actor {
   nonisolated var work: WorkInbox { get }
   var time: ServiceTime { get set }
 
-  /// The clock was set: what was planned on the old clock moves with it.
+  /// Moves the plans of the old clock to the new one.
   func clockStepped(by step: Duration, at now: Timestamp)
-  /// Something may be due now.
+  /// Called when something may be due.
   func woke()
-  /// The clock was set, or the machine has resumed from sleep, and nobody sleeps for the service any more.
+  /// Plans again after the clock was set or the machine woke from sleep; all earlier wake-ups are void.
   func planAnew()
 }
 
 extension PlanningService {
   func planAnew() { woke() }
 
-  /// The time, once the service knows of every step of the clock before it: the notice of a step may come later than what
-  /// follows it, and nothing is planned on one clock and shifted to another.
+  /// The time, after the service has learned of every step of the clock so far. The notice of a step may come late, and
+  /// nothing may be planned on the new clock and then shifted once more.
   func catchUp() -> Timestamp {
     let moment = clock.moment()
     let step = moment.stepped - time.stepped
     if step != .zero {
-      // The sleepers count on the old clock, so their wake-ups do not count.
+      // The sleepers count on the old clock, so their wake-ups are void.
       time = ServiceTime(stepped: moment.stepped)
       clockStepped(by: step, at: moment.now)
     }
     return moment.now
   }
 
-  /// Has `woke` called at this time, unless it is called earlier.
+  /// Arranges that `woke` is called at this time or earlier.
   func arm(_ wake: Timestamp?) {
     guard let wake, time.armed.allSatisfy({ wake < $0 }) else { return }
     time.armed.insert(wake)

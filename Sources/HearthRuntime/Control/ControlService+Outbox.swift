@@ -8,13 +8,13 @@ extension ControlService {
     ResumeOutbox.self, FlushOutbox.self, GetOutboxStats.self, ExportItems.self, ImportItems.self,
   ]
 
-  /// Cancels those items of these subjects that are not delivered.
+  /// Cancels the items of these subjects that are not delivered.
   func discardOutbox(of account: AccountName, under subjects: [Subject?]) async throws(RPCError) {
     if subjects.isEmpty { return }
     _ = try await asked(of: account, await outbox.purge(account, of: subjects))
   }
 
-  /// `account` and `item` are what the call was about, for its error.
+  /// Makes a call's errors those of the contract. `account` and `item` are the ones in the call.
   fileprivate func asked<Value>(
     of account: AccountName? = nil, item: String = "", _ call: @autoclosure () async throws(OutboxError) -> Value
   ) async throws(RPCError) -> Value {
@@ -25,7 +25,7 @@ extension ControlService {
     }
   }
 
-  /// One of `drafts` may be the reason of an error.
+  /// Makes a call's errors those of the contract. An error may be about one of `drafts`.
   fileprivate func asked<Value>(
     about drafts: [OutboxDraft], _ call: @autoclosure () async throws(OutboxError) -> Value
   ) async throws(RPCError) -> Value {
@@ -39,7 +39,8 @@ extension ControlService {
     }
   }
 
-  /// One page at a time is read and made an answer: they are large, and a client may ask for many and read none.
+  /// Reads one page and makes the answer, one call at a time: pages are large, and a client may ask for many and read
+  /// none.
   fileprivate func page(
     of query: OutboxQuery, _ read: @autoclosure () async throws(OutboxError) -> JSON
   ) async throws(RPCError) -> ControlResponse {
@@ -50,7 +51,7 @@ extension ControlService {
     }
   }
 
-  /// Changes one item, or all of an account that are in a state.
+  /// Changes one item, or all items of an account in one state.
   fileprivate func change(_ choice: ItemChoice, _ change: OutboxChange) async throws(RPCError) -> ItemCount {
     switch choice {
     case .item(let id):

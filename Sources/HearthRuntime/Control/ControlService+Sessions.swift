@@ -49,7 +49,7 @@ extension GetToken: InstantMethod {
 }
 
 extension GetToken {
-  /// The account's token may be sent to where this URL leads.
+  /// Checks that the account's token may be sent to this URL.
   private func check(_ url: String, _ access: APIAccess) throws(RPCError) {
     let place: Origin
     do { place = try Origin(ofServer: url) } catch {
@@ -59,7 +59,8 @@ extension GetToken {
     guard api.allOrigins.contains(place) else { throw .originNotAllowed(place, account) }
   }
 
-  /// Whose token a program is given must not depend on what it does not look at: what it asks for is not passed over.
+  /// Checks the requested scopes and audience. They must not be ignored: a program that asks for others would get the
+  /// wrong token.
   private func check(_ offer: TokenOffer) throws(RPCError) {
     if let scope, !offer.hasScopes(scope) {
       let scopes = offer.scopes.isEmpty ? "those that the provider gives" : "\"\(offer.scopes.joined(separator: " "))\""
@@ -137,7 +138,7 @@ extension LockSessions: PlainMethod {
 extension UnlockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
     let entries = try await service.entries(account)
-    // Side by side, so that no account waits for another's store.
+    // Concurrently, so that no account waits for another's store.
     let results = await withTaskGroup(of: (AccountName, Swift.Result<Void, RPCError>).self) { group in
       for entry in entries {
         group.addTask {
@@ -158,7 +159,7 @@ extension UnlockSessions: PlainMethod {
     do throws(UnlockFailure) {
       try await entry.service.unlock(.user, passphrase: passphrase)
     } catch {
-      // Asked of all accounts, the passphrase is for those that have one.
+      // If the call is for all accounts, the passphrase applies only to those that have one.
       if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
       try? await entry.service.unlock(.user, passphrase: nil)
     }
@@ -171,7 +172,7 @@ extension UnlockSessions: PlainMethod {
     }
   }
 
-  /// Returns true also before anything is sealed, since the passphrase is set before the first sign-in.
+  /// Returns true also before the first sign-in, because the passphrase is set before anything is sealed.
   private static func lacksPassphrase(_ entry: SessionDirectory.Entry) async -> Bool {
     if await entry.service.needsPassphrase() { return true }
     guard case .locked(.accessFailure(let failure)) = await entry.service.snapshot().state else { return false }
@@ -182,35 +183,35 @@ extension UnlockSessions: PlainMethod {
 extension SignOut: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SignedOut {
     try await service.check(account)
-    // Before the session forgets whose the items are.
+    // First, because the session then forgets whose items these are.
     let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
     try await service.discardOutbox(of: account, under: discarded)
     await service.signIns.end(allOf: account, .signedOut)
-    // The page of the provider is told what was signed out, as the revocation is.
+    // Both the provider's sign-out page and the revocation need the credentials that were signed out.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
     let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
-    // Kept before anything is waited for.
+    // Begin first, so that the revocation is stored before anything else is awaited.
     async let revoked: SignedOut.Revocation =
       revoke ? await service.revocations.revoke(credentials, of: entry, isComplete: answer.isCompleteSignOut) : .none
-    // Until now other programs could enqueue more for the user; what comes from here on is the next one's.
+    // Again: until now other programs could enqueue more for this user. Items from here on belong to the next one.
     let discard = await Swift.Result { () async throws(RPCError) in
       try await service.discardOutbox(of: account, under: discarded)
     }
     if case .signedOut = answer.response { await service.outbox.left(account) }
-    // Nothing that was kept of the user is left when they are told that they are signed out.
+    // Delete all that was kept for the user before reporting the sign-out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
     if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
     await service.sinks.waitUntilIdle(account)
     let revocation = await revoked
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
-    // The revocation comes first: a store that fails must not prevent it.
+    // Only now: a failing store must not prevent the revocation.
     try discard.get()
     return SignedOut(answer.status, revocation: revocation, endSession: page)
   }
 }
 
 extension SessionDirectory.Entry {
-  /// How long the provider is waited for that is to name its page.
+  /// How long to wait for the address of the provider's sign-out page.
   private static let timeout: Duration = .seconds(5)
 
   fileprivate func endSession(of credential: Credential?, _ clock: any Clock) async -> SignedOut.EndSession {
@@ -226,12 +227,12 @@ extension SessionDirectory.Entry {
 }
 
 extension ControlService {
-  /// Returns the token that satisfies the call, or nil if the session has to be asked.
+  /// Returns a token that satisfies the call, or `nil` if the session must be asked.
   func readyToken(of account: AccountName, minValidity: Duration?) -> GivenToken? {
     sessions.readyToken(of: account, minValidity).map { GivenToken(account, $0.bearer, issuer: $0.issuer) }
   }
 
-  /// If `minValidity` is nil, the token lasts as long as is usual.
+  /// Returns a token that lasts at least `minValidity`; if that is `nil`, as long as usual.
   func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
     let answer = try await ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {
@@ -241,15 +242,15 @@ extension ControlService {
     }
   }
 
-  /// The user locks these accounts.
+  /// Locks these accounts for the user.
   func lock(_ entries: [SessionDirectory.Entry]) async {
-    // Side by side, so that no account's lock waits for another's store or provider.
+    // Concurrently, so that no account's lock waits for another's store or provider.
     await withDiscardingTaskGroup { group in
       for entry in entries {
         group.addTask {
           let account = entry.service.account
           await entry.service.lock(.user)
-          // An account without a session looks the same locked, so that nobody else tells of it.
+          // An account without a session publishes no change when it is locked, so tell its sign-ins here.
           await signIns.sessionChanged(account)
           await sinks.waitUntilIdle(account)
         }

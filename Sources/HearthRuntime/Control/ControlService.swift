@@ -1,7 +1,7 @@
 package import HearthControl
 package import HearthCore
 
-/// Serves the calls of clients: each method has its handler in a `ControlService+…` file, beside the others of its family.
+/// Serves the calls of clients. The handler of each method is in a `ControlService+…` file, with others of its family.
 package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
   let signIns: SignInService
@@ -17,11 +17,11 @@ package struct ControlService: ControlHandler {
   let rules: @Sendable () async -> AccountRules
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
-  /// It is held while a page of items is read and made an answer.
+  /// Held while a page of items is read and its answer made.
   let pages = AsyncMutex()
 
-  /// `info` is what the daemon says of itself now, and `rules` are those of the configuration. `token` names a token by its fingerprint. `reload` reads the
-  /// configuration again, whole or not at all.
+  /// `info` describes the daemon as it is now, and `rules` are those of the configuration. `token` gives a token its
+  /// fingerprint. `reload` reads the configuration again and applies all of it or nothing.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
@@ -56,7 +56,7 @@ package struct ControlService: ControlHandler {
   /// The methods that are served, by name.
   package static var served: [String: any ControlMethod.Type] { methods }
 
-  /// What all of them are, for programs.
+  /// The description of all methods, for programs.
   static let document = OpenRPCDocument(of: Array(methods.values))
 
   package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
@@ -94,7 +94,7 @@ package struct ControlService: ControlHandler {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
-  /// What cannot be called changes nothing either.
+  /// A method that does not exist also changes nothing.
   package func isReadOnly(_ request: Request) -> Bool { Self.methods[request.method]?.isReadOnly ?? true }
 
   package func refused(_ request: Request?, _ error: RPCError) {
@@ -110,7 +110,7 @@ package struct ControlService: ControlHandler {
   }
 
   package func connectionClosed(_ connection: ConnectionID) async {
-    // A call that had not run yet may have opened one since the connection was lost.
+    // A call that was still queued may have opened a stream after the connection was lost.
     await streams.end(allOf: connection)
     requests.places.clientForgotten(connection)
     metrics.connectionClosed()
@@ -124,7 +124,7 @@ package struct ControlService: ControlHandler {
     return entry
   }
 
-  /// Throws 1005 if the account that is named does not exist.
+  /// Throws 1005 if `account` is not configured.
   func check(_ account: AccountName?) async throws(RPCError) {
     if let account { _ = try await entry(account) }
   }
@@ -137,7 +137,7 @@ package struct ControlService: ControlHandler {
     return asked
   }
 
-  /// The account that is named, or all of them.
+  /// The named account, or all accounts.
   func entries(_ account: AccountName?) async throws(RPCError) -> [SessionDirectory.Entry] {
     if let account { [try await entry(account)] } else { await sessions.all }
   }
@@ -149,7 +149,7 @@ package struct ControlService: ControlHandler {
   }
 }
 
-/// A configuration that cannot be used; the sentence names file and place.
+/// A configuration that cannot be used. The message names the file and the place in it.
 package struct ReloadFailure: Error, Hashable, Sendable {
   package let message: String
 
@@ -158,12 +158,12 @@ package struct ReloadFailure: Error, Hashable, Sendable {
   }
 }
 
-/// A method together with its handler: what the daemon does when it is called.
+/// A method with its handler: what the daemon does for a call.
 protocol ServedMethod: ControlMethod {
   func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse
 }
 
-/// A method that is answered with its result and nothing more.
+/// A method whose only response is its result.
 protocol PlainMethod: ServedMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> Result
 }
@@ -171,13 +171,13 @@ protocol PlainMethod: ServedMethod {
 extension PlainMethod {
   func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse {
     let result = try await result(from: service, for: peer)
-    // What is relative to the time is so from the end of the call on.
+    // Relative times count from the end of the call.
     return .result(result.json(at: service.clock.now()))
   }
 }
 
-/// A method whose usual answer is there without waiting for anybody.
+/// A method that usually needs to wait for nothing.
 protocol InstantMethod: PlainMethod {
-  /// Returns at once, and nil if the method has to be carried out.
+  /// Returns the result at once, or `nil` if the call must be handled in the usual way.
   func resultAtOnce(from service: ControlService) -> Result?
 }

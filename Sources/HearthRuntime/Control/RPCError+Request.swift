@@ -1,9 +1,9 @@
 import HearthControl
 import HearthCore
 
-/// The contract's error for a request that has no answer.
+/// The contract's errors for requests without an answer.
 extension RPCError {
-  /// `status` is that of the account's session now.
+  /// `status` is the current status of the account's session.
   init(_ failure: RequestFailure, _ status: SessionStatus) {
     let account = status.account
     switch failure {
@@ -52,9 +52,9 @@ extension RPCError {
   }
 }
 
-/// The contract's error for what the outbox refuses.
+/// The contract's errors for refusals by the outbox.
 extension RPCError {
-  /// `account` and `item` are what the call was about. `place` names one item among several.
+  /// `account` and `item` are the ones in the call. `place` names one item among several.
   init(_ error: OutboxError, account: AccountName?, item: String = "", place: String? = nil) {
     let prefix = place.map { $0 + ": " } ?? ""
     switch error {

@@ -1,9 +1,9 @@
 package import HearthControl
 package import HearthCore
 
-/// The contract's error for what a session cannot do.
+/// The contract's errors for sessions.
 extension RPCError {
-  /// The seconds to wait for a provider that did not say when to ask again.
+  /// The seconds to wait if the provider did not say when to ask again.
   private static let usualRetry = 5
 
   package init(_ rejection: SessionRejection, _ status: SessionStatus) {
@@ -18,7 +18,7 @@ extension RPCError {
     }
   }
 
-  /// `retryAfter` is nil if the provider did not say when to ask again.
+  /// `retryAfter` is `nil` if the provider did not say when to ask again.
   private static func unavailable(
     _ account: AccountName, _ message: String, action: SessionState.Action? = nil, _ retryAfter: Duration? = nil
   ) -> RPCError {
@@ -33,10 +33,10 @@ extension RPCError {
       message: "Another sign-in, a sign-out or another program's grant came in between: this one was dropped.")
   }
 
-  /// The error for a state in which there is no token to be had.
+  /// The error for a state in which the session has no token.
   static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
     let account = status.account
-    // The status's message may say more than the state's, such as where the credential was.
+    // The status's message may say more than the state's, such as where the credential is.
     var message = status.state == state ? status.message : state.message(for: status.account)
     if case .reauthRequired = state, status.state == .authenticated {
       message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
@@ -104,7 +104,7 @@ extension RPCError {
     }
   }
 
-  /// The error for a place where a new grant cannot be put, though the session is not locked by that.
+  /// The error if a new grant cannot be stored, though this does not lock the session.
   private static func unwritable(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
     switch accessFailure.kind {
     case .passphraseRequired, .storageError: break
@@ -118,7 +118,7 @@ extension RPCError {
     return storage(accessFailure, status)
   }
 
-  /// The error for a place that cannot be read or written.
+  /// The error if a credential cannot be read or written.
   static func storage(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
     let account = status.account
     switch accessFailure.kind {
@@ -149,6 +149,6 @@ extension RPCError {
 }
 
 extension Duration {
-  /// The seconds, rounded up to one at least.
+  /// The seconds, rounded up, at least one.
   var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }

@@ -2,12 +2,12 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// Everything that is published to subscribers, in the journal or both.
+/// Everything that Hearth publishes to subscribers, in the journal or both.
 package enum Event: Sendable {
   case started(version: String)
   case stopping(version: String)
   case reloaded(version: String)
-  /// The configuration cannot be used; the sentence says why.
+  /// The configuration cannot be used, for this reason (a sentence).
   case configurationRefused(String)
   /// An event of a session, with the status after it.
   case session(SessionEvent, SessionStatus)
@@ -43,16 +43,15 @@ extension Event {
 /// How an event is published.
 struct Publication {
   var records: [JournalRecord] = []
-  /// It is nil if the event goes to the journal alone.
+  /// The notification, or `nil` if the event only goes to the journal.
   var notification: EventNotification?
-  /// Subscribers are sent the session's status even if it looks as before, since another grant has replaced the one
-  /// before.
+  /// Whether subscribers receive the session's status even if it looks the same, because another grant is in use.
   var sendsStatus = false
 }
 
 /// One record of the journal (contract, section 7).
 struct JournalRecord {
-  /// Values that are nil are left out.
+  /// The fields of a record. Values that are `nil` are left out.
   typealias Fields = KeyValuePairs<String, String?>
 
   let name: EventName
@@ -62,17 +61,17 @@ struct JournalRecord {
   var fields: Fields = [:]
 }
 
-/// What subscribers are sent (contract, section 5), before it is numbered and addressed.
+/// The notification to subscribers (contract, section 5), before it has a number and an address.
 struct EventNotification {
   let name: EventName
   let topic: EventTopic
-  /// It is nil if the event is about no account. Every subscriber of the topic is sent it then.
+  /// The account, or `nil` if the event is about none. Then every subscriber of the topic receives it.
   var account: AccountName?
-  /// They are written as JSON if there is a subscriber to send them to.
+  /// The parameters, encoded only if there is a subscriber to receive them.
   var params: any WireValue = Empty()
 }
 
-/// Writes events to the log. Where stderr is the journal, the upper-case metadata become fields of the record.
+/// Writes events to the log. If stderr is the journal, upper-case metadata become fields of the record.
 package struct EventLog: Sendable {
   private let logger: Logger
 

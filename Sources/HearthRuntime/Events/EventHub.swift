@@ -2,18 +2,19 @@ package import HearthControl
 package import HearthCore
 import Synchronization
 
-/// Sends every subscriber what happens, in one order.
+/// Sends events to every subscriber, in one order.
 ///
 /// It keeps the last status of each session and the outbox's counts, so that a subscription's snapshot and its `seq`
-/// belong to one point in that order. Nobody waits for a subscriber: one that is `backlog` events behind is closed.
+/// belong to the same point in that order. Nothing waits for a subscriber: one that is `backlog` events behind is
+/// closed.
 package final class EventHub: Sendable {
-  /// Events that a subscriber may be behind what its socket takes.
+  /// How many events a subscriber's socket may be behind.
   package static let backlog = 256
-  /// Events that may wait for the response to a subscription, before its socket can have taken any.
+  /// How many events may wait for the response to a subscription, before its socket can take any.
   package static let earlyBacklog = 4096
-  /// Events that are written together: what was written counts as behind until the socket has taken all of it.
+  /// How many events are written together. They count as behind until the socket has taken all of them.
   private static let writtenTogether = 64
-  /// Subscriptions that one connection may hold.
+  /// The most subscriptions of one connection.
   package static let subscriptionsPerConnection = 64
 
   private struct Subscriber {
@@ -21,10 +22,10 @@ package final class EventHub: Sendable {
     let topics: Set<EventTopic>
     let account: AccountName?
     let sink: any NotificationSink
-    /// What was published between the snapshot and its response. It is nil once the response has been sent.
+    /// The events published between the snapshot and its response; `nil` once the response has been sent.
     var early: [NotificationLines]?
     var earlyCount = 0
-    /// It lagged before its response was sent: after that it is sent `events.closed`, and nothing more.
+    /// Whether it lagged before its response was sent. It then receives only `events.closed` after the response.
     var isLagging = false
 
     var isFarBehind: Bool {
@@ -52,7 +53,7 @@ package final class EventHub: Sendable {
     self.clock = clock
   }
 
-  /// Keeps the session as it is now, and publishes what happened to it.
+  /// Stores the session's new status and publishes its events.
   package func update(_ status: SessionStatus, after events: [SessionEvent]) {
     let now = clock.now()
     let publications = events.map { $0.publication(status) }
@@ -66,13 +67,12 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// The account is no longer configured.
+  /// Forgets an account that is no longer configured.
   package func remove(_ account: AccountName) {
     state.withLock { $0.sessions[account] = nil }
   }
 
-  /// Keeps the outbox's counts as they are now, of all accounts together and of those that changed, and publishes what
-  /// happened in it.
+  /// Stores the outbox's new counts, of all accounts together and of those that changed, and publishes its events.
   package func update(_ overview: OutboxOverview, after events: [OutboxEvent]) {
     let now = clock.now()
     state.withLock { state in
@@ -88,8 +88,9 @@ package final class EventHub: Sendable {
     state.withLock { send([notification], &$0, at: now) }
   }
 
-  /// Sends what happened at once. An event is encoded once, however many subscribe: nobody makes it cost as much as they
-  /// like. And a subscriber is written to once for many events: what one that does not read costs is mostly the writes.
+  /// Sends events at once. Each event is encoded once for all subscribers, so that more subscribers do not cost much
+  /// more. Each subscriber gets many events in one write, because writes are the main cost of a subscriber that does
+  /// not read.
   private func send(_ events: [EventNotification], _ state: inout State, at now: Timestamp) {
     let first = state.seq + 1
     state.seq += events.count
@@ -141,13 +142,13 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// How things are now, for metrics.
+  /// The current state, for metrics.
   struct Snapshot {
-    /// Sorted by account, like the outbox's counts.
+    /// Sorted by account; so are the outbox's counts.
     let sessions: [SessionStatus]
     let outbox: [(account: AccountName, stats: OutboxStats)]
     let subscriptions: Int
-    /// Subscriptions that were closed because they lagged, so far.
+    /// How many subscriptions have been closed because they lagged.
     let lagged: Int
   }
 
@@ -160,8 +161,8 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// Begins a subscription. Returns what it starts from, and what to do right after the response has been sent. Throws
-  /// `overloaded` if the connection holds too many.
+  /// Begins a subscription. Returns its snapshot, and what to do right after the response has been sent. Throws
+  /// `overloaded` if the connection has too many.
   package func subscribe(
     topics: Set<EventTopic>, account: AccountName?, peer: any ControlPeer
   ) throws(RPCError) -> (subscription: Subscription, start: @Sendable () -> Void) {
@@ -192,7 +193,7 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// Returns true if the connection had such a subscription.
+  /// Ends a subscription. Returns false if the connection has no such subscription.
   package func unsubscribe(_ id: String, of connection: ConnectionID) -> Bool {
     state.withLock { state in
       guard state.subscribers[id]?.connection == connection else { return false }
@@ -209,7 +210,7 @@ package final class EventHub: Sendable {
 }
 
 extension SessionStatus {
-  /// Returns true if clients see another session.
+  /// Whether the session looks different to clients.
   fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
     (state, subject, action, isReadable, isWritePending, signIn?.message)
       != (other.state, other.subject, other.action, other.isReadable, other.isWritePending, other.signIn?.message)

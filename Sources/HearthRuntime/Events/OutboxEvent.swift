@@ -12,7 +12,7 @@ package enum OutboxEvent: Hashable, Sendable {
   case paused(AccountName, reason: String)
   case resumed(AccountName, reason: String)
 
-  /// The event of an item that has reached its state. Some states have none.
+  /// The event of an item that has reached its state; `nil` for some states.
   init?(_ item: OutboxItem) {
     switch item.state {
     case .delivered: self = .delivered(item)
@@ -54,13 +54,13 @@ extension OutboxEvent {
 }
 
 extension OutboxItem {
-  /// `recordedAs` is the event's name in the journal, or nil if it goes to subscribers alone.
+  /// `recordedAs` is the event's name in the journal, or `nil` if it only goes to subscribers.
   fileprivate func publication(_ name: EventName, recordedAs recordName: EventName? = nil) -> Publication {
     let reason = reason?.rawValue ?? ""
     let record = recordName.map { recordName in
       JournalRecord(
         name: recordName, level: .warning, message: "Item \(id) is \(state.rawValue): \(reason).", account: account,
-        // No empty field: the catalog quotes it.
+        // Never empty, because the catalog quotes the field.
         fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? "none"])
     }
     return Publication(

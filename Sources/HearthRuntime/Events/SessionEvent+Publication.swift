@@ -6,7 +6,7 @@ extension SessionEvent {
   /// `status` is the session's status after the event.
   func publication(_ status: SessionStatus) -> Publication {
     let account = status.account
-    /// `params` is nil if subscribers are not sent the event, or learn of it from `session.changed`.
+    /// `params` is `nil` if subscribers do not receive the event, or learn of it from `session.changed`.
     func publication(
       _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],
       params: (any WireValue)? = nil, sendsStatus: Bool = false
@@ -90,7 +90,7 @@ extension SessionEvent {
 }
 
 extension SessionStatus {
-  /// Subscribers are sent `session.changed` if the status looks different, or an event asks for it.
+  /// The notification `session.changed`, sent if the status looks different or an event asks for it.
   func changeNotification(after previous: SessionState) -> EventNotification {
     EventNotification(
       name: .sessionChanged, topic: .session, account: account,

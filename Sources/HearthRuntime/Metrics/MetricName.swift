@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The families of metrics. The raw value is the name, as OpenMetrics has it: with the unit, a counter's without `_total`.
+/// The families of metrics. The raw value is the OpenMetrics name: with the unit, and without `_total` for counters.
 enum MetricName: String, CaseIterable {
   case authenticated = "hearth_session_authenticated"
   case tokenRemaining = "hearth_token_remaining_seconds"
@@ -21,11 +21,11 @@ enum MetricName: String, CaseIterable {
   case subscriptions = "hearth_subscriptions"
   case laggedSubscribers = "hearth_lagged_subscribers"
   case buildInfo = "hearth_build_info"
-  /// It is not `process_start_time_seconds`, because a collector that passes these on has one of its own.
+  /// Not `process_start_time_seconds`, because a collector that passes the metrics on has one of its own.
   case startTime = "hearth_start_time_seconds"
 
-  /// It goes on after a restart where it was before, as people ask about it after one and it seldom changes. The others
-  /// begin at zero, as those who scrape expect it.
+  /// Whether the count continues after a restart. These change seldom, and people ask about them after a restart. The
+  /// others begin at zero, as scrapers expect.
   var isKept: Bool { self == .automaticSignOuts || self == .signedOut }
 
   var kind: MetricFamily.Kind {
@@ -43,7 +43,7 @@ enum MetricName: String, CaseIterable {
 
   private enum Shape {
     case gauge, counter
-    /// The value holds the upper bounds of its buckets.
+    /// A histogram with the upper bounds of its buckets.
     case histogram([Duration])
   }
 
@@ -123,7 +123,7 @@ extension Duration {
   fileprivate static func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
   fileprivate static func hours(_ count: Int) -> Duration { .seconds(3600 * count) }
 
-  /// Stops at the ends of `Int64`.
+  /// The duration in nanoseconds, limited to the range of `Int64`.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

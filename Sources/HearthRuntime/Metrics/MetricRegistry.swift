@@ -1,11 +1,11 @@
 import HearthCore
 import Synchronization
 
-/// Holds what is counted.
+/// Holds all counts.
 final class MetricRegistry: Sendable {
   private let cells = Mutex<[MetricName: [[MetricLabel]: MetricCell]]>([:])
 
-  /// Sorted by their labels, so that two reports of the same look the same.
+  /// The samples of a family, sorted by their labels, so that equal reports look equal.
   func samples(of name: MetricName) -> [MetricSample] {
     let cells = cells.withLock { $0[name] ?? [:] }
     return cells.map { MetricSample($0.key, $0.value.value) }.sorted {
@@ -13,12 +13,12 @@ final class MetricRegistry: Sendable {
     }
   }
 
-  /// Adds what was counted before a restart. Histograms of other bounds than today's are left out.
+  /// Adds the counts from before a restart. Histograms with other bounds are skipped.
   func add(_ samples: [MetricSample], to name: MetricName) {
     for sample in samples { cell(name, sample.labels).add(sample.value) }
   }
 
-  /// The count of what has these labels. It begins at zero.
+  /// The cell with these labels. A new one begins at zero.
   func cell(_ name: MetricName, _ labels: KeyValuePairs<String, String> = [:]) -> MetricCell {
     cell(name, labels.map { MetricLabel($0, $1) })
   }
@@ -33,14 +33,14 @@ final class MetricRegistry: Sendable {
   }
 }
 
-/// One sample's count.
+/// The count of one sample.
 final class MetricCell: Sendable {
   private struct State {
     /// The value of a counter or a gauge.
     var number = 0
-    /// The count of each bucket of a histogram alone, and last of what lies above them all.
+    /// The count of each bucket of a histogram, not cumulative; the last is for values above all bounds.
     var counts: [Int]
-    /// The sum of a histogram's times in nanoseconds, so that many small ones add up exactly.
+    /// The sum of a histogram's times in nanoseconds, an integer, so that small values add up exactly.
     var sum: Int64 = 0
 
     mutating func add(_ nanoseconds: Int64) {
@@ -84,7 +84,7 @@ final class MetricCell: Sendable {
     return .histogram(Histogram(buckets: buckets, count: count, sum: Double(state.sum) / 1e9))
   }
 
-  /// The bounds as they are reported, in seconds.
+  /// The bounds in seconds, as they are reported.
   private var shownBounds: [Double] { bounds.map { Double($0.wholeNanoseconds) / 1e9 } }
 
   func add(_ value: MetricSample.Value) {

@@ -3,15 +3,15 @@ package import HearthCore
 package import Logging
 import Synchronization
 
-/// Counts what is published of sessions and outbox, and the calls on the socket. What only has a level (token life, items
-/// by state) is read from the event hub when it is asked for.
+/// Counts what sessions and the outbox publish, and the calls on the socket. Current levels (token lifetimes, items by
+/// state) are read from the event hub when a report is made.
 ///
-/// Labels have few values, and none of them names a subject, an address, a lane or a token.
+/// Labels have few values, and never name a subject, an address, a lane or a token.
 package final class Metrics: RunningService {
-  /// What was published last of a session.
+  /// The last published state of a session.
   private struct Followed {
     var lastOutcome: RefreshHistory.Outcome?
-    /// Why and when its session ended, if it has.
+    /// Why and when its session ended, if it has ended.
     var end: (reason: String, at: Timestamp)?
   }
 
@@ -21,13 +21,13 @@ package final class Metrics: RunningService {
   private let elapsed: @Sendable () -> Duration
   private let registry = MetricRegistry()
   private let sessions = Mutex<[AccountName: Followed]>([:])
-  /// The counts of the methods that were called, so that a call need not look for its own among all.
+  /// The cells of the methods that were called, for a fast lookup.
   private let calls = Mutex<[String: (successes: MetricCell, duration: MetricCell)]>([:])
-  /// Receives each change of what is kept over restarts.
+  /// Receives a value at each change of the counts that survive restarts.
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
 
-  /// `elapsed` tells the time since a fixed point, on a clock that is never set.
+  /// `elapsed` returns the time since a fixed point, on a clock that is never set.
   package init(
     store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
   ) {
@@ -35,14 +35,14 @@ package final class Metrics: RunningService {
     self.clock = clock
     self.logger = logger
     self.elapsed = elapsed
-    // It is reported before the first connection, too.
+    // So that it is reported before the first connection, too.
     _ = registry.cell(.connections)
     (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   // MARK: - Restarts
 
-  /// Goes on counting where the run before has ended. Called before anything is counted.
+  /// Restores the counts of the previous run. Call it before anything is counted.
   package func recall() async {
     do throws(AccessFailure) {
       for family in try await store.recall() {
@@ -54,7 +54,7 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Keeps each change of what goes on over restarts, until `stop`.
+  /// Saves each change of the counts that survive restarts, until `stop`.
   package func run() async {
     for await _ in changes {
       let families = MetricName.allCases.filter(\.isKept).map { $0.family(registry.samples(of: $0)) }
@@ -66,12 +66,12 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// What has changed before is still kept.
+  /// Ends `run` after the changes so far have been saved.
   package func stop() { changed.finish() }
 
   // MARK: - Sessions
 
-  /// Counts what happened to a session; `status` is its status after that.
+  /// Counts a session's events; `status` is its status after them.
   package func update(_ status: SessionStatus, after events: [SessionEvent]) {
     let account = status.account.description
     let before = sessions.withLock { sessions in
@@ -91,7 +91,7 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Begins each count at zero, so that the first of each is seen as one more.
+  /// Begins each count at zero, so that scrapers see the first increase.
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
@@ -104,7 +104,7 @@ package final class Metrics: RunningService {
     case .refreshed: refreshes(.success, account).increment()
     case .refreshFailed: refreshes(status.history.lastOutcome ?? .unavailable, account).increment()
     case .unauthorized: registry.cell(.unauthorized, ["account": account]).increment()
-    // From one end to another, nobody was signed out.
+    // The session had ended already, so this is not another sign-out.
     case .changed(from: .reauthRequired, to: _), .changed(from: .unauthenticated(signedOut: true), to: _): break
     case .changed(_, to: .reauthRequired(let reason)):
       automaticSignOuts(reason, account).increment()
@@ -125,7 +125,7 @@ package final class Metrics: RunningService {
 
   // MARK: - Outbox
 
-  /// Counts what happened in the outbox.
+  /// Counts the outbox's events.
   package func update(after events: [OutboxEvent]) {
     for event in events {
       guard case .delivered(let item) = event else { continue }
@@ -135,10 +135,10 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// An API that counts the requests it is sent with a token; it is the outbox's.
+  /// Wraps the outbox's API endpoint to count requests that carry a token.
   package func measuring(_ api: any APIEndpoint) -> any APIEndpoint { MeasuredAPIEndpoint(api: api, metrics: self) }
 
-  /// `status` is nil if no answer came.
+  /// `status` is `nil` if no answer came.
   func attempted(for account: AccountName, status: Int?, since begun: Duration) {
     let account = account.description
     registry.cell(.attempts, ["account": account, "answer": status.map { "\($0 / 100)xx" } ?? "none"]).increment()
@@ -147,17 +147,17 @@ package final class Metrics: RunningService {
 
   // MARK: - Requests
 
-  /// A caller was given an earlier answer in place of an error.
+  /// Counts an earlier answer that was given instead of an error.
   func staleAnswerGiven(to account: AccountName) {
     registry.cell(.staleAnswers, ["account": account.description]).increment()
   }
 
   // MARK: - Calls
 
-  /// The time when something begins that is measured.
+  /// The start time of something that is measured.
   func begin() -> Duration { elapsed() }
 
-  /// A call was answered, with an error unless it succeeded. `method` is one that is served, or `unknownMethod`.
+  /// Counts an answered call, with its error if it failed. `method` is a served one, or `unknownMethod`.
   func called(_ method: String, error: RPCError?, since begun: Duration) {
     let (successes, duration) = calls.withLock { calls in
       if let cells = calls[method] { return cells }
@@ -176,13 +176,13 @@ package final class Metrics: RunningService {
     duration.record(elapsed() - begun)
   }
 
-  /// A call was answered with an error, or could not even begin, which takes no time.
+  /// Counts a call that failed before it began, which takes no time.
   func refused(_ method: String, _ error: RPCError) {
     registry.cell(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
   }
 
-  /// The label of a method that does not exist, whose name is the caller's choice, and of what names none: lines that are
-  /// no calls, connections that are one too many.
+  /// The label for methods that do not exist, because callers choose those names, and for everything without a method:
+  /// lines that are not calls, and connections over the limit.
   static let unknownMethod = "unknown"
 
   func connectionOpened() { registry.cell(.connections).increment() }
@@ -190,14 +190,14 @@ package final class Metrics: RunningService {
 
   // MARK: - Reports
 
-  /// All families, in their order. `snapshot` is how things are at `now`.
+  /// All families, in their order. `snapshot` is the state at `now`.
   func families(_ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp) -> [MetricFamily] {
     MetricName.allCases.map { name in
       name.family(Self.levels(of: name, snapshot, info, at: now) ?? registry.samples(of: name))
     }
   }
 
-  /// Returns what is read when it is asked for, or nil if it is counted.
+  /// The values of a family that is read when a report is made, or `nil` if the family is counted.
   private static func levels(
     of name: MetricName, _ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp
   ) -> [MetricSample]? {
@@ -229,7 +229,7 @@ package final class Metrics: RunningService {
   }
 }
 
-/// Counts the requests that carry a token, and times them. Those without one only ask for the time.
+/// Counts and times the requests that carry a token. Requests without one only ask for the time.
 private struct MeasuredAPIEndpoint: APIEndpoint {
   let api: any APIEndpoint
   let metrics: Metrics
@@ -259,7 +259,7 @@ extension MetricLabel {
 }
 
 extension SessionStatus {
-  /// Why and when the session ended, if it has.
+  /// Why and when the session ended, if it has ended.
   fileprivate var end: (reason: String, at: Timestamp)? {
     switch state {
     case .reauthRequired(let reason): (reason.rawValue, since)

@@ -1,6 +1,6 @@
 internal import HearthCore
 
-/// The calls of `flush` that wait until nothing is left that could be sent.
+/// The calls of `flush` that wait until nothing is left to send.
 struct FlushWaiters {
   private struct Waiter {
     let accounts: Set<AccountName>

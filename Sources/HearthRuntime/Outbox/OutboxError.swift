@@ -20,7 +20,7 @@ package enum OutboxError: Error, Hashable, Sendable {
   case storageUnavailable(String)
   /// -32000
   case shuttingDown
-  /// The item at this index among several is the reason why all of them were rejected.
+  /// All items were refused because of the one at this index.
   indirect case item(Int, OutboxError)
 
   init(_ failure: OutboxStoreFailure) {

@@ -2,25 +2,25 @@ internal import HearthCore
 internal import Logging
 internal import Synchronization
 
-/// Publishes what happens in the outbox, in the order of its commits, with the counts after it.
+/// Publishes the outbox's changes in the order of its commits, each with the counts after it.
 ///
-/// The store calls it before the callers of a commit are answered, so that a client that was answered finds in a snapshot
-/// what it has done. A commit costs the same however many accounts there are.
+/// The store calls it before it answers the callers of a commit, so that clients find their own changes in a snapshot.
+/// The cost of a commit does not depend on the number of accounts.
 final class OutboxPublisher: Sendable {
   fileprivate struct State {
-    /// The counts by the store's last commits, without pauses.
+    /// The counts after the store's last commits, without pauses.
     var counts: [AccountName: OutboxStats] = [:]
     var all = OutboxStats()
-    /// The configured accounts, sorted, and why they are paused.
+    /// The configured accounts, sorted, and why sending is paused.
     var names: [AccountName] = []
     var pauses: [AccountName: String] = [:]
-    /// Why nothing can be written.
+    /// Why nothing can be written, if so.
     var trouble: String?
-    /// What people have to know of this run.
+    /// A notice for people about this run, if any.
     var notice: String?
-    /// Accounts for which there is more to send since the service last asked.
+    /// The accounts that got more to send since the service last asked.
     var ready: [AccountName: OutboxKinds] = [:]
-    /// The counts as they were last published.
+    /// The counts that were published last.
     var published = OutboxOverview(all: OutboxStats(), accounts: [:])
   }
 
@@ -48,7 +48,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Publishes items that were found to be in another state, without a change of the counts.
+  /// Publishes items whose state turned out to be different, without a change of the counts.
   func found(_ items: [OutboxItem]) {
     let events = items.compactMap { OutboxEvent(.changed($0)) }
     record(events)
@@ -74,7 +74,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Nothing can be written from now on, as the sentence says. Nil means that the store does its work again.
+  /// Records why nothing can be written; `nil` means that the store works again.
   func troubled(by sentence: String?) {
     state.withLock { state in
       guard state.trouble != sentence else { return }
@@ -83,7 +83,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// What the store has to say of this run.
+  /// Records the store's notice about this run.
   func noticed(_ sentence: String?) {
     state.withLock { state in
       guard state.notice != sentence else { return }
@@ -92,7 +92,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// The accounts for which there is more to send since this was last called.
+  /// Returns the accounts that got more to send since the last call.
   func takeReady() -> [AccountName: OutboxKinds] {
     state.withLock { state in
       defer { state.ready = [:] }
@@ -100,7 +100,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// These counts, of one account or of all, with the pauses as they were last published.
+  /// These counts, of one account or of all, with the pauses that were published last.
   func shown(_ stats: OutboxStats, of account: AccountName?) -> OutboxStats {
     state.withLock { $0.shown(stats, of: account) }
   }
@@ -109,7 +109,7 @@ final class OutboxPublisher: Sendable {
     for event in events { log.record(.outbox(event)) }
   }
 
-  /// Publishes nothing if there are no events and the counts are the same as before.
+  /// Publishes the events and counts; nothing if there are no events and the counts are unchanged.
   private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: inout State) {
     var overview = OutboxOverview(all: state.shown(state.all), accounts: [:])
     for name in names {
@@ -144,7 +144,7 @@ extension OutboxPublisher.State {
 }
 
 extension OutboxEvent {
-  /// Returns nil if only what is shown has changed.
+  /// Returns `nil` if only the displayed reason has changed.
   fileprivate init?(_ pause: OutboxPauseChange) {
     switch pause.event {
     case .paused(let reason): self = .paused(pause.account, reason: reason)
@@ -153,7 +153,7 @@ extension OutboxEvent {
     }
   }
 
-  /// Returns nil for states without an event.
+  /// Returns `nil` for states without an event.
   fileprivate init?(_ change: OutboxCommit.Change) {
     switch change {
     case .enqueued(let item): self = .enqueued(item)

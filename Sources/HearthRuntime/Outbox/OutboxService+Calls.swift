@@ -2,7 +2,7 @@ package import HearthCore
 
 /// The calls of clients.
 extension OutboxService {
-  /// Returns once the item is on disk.
+  /// Stores an item. Returns once it is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipt {
     do throws(OutboxError) {
       guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: there are none") }
@@ -12,14 +12,14 @@ extension OutboxService {
     }
   }
 
-  /// Keeps all of them, or none. Throws `item` if one of them is the reason.
+  /// Stores all items or none. Throws `item` if one of them is the reason.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
     let now = self.now()
     return try await keep(
       try checkedAll(drafts) { (draft) throws(OutboxError) in try checked(draft, at: now) }, at: now)
   }
 
-  /// Checks all of them. Throws `item` if one is refused.
+  /// Checks all elements. Throws `item` if one is refused.
   func checkedAll<Element>(
     _ elements: [Element], _ check: (Element) throws(OutboxError) -> NewOutboxItem
   ) throws(OutboxError) -> [NewOutboxItem] {
@@ -31,7 +31,7 @@ extension OutboxService {
     return items
   }
 
-  /// Returns once the items are on disk.
+  /// Stores the items. Returns once they are on disk.
   func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws(OutboxError) -> [OutboxReceipt] {
     if items.isEmpty { return [] }
     let receipts = try await answered(await store.enqueue(items, within: machine.settings))
@@ -47,7 +47,7 @@ extension OutboxService {
     return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
   }
 
-  /// The account is configured, and the request can be sent as it is.
+  /// Checks that the account is configured and the request can be sent.
   func checkedURL(of draft: OutboxDraft) throws(OutboxError) -> HTTPURL {
     let api = try known(draft.account)
     let url: HTTPURL
@@ -61,7 +61,7 @@ extension OutboxService {
     return shown(item)
   }
 
-  /// Lists at most 1,000 items a page.
+  /// Lists items, at most 1,000 on a page.
   package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
     try check(query)
     let page = try await answered(await store.list(query))
@@ -76,7 +76,7 @@ extension OutboxService {
     }
   }
 
-  /// Returns the number of items that have changed.
+  /// Changes an item. Returns the number of items that have changed.
   func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
     let item = try await answered(await store.change(id, change))
     if item.subject == nil { madeNobodys(item.account) }
@@ -112,7 +112,7 @@ extension OutboxService {
     follow()
   }
 
-  /// Repeats a step of at most `OutboxMachine.batch` items until there are no more, and returns their number.
+  /// Repeats a step of at most `OutboxMachine.batch` items until none are left, and returns their total number.
   private func untilDone(
     _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
   ) async throws(OutboxError) -> Int {
@@ -124,7 +124,7 @@ extension OutboxService {
     }
   }
 
-  /// Stops sending until it is resumed, restarts and sign-ins included, or resumes it. Nil stands for all accounts.
+  /// Pauses or resumes sending. A pause survives restarts and sign-ins. `nil` means all accounts.
   func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
     let chosen = try chosen(account)
     let number = machine.nextPauseNumber()
@@ -138,7 +138,7 @@ extension OutboxService {
     return publisher.shown(try await answered(await store.stats(of: account)), of: account)
   }
 
-  /// Tries waiting items now, and returns once nothing is left that could be sent, or time is up.
+  /// Tries waiting items now, and returns once nothing is left to send or the timeout has passed.
   package func flush(_ account: AccountName?, timeout: Duration) async throws(OutboxError) -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
@@ -148,7 +148,7 @@ extension OutboxService {
       machine.retryNow(name, at: now())
     }
     follow()
-    // It may have been stopped meanwhile, and has ended the calls that waited then.
+    // The service may have been stopped in the meantime; then it has already ended the waiting calls.
     if !chosen.isEmpty, !machine.isStopping { await waitUntilIdle(chosen, timeout: timeout) }
     return try await getStats(account)
   }
@@ -167,12 +167,11 @@ extension OutboxService {
 
   private func endFlush(_ number: Int) { flushes.end(number) }
 
-  /// The subjects under which the account's user may have items. They are to be asked for before the session forgets
-  /// the user.
+  /// The subjects that the account's user may have items under. Call this before the session forgets the user.
   package func subjects(of name: AccountName) -> [Subject?] { machine.subjects(of: name) }
 
-  /// Sign-out with `outbox: "discard"`: cancels every item of these subjects that is not delivered. None of them is sent
-  /// any more; what a request under way comes to changes nothing. Returns the number of cancelled items.
+  /// Cancels every undelivered item of these subjects, for a sign-out with `outbox: "discard"`. None of them is sent
+  /// any more; the result of a request in flight changes nothing. Returns the number of cancelled items.
   package func purge(_ name: AccountName, of subjects: [Subject?]) async throws(OutboxError) -> Int {
     try known(name)
     machine.discarding(name, at: now())
@@ -190,7 +189,8 @@ extension OutboxService {
     return count
   }
 
-  /// The account's user has signed out: returns once that is on disk. Where the store fails, it is told when it works again.
+  /// Records that the account's user has signed out, and returns once that is on disk. If the store fails, it learns of
+  /// it when it works again.
   package func left(_ name: AccountName) async {
     machine.left(name)
     while let work = machine.leaving(name) {
@@ -211,7 +211,7 @@ extension OutboxService {
     return [account]
   }
 
-  /// The item as it is shown: one whose origin cannot be reached is not tried before its origin is.
+  /// The item as clients see it: if its origin cannot be reached, its next attempt is not before the origin's.
   private func shown(_ item: OutboxItem) -> OutboxItem {
     let now = now()
     guard item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
@@ -222,14 +222,14 @@ extension OutboxService {
     return item
   }
 
-  /// Returns what the store answers to a call.
+  /// Returns the store's answer to a call.
   func answered<Value>(
     _ call: @autoclosure () async throws(OutboxStoreFailure) -> Value
   ) async throws(OutboxError) -> Value {
     do { return try await call() } catch { throw callError(error) }
   }
 
-  /// The error for a call that the store failed.
+  /// The error for a call that failed in the store.
   private func callError(_ failure: OutboxStoreFailure) -> OutboxError {
     storeFailures.callFailed(failure)
     if case .broken = failure {

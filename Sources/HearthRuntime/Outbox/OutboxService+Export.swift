@@ -1,11 +1,11 @@
 package import HearthCore
 
-/// Items for another outbox, and from one.
+/// Exports items to another outbox and imports them.
 extension OutboxService {
-  /// The content of one page, in bytes.
+  /// The size of one page's content, in bytes.
   private static let exportBytes = 1 << 20
 
-  /// A page of the items that are not delivered, at most 1,000 of them.
+  /// A page of the undelivered items, at most 1,000.
   package func export(_ query: OutboxQuery) async throws(OutboxError) -> ExportPage {
     try check(query)
     if let state = query.state, !state.keepsContent {
@@ -14,13 +14,14 @@ extension OutboxService {
     return try await answered(await store.export(query, bytes: Self.exportBytes))
   }
 
-  /// Keeps all of them, or none. Throws `item` if one of them is the reason.
+  /// Stores all items or none. Throws `item` if one of them is the reason.
   package func importMany(_ exported: [ExportedItem]) async throws(OutboxError) -> [OutboxReceipt] {
     let now = self.now()
     return try await keep(try checked(exported, at: now), at: now)
   }
 
-  /// Tells what an import would do, and keeps nothing. `count` and `bytes` would have been kept before it.
+  /// Reports what an import would do, without storing anything. `count` and `bytes` are the number and size of the items
+  /// that earlier pages would have added.
   package func rehearse(
     _ exported: [ExportedItem], after count: Int, bytes: Int
   ) async throws(OutboxError) -> [OutboxReceipt] {
@@ -39,7 +40,7 @@ extension OutboxService {
     let url = try checkedURL(of: exported.draft)
     do {
       let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
-      // One of another user without a name waits for a person here, too.
+      // An item of another, unnamed user waits for a person here as well.
       let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
       return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
     } catch { throw .invalidRequest("\(error)") }

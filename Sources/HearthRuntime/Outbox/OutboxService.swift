@@ -3,8 +3,8 @@ package import Logging
 
 /// Carries out what the outbox's machine decides: asks the store, gets tokens, sends requests, and sleeps.
 ///
-/// One loop (`run`) does the store's work; each claim that is sent has a sender, a task of its own. An item that waits
-/// costs neither a task nor a connection.
+/// One loop (`run`) does the store's work. Each claim that is being sent has a sender, which is a task. A waiting item
+/// needs neither a task nor a connection.
 package actor OutboxService: RunningService {
   let store: any OutboxStore
   private let bearers: any BearerTokenProvider
@@ -16,7 +16,7 @@ package actor OutboxService: RunningService {
   private let log: Logger
   /// Wakes the loop.
   private let wakeUp = AsyncSignal()
-  /// The clock's steps that the machine has been told of.
+  /// The total of the clock's steps that the machine knows of.
   private var stepped: Duration
 
   var machine: OutboxMachine
@@ -28,17 +28,16 @@ package actor OutboxService: RunningService {
   }
   /// Senders that wait until the machine resumes them.
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
-  /// Requests have left since the counts were last published without a commit.
+  /// Whether requests have been sent since the counts were last published without a commit.
   private var hasUnpublishedCounts = false
   private var countsPublishedAt = Timestamp(milliseconds: 0)
   /// Callers of `waitUntilReady`.
   private var readinessWaiters: [CheckedContinuation<Void, Never>] = []
 
-  /// The counts of what is in flight are published no more often than that; commits publish them as well.
+  /// The shortest time between two publications of the in-flight counts. Commits publish them too.
   private static let countsInterval = Duration.milliseconds(100)
-  /// The bytes that are kept of the body of a response that is no 2xx. They are more than is shown, so that a token at
-  /// the end
-  /// of what is shown is found whole.
+  /// How many bytes are kept of a response's body if the status is not 2xx. More than is shown, so that a token at the
+  /// end of the shown part is found whole.
   private static let keptOfRejection = 16_384
 
   package init(
@@ -67,8 +66,8 @@ package actor OutboxService: RunningService {
 
   // MARK: - What happens elsewhere
 
-  /// The session of an account changed. `knownSubject` is its user, or its last one, as far as one is known; a subject
-  /// in `permission` takes precedence. `former` is the same user by another name from before. `token` is the token that
+  /// Tells the machine that the session of an account changed. `knownSubject` is its current or last user, if known; a
+  /// subject in `permission` takes precedence. `former` is an earlier name of the same user. `token` is the token that
   /// the session holds.
   package func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject? = nil,
@@ -80,46 +79,46 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Somebody has signed in, anew or again.
+  /// Tells the machine that a user has signed in.
   package func signedIn(_ name: AccountName) {
     machine.signedIn(name)
     follow()
   }
 
-  /// Returns once the session of each of these accounts has been reported and the store has been asked, or `shutdown` is
-  /// called: an item that is enqueued before has no user, and a snapshot no counts.
+  /// Returns once the sessions of these accounts have been reported and the store has been asked, or `shutdown` is
+  /// called. Before that, an enqueued item would have no user and a snapshot no counts.
   package func waitUntilReady(for names: [AccountName]) async {
     while !machine.isStopping, !machine.hasAskedStore || names.contains(where: { !machine.isSessionReported($0) }) {
       await withCheckedContinuation { readinessWaiters.append($0) }
     }
   }
 
-  /// The network may be back: origins that could not be reached are tried at once.
+  /// Tells the machine that the network may be back: origins that could not be reached are tried at once.
   package func networkReturned() {
     machine.networkReturned(at: now())
     follow()
   }
 
-  /// The provider of an account has reported the time; `skew` is its clock less this one.
+  /// Tells the machine the time of an account's provider; `skew` is its clock minus this machine's.
   package func providerTimeReported(of name: AccountName, skew: Duration) {
     machine.serverAnswered(name, skew: skew)
     follow()
   }
 
-  /// The time. Whatever the machine does with it, it knows by then of the steps that led to it.
+  /// The time. The machine always learns of the clock's steps first.
   func now() -> Timestamp {
     let moment = clock.moment()
     if moment.stepped != stepped { noteSteps(moment.stepped) }
     return moment.now
   }
 
-  /// The clock was stepped, or the machine has slept: deadlines are planned anew.
+  /// Plans deadlines again after the clock was stepped or the machine has slept.
   func clockChanged() {
     noteSteps(clock.moment().stepped)
     follow()
   }
 
-  /// `total` is the sum of all steps of the clock by now.
+  /// Tells the machine of new steps. `total` is the sum of all steps of the clock so far.
   private func noteSteps(_ total: Duration) {
     let shift = total - stepped
     stepped = total
@@ -127,7 +126,7 @@ package actor OutboxService: RunningService {
     countsPublishedAt = countsPublishedAt + shift
   }
 
-  /// The configuration was read again.
+  /// Applies a new configuration.
   package func accountsChanged(settings: OutboxSettings) {
     machine.accountsChanged(access.all, settings: settings, at: now())
     publisher.configured(machine.names)
@@ -135,8 +134,9 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Ends `run()`. Requests under way may finish within `grace`; the others are sent again after the next start. Most APIs
-  /// answer within the default, which is short enough for a supervisor that kills after 10 s, as containers are.
+  /// Ends `run()`. Requests in flight may finish within `grace`; the others are sent again after the next start. Most
+  /// APIs answer within the default, which is short enough for a supervisor that kills after 10 s, as is usual for
+  /// containers.
   package func shutdown(grace: Duration = .seconds(6)) {
     machine.stop(grace: grace, at: now())
     flushes.endAll()
@@ -144,7 +144,7 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Does what follows from an event of the machine, and has the loop look again.
+  /// Carries out what follows from an event of the machine, and wakes the loop.
   func follow() {
     publisher.changed(machine.takePauseChanges())
     for id in machine.takeResumed() { waiting.removeValue(forKey: id)?.resume() }
@@ -184,12 +184,13 @@ package actor OutboxService: RunningService {
     if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
   }
 
-  /// When the number of requests under way is to be published, if it has changed since it last was.
+  /// When to publish the number of requests in flight, if it has changed since the last time.
   private var countsDueAt: Timestamp? {
     hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }
 
-  /// What could not be sent may have been cancelled: nothing meets that failure any more.
+  /// Clears the failure if nothing is left to send: the items may have been cancelled, and nothing would run into the
+  /// failure again.
   private func noteNothingToSend() {
     guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
     storeFailures.succeeded(at: .sending)
@@ -214,7 +215,7 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// What was claimed from a store that is broken is not any more.
+  /// Releases the claims on a store that turned out to be broken.
   func noteDamage() {
     if store.isBroken { machine.storeBroke(at: now()) }
   }
@@ -264,7 +265,7 @@ package actor OutboxService: RunningService {
     }
   }
 
-  /// Carries out the steps of a sender until nothing is left to send.
+  /// Carries out the steps of a sender until it has nothing more to send.
   private func send(_ id: SenderID) async {
     while true {
       switch machine.next(of: id, at: now()) {
@@ -304,7 +305,7 @@ package actor OutboxService: RunningService {
       ])
   }
 
-  /// Writes down that a request leaves now; false if it must not.
+  /// Records that a request is about to be sent. Returns false if it must not be.
   private func mayLeave(_ delivery: Delivery, of epoch: Int64) -> Bool {
     do throws(OutboxStoreFailure) {
       let isClaimed = try store.begin(delivery.number, of: epoch)
@@ -323,7 +324,7 @@ package actor OutboxService: RunningService {
       var response = try await api.exchange(
         delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: machine.settings.requestTimeout)
       if !(200...299).contains(response.status) {
-        // The body is kept and shown, without the tokens that careless servers repeat.
+        // The body is kept and shown, without tokens that a careless server repeats.
         if response.isCompressed { response.body = [] }
         let isCut = response.isTruncated || response.body.count > Self.keptOfRejection
         response.body = Redactor(bearer.secrets)
@@ -342,7 +343,7 @@ package actor OutboxService: RunningService {
       try await api.exchange(request, of: name, bearer: nil, timeout: machine.settings.requestTimeout)
     }
     _ = now()
-    // Where the clock was set meanwhile, the skew may be that of the clock before: it is asked for again.
+    // If the clock was set in the meantime, the skew may be that of the old clock, and is requested again.
     if stepped == self.stepped { machine.timeAnswered(result, name, origin) }
     follow()
   }

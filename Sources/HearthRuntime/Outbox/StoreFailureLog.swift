@@ -1,20 +1,20 @@
 internal import HearthCore
 internal import Logging
 
-/// Logs failures of the store, each of them once: the same failure is met at each attempt.
+/// Logs each failure of the store once, though every attempt runs into it.
 struct StoreFailureLog {
-  /// What meets a failure again and again.
+  /// Where a failure occurs again and again.
   enum Place: Hashable {
-    /// The work of the loop.
+    /// In the loop.
     case loop
-    /// Writing down that a request leaves.
+    /// When recording that a request is sent.
     case sending
   }
 
   private let log: Logger
-  /// The failure that was met last; none after a success.
+  /// The last failure at each place; absent after a success.
   private var last: [Place: OutboxStoreFailure] = [:]
-  /// The damage that was found last, wherever it was.
+  /// The last damage that was found, at any place.
   private var damage: OutboxStoreFailure?
 
   init(_ log: Logger) {
@@ -31,10 +31,10 @@ struct StoreFailureLog {
     last[place] = nil
   }
 
-  /// The failure that is met again and again now, unless the store does its work.
+  /// The current recurring failure; `nil` if the store works.
   var lasting: OutboxStoreFailure? { last[.loop] ?? last[.sending] }
 
-  /// A call reports its failure to its caller. Damage is logged as well: the loop may never meet it.
+  /// Notes the failure of a call. The caller reports it, so only damage is logged: the loop may never run into it.
   mutating func callFailed(_ failure: OutboxStoreFailure) {
     guard case .broken = failure, damage != failure else { return }
     log.error("\(failure)")

@@ -1,8 +1,8 @@
 package import HearthCore
 internal import Synchronization
 
-/// Where the tokens of the accounts may go, and what the answers mean there: told when the configuration is read, and
-/// asked by all that send or give tokens. Waits for nobody.
+/// Where each account's tokens may be sent, and what answers mean there. Updated when the configuration is read, and
+/// used by everything that sends or gives out tokens. Never waits.
 package final class APIAccess: Sendable {
   private let table: Mutex<[AccountName: APISettings]>
 
@@ -10,7 +10,7 @@ package final class APIAccess: Sendable {
 
   package var all: [AccountName: APISettings] { table.withLock(\.self) }
 
-  /// Nil if the account is not configured.
+  /// The settings, or `nil` if the account is not configured.
   package subscript(account: AccountName) -> APISettings? { table.withLock { $0[account] } }
 
   package func change(to apis: [AccountName: APISettings]) { table.withLock { $0 = apis } }

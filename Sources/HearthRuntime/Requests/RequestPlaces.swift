@@ -2,9 +2,9 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// The requests that are under way: so many of each account, and each for as long as its client is there.
+/// The requests in progress: limited per account, and each only as long as its client is connected.
 final class RequestPlaces: Sendable {
-  /// The most requests of an account. Each request may hold an answer of `RequestMachine.responseLimit` bytes.
+  /// The most requests of an account at once. Each may hold an answer of `RequestMachine.responseLimit` bytes.
   static let mostAtOnce = 64
 
   private struct Place {
@@ -17,14 +17,14 @@ final class RequestPlaces: Sendable {
   private struct State {
     var places: [Int: Place] = [:]
     var lastNumber = 0
-    /// Clients who have left and whose last calls still run.
+    /// Clients that have left, but whose last calls are still running.
     var left: Set<ConnectionID> = []
   }
 
   private let state = Mutex(State())
 
-  /// Takes a place of the account, until `giveBack` or until the client leaves: `presence` ends then. `client` is nil for
-  /// one that does not leave.
+  /// Takes a place of the account until `giveBack`, or until the client leaves, which ends `presence`. `client` is
+  /// `nil` for a caller that does not leave.
   func take(
     _ account: AccountName, for client: ConnectionID?
   ) throws(RequestFailure) -> (number: Int, presence: AsyncStream<Never>) {
@@ -42,7 +42,8 @@ final class RequestPlaces: Sendable {
 
   func giveBack(_ number: Int) { state.withLock { _ = $0.places.removeValue(forKey: number) } }
 
-  /// Does the work in a place of the account. Where the client leaves, the place is free at once, and the work is cancelled.
+  /// Runs the work in a place of the account. If the client leaves, the place is free at once and the work is
+  /// cancelled.
   func run<Value: Sendable>(
     _ account: AccountName, for client: ConnectionID?,
     _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
@@ -58,14 +59,14 @@ final class RequestPlaces: Sendable {
       }
       let first = await group.next()
       group.cancelAll()
-      // Without a result the client has left; the work's own end is waited for.
+      // No result means that the client has left; still wait for the work to end.
       return if let result = first ?? nil { result } else { await group.next() ?? nil }
     }
     guard let result else { throw .clientLeft }
     return try result.get()
   }
 
-  /// The client has gone. Returns at once.
+  /// Ends the requests of a client that has left. Returns at once.
   func clientLeft(_ client: ConnectionID) {
     let left = state.withLock { state in
       state.left.insert(client)
@@ -80,11 +81,11 @@ final class RequestPlaces: Sendable {
     client.map { left in state.withLock { $0.left.contains(left) } } ?? false
   }
 
-  /// The last call of a client who has left has returned.
+  /// Forgets a client that has left, once its last call has returned.
   func clientForgotten(_ client: ConnectionID) { state.withLock { _ = $0.left.remove(client) } }
 }
 
 extension RequestFailure {
-  /// The failure of a request whose client has left. Nobody is told of it.
+  /// The failure of a request whose client has left. Nobody receives it.
   static let clientLeft = unanswered(message: "The client has left. The request was not sent.")
 }

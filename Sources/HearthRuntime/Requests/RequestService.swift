@@ -1,7 +1,7 @@
 package import HearthControl
 package import HearthCore
 
-/// Carries out the requests of callers as their machines decide.
+/// Carries out callers' requests as their machines decide.
 package actor RequestService {
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
@@ -9,9 +9,9 @@ package actor RequestService {
   private let store: any ResponseStore
   private let clock: any Clock
   nonisolated let places = RequestPlaces()
-  /// How often something of the account was wiped. What was asked before a wipe is not kept after it.
+  /// How often answers of the account were wiped. An answer requested before a wipe is not kept after it.
   private var wipes: [AccountName: Int] = [:]
-  /// Whose answers may be kept, as far as it is known.
+  /// The users whose answers may be kept, as far as they are known.
   private var owners: [AccountName: Subject] = [:]
   /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
@@ -23,7 +23,7 @@ package actor RequestService {
     (self.bearers, self.api, self.access, self.store, self.clock) = (bearers, api, access, store, clock)
   }
 
-  /// The configuration was read again. `maxBody` is that of a request, in bytes.
+  /// Applies a new configuration. `maxBody` is the limit of a request's body, in bytes.
   package func accountsChanged(maxBody: Int) async {
     self.maxBody = maxBody
     for account in owners.keys where access[account] == nil {
@@ -33,8 +33,8 @@ package actor RequestService {
     await store.wipeAll(but: Set(access.all.keys))
   }
 
-  /// The account's session has changed. What is kept of a user whose place another has taken is wiped; what is kept of one
-  /// who signed out is gone when this returns.
+  /// Follows a change of the account's session. Wipes what was kept for a user whom another has replaced. When this
+  /// returns after a sign-out, nothing is kept for that user.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     let owner: Subject?
     switch state {
@@ -43,23 +43,23 @@ package actor RequestService {
       guard let subject, owners[account] != subject else { return }
       owner = subject
     }
-    // Before the first user nothing of another was asked for. That somebody has signed out is told more than once, and the
-    // first wipe may still be under way: the store does one after the other.
+    // Before the first user, there are no answers of another. A sign-out is reported more than once, while the first
+    // wipe may still be running; the store does one after the other.
     if owner == nil || owners[account] != nil { wipes[account, default: 0] += 1 }
     owners[account] = owner
     await store.wipe(account, keeping: owner)
   }
 
-  /// An answer, and whose token it was asked under, as far as that is known.
+  /// An answer, and the user whose token was sent, if known.
   package struct Answer: Sendable {
     package var response: APIResponse
     package var subject: Subject?
-    /// The age of an earlier answer, which is given in place of an error.
+    /// The age of an earlier answer that is given instead of an error.
     package var age: Duration?
   }
 
-  /// Sends the request and returns the answer. The caller makes sure that it may still be given. `user` is signed in, and
-  /// gets earlier answers if `cache` says so. `client` waits, and the request is given up if they leave.
+  /// Sends the request and returns the answer. The caller must check that it may still be given out. `user` is signed
+  /// in, and receives earlier answers if `cache` allows that. If `client` leaves, the request is cancelled.
   package func answer(
     to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil, for client: ConnectionID? = nil
   ) async throws(RequestFailure) -> Answer {
@@ -74,7 +74,7 @@ package actor RequestService {
     }
   }
 
-  /// The request of a draft whose bodies go in pieces, and its place, which is to be given back.
+  /// The request of a draft with streamed bodies, and its place, which must be given back.
   func begin(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, for client: ConnectionID
   ) throws(RequestFailure) -> (request: APIRequest, place: Int) {
@@ -88,7 +88,7 @@ package actor RequestService {
     do { return try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
   }
 
-  /// Keeps what may be kept, and gives what was kept where the API gives nothing.
+  /// Keeps an answer if allowed, and returns a kept one if the API gives none.
   private func answer(
     to request: APIRequest, _ key: ResponseKey, timeout: Duration, for client: ConnectionID?
   ) async throws(RequestFailure) -> Answer {
@@ -127,17 +127,17 @@ package actor RequestService {
     return answer
   }
 
-  /// What came of a request, and how.
+  /// The answer to a request, and how it came about.
   private struct Exchange {
     var answer: Answer
-    /// The last request asked whether a kept answer still holds.
+    /// Whether the last request asked if a kept answer is still valid.
     var isValidation = false
     var isRedirected = false
-    /// The secrets of the token that it was sent with.
+    /// The secrets of the token that was sent.
     var secrets: [Secret] = []
   }
 
-  /// `kept` is an answer to the same request. The API is asked if it still holds.
+  /// `kept` is an earlier answer to the same request. The API is asked whether it is still valid.
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
     validating kept: StoredResponse? = nil
@@ -145,7 +145,7 @@ package actor RequestService {
     var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
     exchange.answer.response = try await converse(original, of: account) {
       (request, bearer) async throws(ExchangeFailure) in
-      // While the token, or the answer before, was waited for.
+      // It may have left while the token or the previous answer was awaited.
       if places.hasLeft(client) { throw .notSent(message: "The client has left") }
       exchange.isRedirected = request.url != original.url
       let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
@@ -159,7 +159,7 @@ package actor RequestService {
     return exchange
   }
 
-  /// Asks the API as the machine decides, and returns the response that is to be given. `send` sends the request once.
+  /// Asks the API as the machine decides, and returns the response for the caller. `send` sends the request once.
   func converse(
     _ request: APIRequest, of account: AccountName,
     send: (APIRequest, Bearer) async throws(ExchangeFailure) -> APIResponse

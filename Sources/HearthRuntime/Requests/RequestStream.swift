@@ -1,35 +1,35 @@
 import HearthControl
 import HearthCore
 
-/// One request whose bodies go in pieces, from its opening until its answer has been read or its client has gone. One call
-/// may write, and one read, at the same time.
+/// One request with streamed bodies, from its opening until its answer has been read or its client has gone. One call
+/// may write and another read at the same time.
 ///
-/// The body belongs to no exchange before its first piece is there, so that it can be asked for again: after a 401, or a
-/// redirect that keeps it.
+/// An exchange takes the body only once its first piece is there, so that Hearth can ask for the body again: after a
+/// 401, or a redirect that keeps the body.
 actor RequestStream {
-  /// How long a client may leave a stream alone.
+  /// How long a client may leave a stream unused.
   static let idleTime: Duration = .seconds(300)
 
-  /// What a client reads.
+  /// The result of a client's read.
   enum Reading {
     case head(APIResponse, HTTPURL)
     case piece([UInt8])
-    /// The body is to be written again from its beginning.
+    /// The client must write the body again from its beginning.
     case rewind
     case end
   }
 
   private enum Phase {
-    /// The token is waited for, or the connection.
+    /// Waiting for the token or the connection.
     case preparing
-    /// The API can be sent the request: the client's first piece is waited for.
+    /// Ready to send the request: waiting for the client's first piece.
     case awaitingBody
     case exchanging(any APIExchange)
-    /// What the API said is to be given.
+    /// The API's response, which the client may read.
     case answered(APIResponse, any APIExchange)
-    /// The failure is told to whoever calls next.
+    /// Failed; the next call receives the failure.
     case failed(RequestFailure)
-    /// The stream has ended, with the reason if it failed.
+    /// Ended, with the reason if it failed.
     case over(RequestFailure?)
   }
 
@@ -48,9 +48,9 @@ actor RequestStream {
   private var attempt = 0
   private(set) var subject: Subject?
   private var url: HTTPURL
-  /// The body of the request as it is sent now.
+  /// The body of the request in its current form.
   private var upload: APIRequest.Upload?
-  /// The number of bytes of the body that the API has taken. It is nil once it has taken all.
+  /// How many bytes of the body the API has taken; `nil` once it has taken all.
   private var taken: Int? = 0
   private var owesRewind = false
   private var isHeadGiven = false
@@ -58,7 +58,7 @@ actor RequestStream {
   private(set) var isReading = false
   private var lastCall: Timestamp
 
-  /// `timeout` is how long the API may take until anything moves.
+  /// `timeout` is how long the API may go without any progress.
   init(
     _ id: String, _ request: APIRequest, of account: AccountName, timeout: Duration, on connection: ConnectionID,
     exchanges: any APIExchangeEndpoint, clock: any Clock
@@ -86,12 +86,12 @@ actor RequestStream {
     for waiter in woken { waiter.resume() }
   }
 
-  /// Returns when another phase has been entered.
+  /// Returns when the phase has changed.
   private func change() async { await withCheckedContinuation { waiting.append($0) } }
 
   // MARK: - From the beginning to the end
 
-  /// Returns when the stream is over.
+  /// Runs the stream. Returns when it is over.
   func run(with requests: RequestService) async {
     await withTaskGroup(of: Void.self) { tasks in
       tasks.addTask { await self.watch() }
@@ -104,7 +104,7 @@ actor RequestStream {
     }
   }
 
-  /// Returns when the client can go on: with the body, or by reading.
+  /// Returns when the client can write the body or read the answer.
   func opened() async throws(RequestFailure) {
     while case .preparing = phase { await change() }
     if !isOpen { try tellEnd() }
@@ -122,7 +122,7 @@ actor RequestStream {
     }
   }
 
-  /// Sends the request once, and returns how the response begins.
+  /// Sends the request once, and returns the head of the response.
   private func send(_ request: APIRequest, _ bearer: Bearer) async throws(ExchangeFailure) -> APIResponse {
     if case .exchanging(let former) = phase { former.cancel("its answer is not wanted") }
     (subject, url, upload) = (bearer.subject ?? subject, request.url, request.upload)
@@ -142,14 +142,14 @@ actor RequestStream {
     return try await exchange.response()
   }
 
-  /// Nothing more is given; the reason is told to those who wait, or to who calls next.
+  /// Ends the stream with a failure, which the waiting calls or the next call receive.
   func fail(_ failure: RequestFailure) {
     guard isOpen else { return }
     release()
     enter(.failed(failure))
   }
 
-  /// Gives up what is not complete. Of a failure nobody is told any more but those who wait.
+  /// Ends the stream and cancels what is not complete. Only calls that already wait receive a failure.
   func close() {
     release()
     switch phase {
@@ -166,7 +166,7 @@ actor RequestStream {
     }
   }
 
-  /// Throws what a call on a stream is told that is open no more.
+  /// Throws the reason for the end to a call on a stream that is no longer open.
   private func tellEnd() throws(RequestFailure) {
     close()
     if case .over(let failure) = phase {
@@ -180,7 +180,7 @@ actor RequestStream {
     while !Task.isCancelled, let time = look() { await clock.sleep(until: time) }
   }
 
-  /// Ends what has taken too long. When to look again: no time of the API's can be up before.
+  /// Ends what has taken too long. Returns when to look again; no timeout of the API ends before that.
   private func look() -> Timestamp? {
     let now = clock.now()
     let isLate: (Timestamp, Duration) -> Bool = { $0 + $1 <= now }
@@ -223,8 +223,8 @@ actor RequestStream {
 // MARK: - Calls
 
 extension RequestStream {
-  /// Sends a piece of the body. Returns where the next one begins, once the network has this one: at 0 if the body has to
-  /// be sent again, and nil if nothing more is wanted. `isLast` ends a body whose length nobody knew.
+  /// Sends a piece of the body. Returns where the next one begins, once the network has taken this one: 0 if the body
+  /// must be sent again, `nil` if nothing more is wanted. `isLast` ends a body of unknown length.
   func write(_ piece: [UInt8], at offset: Int, isLast: Bool) async throws(RequestFailure) -> Int? {
     guard !isWriting else { throw .invalidRequest("stream: another piece of the body is being written") }
     (isWriting, lastCall) = (true, clock.now())
@@ -247,7 +247,7 @@ extension RequestStream {
           refusals = attempt
           if (try? await exchange.write(piece, isLast: isLast)) == true {
             let next = isLast ? nil : offset + piece.count
-            // Where the body is wanted again by now, the next call is told.
+            // If the body must be sent again by now, the next call says so.
             if refusals == attempt, !isAwaitingBody { self.taken = next }
             return next
           }
@@ -261,7 +261,7 @@ extension RequestStream {
     }
   }
 
-  /// Returns true if the piece is the last one.
+  /// Checks a piece. Returns true if it is the last one.
   private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws(RequestFailure) -> Bool {
     guard piece.count <= APIRequest.pieceLimit else {
       throw .invalidRequest("data: a piece has at most \(APIRequest.pieceLimit) bytes")
@@ -280,7 +280,7 @@ extension RequestStream {
     }
   }
 
-  /// Gives what has come of the answer, or waits for it: first its head, then its body.
+  /// Returns the next part of the answer, or waits for it: first the head, then the body.
   func read() async throws(RequestFailure) -> Reading {
     guard !isReading else { throw .invalidRequest("stream: another call reads the answer") }
     (isReading, lastCall) = (true, clock.now())

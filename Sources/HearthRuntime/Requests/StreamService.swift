@@ -1,7 +1,7 @@
 import HearthControl
 package import HearthCore
 
-/// The requests whose bodies go in pieces. Each belongs to the connection that opened it, and ends with it.
+/// The requests with streamed bodies. Each belongs to the connection that opened it, and ends with it.
 package actor StreamService: RunningService {
   private let requests: RequestService
   private let exchanges: any APIExchangeEndpoint
@@ -27,12 +27,13 @@ package actor StreamService: RunningService {
 
   // MARK: - What clients ask
 
-  /// Opens a stream, which can be written or read when this returns. `upload` is nil for a request without a body.
+  /// Opens a stream. When this returns, the stream can be written or read. `upload` is `nil` for a request without a
+  /// body.
   func open(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
   ) async throws(RequestFailure) -> RequestStream {
     guard !isStopping else { throw .stopping }
-    // A body without bytes is no body in pieces.
+    // An empty body is not streamed.
     let (request, place) = try await requests.begin(draft, upload == .sized(0) ? nil : upload, for: connection)
     guard !isStopping else {
       requests.places.giveBack(place)
@@ -60,7 +61,7 @@ package actor StreamService: RunningService {
 
   // MARK: - What ends streams
 
-  /// The client has gone. Returns at once.
+  /// Ends the streams of a client that has gone. Returns at once.
   nonisolated func connectionLost(_ connection: ConnectionID) {
     work.add { await self.end(allOf: connection) }
   }
@@ -69,7 +70,8 @@ package actor StreamService: RunningService {
     for stream in streams.values where stream.connection == connection { await stream.close() }
   }
 
-  /// The account's session has changed: nothing more is given of a user who has locked it, signed out, or gone.
+  /// Follows a change of the account's session: nothing more is given out for a user who has locked it, signed out, or
+  /// been replaced.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     for stream in streams.values where stream.account == account {
       switch state {
@@ -80,7 +82,7 @@ package actor StreamService: RunningService {
     }
   }
 
-  /// The configuration was read again.
+  /// Ends the streams that the new configuration no longer allows.
   package func accountsChanged() async {
     for stream in streams.values {
       let (api, origin) = (requests.access[stream.account], await stream.origin)

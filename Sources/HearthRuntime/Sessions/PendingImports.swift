@@ -1,10 +1,11 @@
-/// The imports under way. The caller of one is answered when it ends, or earlier where it is superseded.
+/// The imports in progress. The caller of one is answered when it ends, or earlier if it is superseded.
 struct PendingImports {
   typealias Outcome = Result<Void, AdoptionFailure>
 
   private struct Import {
     var caller: CheckedContinuation<Outcome, Never>?
-    /// The session has not been given the grant yet: a sign-out or another sign-in comes before it.
+    /// Whether a sign-out or another sign-in still takes precedence, because the session has not received the grant
+    /// yet.
     var isUndecided = true
   }
 
@@ -19,7 +20,7 @@ struct PendingImports {
     return count
   }
 
-  /// The session is given the grant now, and answers the import.
+  /// Notes that the session receives the grant now and answers the import.
   mutating func decide(_ id: Int) { underWay[id]?.isUndecided = false }
 
   mutating func end(_ id: Int, _ outcome: Outcome) {
@@ -30,7 +31,7 @@ struct PendingImports {
     for id in underWay.filter(\.value.isUndecided).keys { answer(id, .superseded) }
   }
 
-  /// The session has stopped.
+  /// Ends all imports when the session has stopped.
   mutating func stop() {
     for id in underWay.keys { answer(id, .stopping) }
   }

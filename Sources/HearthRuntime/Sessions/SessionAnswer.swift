@@ -1,17 +1,17 @@
 package import HearthCore
 
-/// What a session answered to a call, and its status at that time: nobody need ask again and meet a later one.
+/// A session's answer to a call, and its status at that time, so that callers need not ask again and see a later one.
 package struct SessionAnswer: Sendable {
   package let response: SessionResponse
   package let status: SessionStatus
   package let at: Timestamp
 
-  /// Whether this answers a sign-out, and no credential is still to be removed.
+  /// Whether this answers a sign-out after which no credential is left to remove.
   var isCompleteSignOut: Bool { if case .signedOut(_, let isComplete) = response { isComplete } else { false } }
 }
 
 extension SessionStatus {
-  /// What the session means for the account's outbox.
+  /// What the account's outbox may do in this state.
   package var outboxPermission: OutboxPermission {
     switch state {
     case .authenticated where isForeign: .blocked(reason: SessionState.Action.fixConfiguration.rawValue)
@@ -21,7 +21,7 @@ extension SessionStatus {
     }
   }
 
-  /// The user whose the account's items are. Without a name they belong to the sign-in, also once that has ended by
+  /// The user who owns the account's items. Without a name they belong to the sign-in, even after that has ended by
   /// itself.
   package var outboxUser: Subject? {
     switch state {

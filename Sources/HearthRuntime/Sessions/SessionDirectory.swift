@@ -1,18 +1,18 @@
 package import HearthCore
 internal import Synchronization
 
-/// All sessions, by account: starts and stops their services as the configuration says, and is where the tokens for
-/// sending come from.
+/// All sessions, by account. Starts and stops their services as the configuration requires, and provides the tokens for
+/// sending.
 package actor SessionDirectory: BearerTokenProvider, RunningService {
   package struct Entry: Sendable {
     package let service: SessionService
     package var signIn: any SignInEndpoint
-    /// It is nil if there is nothing to be tried.
+    /// Checks the account for `session.diagnose`; `nil` if there is nothing to check.
     package var probe: (any AccountProbe)?
     package var offer: TokenOffer
-    /// How a grant is kept that is still to be revoked.
+    /// How a grant that is still to be revoked is stored.
     package var revocations: PendingRevocation.Keeping
-    /// The provider ends no other grant of the user with the one that is revoked.
+    /// Whether revoking one grant leaves the user's other grants valid.
     package var revokesOneGrant: Bool
 
     package init(
@@ -25,7 +25,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// A token that is sent at once need not last longer than it takes to arrive.
+  /// The shortest validity of a token that is sent at once: it only has to arrive.
   private static let validityToSend: Duration = .seconds(2)
 
   private let table = Mutex<[AccountName: Entry]>([:])
@@ -33,7 +33,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   private var isStopped = false
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
-  /// The sessions of accounts that are no longer configured: they let their refreshes land.
+  /// The sessions of removed accounts, which wait for the result of their last refresh.
   private var leaving: [SessionService] = []
   private let services = WorkInbox()
 
@@ -42,8 +42,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   /// Runs every service that is added, until `stop`.
   package func run() async { await services.run() }
 
-  /// Each session waits for a request that was sent, until `timeout`. If that is nil, it is as long as one may take,
-  /// and 5 s.
+  /// Stops all sessions. Each waits up to `timeout` for a request that was sent; if `timeout` is `nil`, for a request's
+  /// own timeout plus 5 s.
   package func stop(timeout: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
@@ -54,10 +54,10 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     services.finish()
   }
 
-  /// Begins the account's session. One that it had before, when it was configured earlier, is done with the store first.
+  /// Starts the account's session. If the account had a session before, that one finishes with the store first.
   package func add(_ entry: Entry) async {
     let account = entry.service.account
-    // Once everything stops, nothing would run it.
+    // Nothing would run it once everything stops.
     guard !isStopped else { return }
     let before = leaving.filter { $0.account == account }
     table.withLock { $0[account] = entry }
@@ -67,7 +67,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// The account is no longer configured. Its refresh may still land; nobody waits for that, or hears of it.
+  /// Removes an account that is no longer configured. Its refresh may still finish, but nothing waits for it or is
+  /// told.
   package func remove(_ account: AccountName) async {
     guard let service = table.withLock({ $0.removeValue(forKey: account) })?.service else { return }
     leaving.append(service)
@@ -80,7 +81,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
 
   private func hasLeft(_ service: SessionService) { leaving.removeAll { $0 === service } }
 
-  /// The account's session was configured anew. `entry` is new but for its service.
+  /// Replaces the entry of an account that was configured anew. Only the service is the same.
   package func update(_ entry: Entry) async {
     table.withLock { $0[entry.service.account] = entry }
     await tellLocks(to: entry)
@@ -90,7 +91,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
   }
 
-  /// Asks the account's session. Returns nil if there is none, or it was removed meanwhile.
+  /// Asks the account's session. Returns `nil` if there is none, or if it is removed in the meantime.
   package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard let entry = entries[account] else { return nil }
     let answer = await entry.service.ask(call)
@@ -98,8 +99,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     return (entry, answer)
   }
 
-  /// The system has set or removed a lock: every session is told at once, and each that is added. Each obeys the locks
-  /// that its account names.
+  /// Sets or removes a lock of the system in every session, also in those added later. Each obeys only the locks that
+  /// its account names.
   package func change(_ lock: Lock, isSet: Bool) async {
     if isSet { locks.insert(lock) } else { locks.remove(lock) }
     await withDiscardingTaskGroup { group in
@@ -107,27 +108,27 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// The network may be back: what failed for want of it is tried at once.
+  /// Retries at once what failed for lack of a network, because the network may be back.
   package func networkReturned() async {
     for entry in entries.values { await entry.service.networkReturned() }
   }
 
   package var accounts: [AccountName] { entries.keys.sorted() }
 
-  /// The accounts whose sessions wait for no refresh of one before them.
+  /// The accounts whose sessions do not wait for the refresh of an earlier session.
   package var begun: [AccountName] { accounts.filter { name in !leaving.contains { $0.account == name } } }
 
-  /// The sessions in the order of their accounts.
+  /// All sessions, in the order of their accounts.
   var all: [Entry] { entries.sorted { $0.key < $1.key }.map(\.value) }
 
   package subscript(account: AccountName) -> Entry? { entries[account] }
 
-  /// Returns the token that satisfies a usual call, or nil if the session has to be asked. Waits for nobody.
+  /// Returns a token that satisfies a usual call, or `nil` if the session must be asked. Never waits.
   package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> ReadyToken? {
     table.withLock { $0[account] }?.service.readyToken(minValidity)
   }
 
-  /// Returns the token in use, if one is given out, even when something is due. Waits for nobody.
+  /// Returns the token in use, if one is given out, even if a refresh is due. Never waits.
   package nonisolated func heldToken(of account: AccountName) -> ReadyToken? {
     table.withLock { $0[account] }?.service.heldToken
   }

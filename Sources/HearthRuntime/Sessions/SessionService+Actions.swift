@@ -1,7 +1,7 @@
 import HearthCore
 import Logging
 
-/// Carries out the machine's actions. The result of each comes back as an input.
+/// Carries out the machine's actions. The result of each returns as an input.
 extension SessionService {
   private func noteRefresh() {
     logger.debug(
@@ -65,7 +65,7 @@ extension SessionService {
         }
       }
     case .lockStore:
-      // An unlock may have come since, with the key.
+      // An unlock may have come since, and loaded the key.
       storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
       noteRefresh()
@@ -99,7 +99,7 @@ extension SessionService {
     }
   }
 
-  /// A grant that another program wrote without an expiry gets the one that its token names, or that is configured.
+  /// Gives a grant that another program wrote without an expiry the one in its token, or the configured one.
   private func timed(_ reading: CredentialReading) -> CredentialReading {
     func timed(_ credential: Credential) -> Credential {
       var credential = credential
@@ -122,7 +122,8 @@ extension SessionService {
     }
   }
 
-  /// The turn and room for the answer first, in the store's order; then the provider is asked, beside everything else.
+  /// Waits for the turn and makes room for the answer, in the store's order; then asks the provider, concurrently with
+  /// everything else.
   private func send(
     _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
   ) {
@@ -130,7 +131,7 @@ extension SessionService {
     storeWork.add { [store, work] in
       do throws(AccessFailure) {
         let turn = try await store.prepare(over: version)
-        // What was read meanwhile may have put another grant in the place of the one that was to be refreshed.
+        // In the meantime another grant may have been read, which replaces the one to be refreshed.
         guard turn == .given, await self.isCurrent(generation) else {
           await self.receive(.refreshEnded(generation: generation, .superseded))
           return

@@ -4,35 +4,36 @@ internal import Synchronization
 
 /// Carries out what one account's `SessionMachine` decides.
 ///
-/// One inbox: every input goes through `receive`. Work on the store runs one after another, everything else side by side;
-/// all of it under `run`, and its results come back as inputs.
+/// There is one inbox: every input goes through `receive`. Work on the store runs in order, everything else
+/// concurrently. All of it runs under `run`, and the results return as inputs.
 package actor SessionService: PlanningService, RunningService {
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
   private(set) var store: any CredentialStore
-  /// The store that is configured now, until the machine has it used.
+  /// The store of a new configuration, until the machine switches to it.
   private var nextStore: (any CredentialStore)?
   private let storeReplaced = AsyncSignal()
   private(set) var endpoint: any TokenEndpoint
   let clock: any Clock
   let logger: Logger
-  /// Receives each measured difference between a server's clock and this one.
+  /// Receives each measured difference between a server's clock and this machine's.
   private let skewMeasured: @Sendable (Duration) -> Void
-  /// Receives each grant that nobody uses, to be revoked when that harms nobody.
+  /// Receives each unused grant, which is revoked when that does no harm.
   let leave: @Sendable (Credential) async -> Void
-  /// Receives what clients see, in order, after each input that changed it and before the next input is handled.
+  /// Receives each change that clients see, in order, before the next input is handled.
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
   private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
   private var callCount = 0
   private var published: SessionStatus?
-  /// The token of the machine as it is, with the steps of the clock that it knows. It is nil if a call has to be handled.
+  /// The machine's current token, and the clock's steps that the machine knows of. `nil` if a call must go through the
+  /// machine.
   private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
   private let verdicts = Mutex(RecentVerdicts())
   private var isRunning = false
   private(set) var isStopping = false
-  /// Later inputs are handled, and published to nobody.
+  /// Whether the session has stopped. Later inputs are handled but not published.
   private(set) var isStopped = false
   private var isMuted = false
   let passphraseMutex = AsyncMutex()
@@ -59,7 +60,8 @@ package actor SessionService: PlanningService, RunningService {
 
   package func run() async { await run {} }
 
-  /// Runs until `stop`. All tasks of the session are children of this call. The store is not used before `isFree` returns.
+  /// Runs until `stop`. All tasks of the session are children of this call. The store is not used until `isFree`
+  /// returns.
   package func run(after isFree: @escaping @Sendable () async -> Void) async {
     if !isStopped { await doWork(after: isFree) }
     for call in waiting.values { call.resume(returning: stopped) }
@@ -80,13 +82,13 @@ package actor SessionService: PlanningService, RunningService {
     await work.run(beside: [{ await self.followStore() }, { await self.followClock() }, doStoreWork])
   }
 
-  /// Watches the store, and each that takes its place.
+  /// Watches the store, and each one that replaces it.
   private func followStore() async {
     var isFirst = true
     while !Task.isCancelled {
       await withDiscardingTaskGroup { group in
         let changes = store.changes()
-        // It may have changed before it was watched.
+        // It may have changed before Hearth watched it.
         if !isFirst { receive(.credentialHinted) }
         group.addTask { for await _ in changes { await self.receive(.credentialHinted) } }
         await storeReplaced.wait()
@@ -96,11 +98,11 @@ package actor SessionService: PlanningService, RunningService {
     }
   }
 
-  /// Publishes nothing from now on: the account is no longer configured.
+  /// Publishes nothing from now on, because the account is no longer configured.
   package func mute() { isMuted = true }
 
-  /// Lets a refresh under way land, then ends `run`. Gives up after `timeout`, or, if that is nil, after as long as a
-  /// request may take, and 5 s.
+  /// Lets a refresh in progress finish, then ends `run`. Gives up after `timeout`; if that is `nil`, after a request's
+  /// own timeout plus 5 s.
   package func stop(timeout: Duration? = nil) async {
     let deadline = clock.now() + (timeout ?? machine.settings.refresh.stopTimeout)
     if !isStopped {
@@ -111,7 +113,7 @@ package actor SessionService: PlanningService, RunningService {
       ready.withLock { $0 = nil }
       storeWork.finish()
     }
-    // A place that hangs is not waited for any longer.
+    // Do not wait any longer for a file system that hangs.
     if isRunning { await rest(until: deadline) }
   }
 
@@ -136,8 +138,8 @@ package actor SessionService: PlanningService, RunningService {
 
   private func rested() { resting.resumeAll() }
 
-  /// Awaits an import, or the sign-in or sign-out that supersedes it. The import itself runs to its end before the session
-  /// stops: a provider that has granted something is not asked twice, and what it granted for nothing is revoked.
+  /// Waits for an import, or for the sign-in or sign-out that supersedes it. The import itself always runs to its end
+  /// before the session stops, so that a grant is not requested twice, and an unused grant is revoked.
   func untilSuperseded(
     _ body: @escaping @Sendable (_ id: Int) async throws(AdoptionFailure) -> Void
   ) async throws(AdoptionFailure) {
@@ -179,7 +181,7 @@ package actor SessionService: PlanningService, RunningService {
     }
   }
 
-  /// Returns the token that satisfies a usual call, without a turn of the machine, or nil if the session has to be asked.
+  /// Returns a token that satisfies a usual call without running the machine, or `nil` if the session must be asked.
   /// May be called on any thread.
   package nonisolated func readyToken(_ minValidity: Duration?) -> ReadyToken? {
     let moment = clock.moment()
@@ -189,10 +191,10 @@ package actor SessionService: PlanningService, RunningService {
     return ready.token
   }
 
-  /// The token in use, if one is given out, even when something is due. May be called on any thread.
+  /// The token in use, if one is given out, even if a refresh is due. May be called on any thread.
   package nonisolated var heldToken: ReadyToken? { ready.withLock(\.self)?.token }
 
-  /// An API answered 2xx to this token. May be called on any thread.
+  /// Notes that an API answered 2xx to this token. May be called on any thread.
   package nonisolated func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL) {
     verdicts.withLock { $0.accepted(fingerprint, by: url, at: clock.steadyNow()) }
   }
@@ -206,7 +208,7 @@ package actor SessionService: PlanningService, RunningService {
 
   package func networkReturned() { receive(.networkReturned) }
 
-  /// The configuration was read again. What is nil is as before, and what the provider and the store are doing goes on.
+  /// Applies a new configuration. What is `nil` stays unchanged, and work of the provider and the store continues.
   package func configured(
     _ settings: SessionSettings, endpoint: (any TokenEndpoint)? = nil, isOtherProvider: Bool = false,
     store: (any CredentialStore)? = nil
@@ -217,7 +219,7 @@ package actor SessionService: PlanningService, RunningService {
     receive(.configured(settings, changed: Set(changed.filter(\.value).keys)))
   }
 
-  /// Uses the store that is configured now. The one before it keeps no key.
+  /// Switches to the newly configured store. The old one keeps no key.
   func replaceStore() {
     guard let next = nextStore else { return }
     storeWork.add { [store] in await store.lock() }
@@ -225,17 +227,17 @@ package actor SessionService: PlanningService, RunningService {
     storeReplaced.send()
   }
 
-  /// Returns true if this lock is set, even if there is no session to lock and nobody sees it.
+  /// Whether this lock is set, even if there is no session to lock and nobody sees it.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
 
-  /// Sets the lock, and returns once what it wipes is wiped.
+  /// Sets the lock, and returns once everything it wipes has been wiped.
   package func lock(_ lock: Lock) async {
     change(lock, isSet: true)
     await storeIsQuiet()
   }
 
-  /// Reads the credential again. Returns once what the reading has given cause to write is written, or has failed to be: a
-  /// credential whose protection is no longer the configured one is sealed anew.
+  /// Reads the credential again. Returns once any write that follows has succeeded or failed: a credential whose
+  /// protection differs from the configured one is sealed anew.
   package func rehydrate() async {
     _ = await call(.rehydrate)
     await storeIsQuiet()
@@ -258,7 +260,7 @@ package actor SessionService: PlanningService, RunningService {
     }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
-    // Published before the calls are answered, so that everybody knows when a caller has its answer.
+    // Publish before answering the calls, so that everyone knows by the time a caller has its answer.
     if !isStopped, !isMuted, !events.isEmpty || status != published {
       published = status
       publish(events, status)
@@ -294,12 +296,12 @@ package actor SessionService: PlanningService, RunningService {
     if isStopped { await work() } else { await storeWork.result(of: work) }
   }
 
-  /// Returns when the store has done everything asked of it so far.
+  /// Returns when the store has done all work requested so far.
   func storeIsQuiet() async {
     await inStoreOrder {}
   }
 
-  /// Runs under the service, not under the caller: what a provider has granted is not lost with a client's connection.
+  /// Runs work under the service instead of the caller, so that a grant is not lost when a client disconnects.
   func shielded<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     if isStopped { await work() } else { await self.work.result(of: work) }
   }

@@ -1,7 +1,7 @@
 package import HearthCore
 package import Logging
 
-/// Opens the browser to sign in again where a session has ended and its account wants that (`on_reauth`).
+/// Opens the browser for a new sign-in when a session has ended, if its account is configured so (`on_reauth`).
 package final class ReauthService: RunningService {
   private let sessions: SessionDirectory
   private let signIns: SignInService
@@ -13,7 +13,7 @@ package final class ReauthService: RunningService {
     (self.sessions, self.signIns, self.pages, self.logger) = (sessions, signIns, pages, logger)
   }
 
-  /// A session that was in use has ended.
+  /// Prompts for a new sign-in after a session in use has ended.
   package func sessionEnded(_ account: AccountName) { work.add { await self.prompt(account) } }
 
   package func run() async { await work.run() }
@@ -24,7 +24,7 @@ package final class ReauthService: RunningService {
     guard let entry = await sessions[account], await entry.service.machine.settings.reauthPrompt == .browser
     else { return }
     let status = await entry.service.snapshot()
-    // A sign-in that the person has begun meanwhile is theirs.
+    // If the person has already begun a sign-in, leave it to them.
     guard case .reauthRequired = status.state, status.signIn == nil else { return }
     guard await pages.hasDisplay() else {
       logger.info("No browser was opened to sign in to \(account): there is no display.")

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// How somebody wants to sign in, with what that takes.
+/// The way to sign in, with its data.
 package enum SignInRequest: Sendable {
   case browser
   case device
@@ -8,7 +8,7 @@ package enum SignInRequest: Sendable {
   case clientCredentials
 }
 
-/// A sign-in that has begun, as its caller is told.
+/// A sign-in that has begun, as the caller sees it.
 package struct SignInHandle: Sendable {
   package let id: String
   package let account: AccountName
@@ -20,41 +20,41 @@ package struct SignInHandle: Sendable {
 package enum SignInSteps: Sendable {
   case browser(BrowserSignIn)
   case device(DeviceSignIn)
-  /// The provider is being asked already.
+  /// Nothing; the provider is already being asked.
   case nothing
 }
 
-/// What a sign-in has found, and may do, since it began.
+/// What a sign-in knew and was allowed to do when it began.
 package struct SignInBeginning: Sendable {
-  /// It may replace a credential that is locked.
+  /// Whether it may replace a locked credential.
   let replacesLocked: Bool
-  /// What the user has locked since then stays locked.
+  /// The session's epoch; locks that the user sets after it stay in force.
   let epoch: SessionEpoch
-  /// How often all sign-ins of the account had been ended.
+  /// How many times all sign-ins of the account had been ended.
   let ends: Int
 }
 
-/// A sign-in that is under way.
+/// A sign-in in progress.
 struct SignInAttempt {
   var begun: SignInHandle
   let entry: SessionDirectory.Entry
   let beginning: SignInBeginning
-  /// Where the browser comes back to, if there is one.
+  /// The listener for the browser's redirect, if there is one.
   let redirect: (any OpenRedirect)?
   /// Ends the tasks that wait for the person.
   let over: AsyncStream<Never>.Continuation
-  /// By how much the clock had been stepped when the sign-in began.
+  /// The clock's total steps when the sign-in began.
   let stepped: Duration
   var machine: SignInMachine
-  /// The browser was sent to the provider once more, without a scope that it refuses.
+  /// Whether the browser has been sent to the provider a second time, without a scope that it refused.
   var hasFallenBack = false
-  /// Why answers of the browser were not used.
+  /// The reasons already shown for not using answers of the browser.
   var told: Set<String> = []
-  /// Shows the browser, once it has come back, what has come of the sign-in.
+  /// Shows the outcome in the browser, once it has come back.
   var tell: (@Sendable (SignInService.Outcome) -> Void)?
 }
 
-/// What became of a sign-in, for those who ask while it is under way and for a while after that.
+/// The outcomes of sign-ins, for callers who ask during a sign-in or for a while after it.
 struct SignInOutcomes {
   typealias Outcome = Result<SessionStatus, SignInEnd>
 
@@ -64,11 +64,11 @@ struct SignInOutcomes {
     var callers: [AsyncStream<Outcome>.Continuation] = []
   }
 
-  /// How many are kept for those who ask late.
+  /// How many outcomes are kept for late callers.
   private static let most = 64
 
   private var entries: [String: Entry] = [:]
-  /// The identities in the order in which the sign-ins began.
+  /// The ids, in the order in which the sign-ins began.
   private var order: [String] = []
 
   mutating func add(_ id: String, of account: AccountName) {
@@ -81,7 +81,7 @@ struct SignInOutcomes {
 
   func account(of id: String) -> AccountName? { entries[id]?.account }
 
-  /// Returns a stream that brings the outcome once it is there, or nil if no such sign-in is known.
+  /// Returns a stream that delivers the outcome, or `nil` if no such sign-in is known.
   mutating func outcome(of id: String) -> AsyncStream<Outcome>? {
     guard let entry = entries[id] else { return nil }
     let (stream, caller) = AsyncStream<Outcome>.makeStream()

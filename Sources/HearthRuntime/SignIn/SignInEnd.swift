@@ -1,9 +1,9 @@
 package import HearthCore
 
-/// Why a sign-in did not bring a session. The session before it stays.
+/// Why a sign-in did not succeed. The previous session stays.
 package enum SignInEnd: Error, Hashable, Sendable {
   case failed(SignInFailure)
-  /// The grant could not be asked for or kept.
+  /// The grant could not be requested or stored.
   case notAdopted(AdoptionFailure)
   /// The session did not get the client's own grant.
   case rejected(SessionRejection)
@@ -45,6 +45,6 @@ extension SignInInterruption {
 }
 
 extension String {
-  /// The text as it stands within a sentence.
+  /// The text without its final full stop, for use within a sentence.
   var withoutStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

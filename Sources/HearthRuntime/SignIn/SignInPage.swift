@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What the browser shows at the end of a sign-in: plain pages without scripts, in light and dark.
+/// The browser's pages at the end of a sign-in: plain, without scripts, in light and dark.
 enum SignInPage {
   static func signedIn(_ account: AccountName) -> RedirectPage {
     page(200, "You are signed in", "The account \(account) is signed in. You can close this window.")
@@ -12,12 +12,12 @@ enum SignInPage {
       400, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
   }
 
-  /// The request does not belong to the sign-in, which goes on.
+  /// The request does not belong to the sign-in, which continues.
   static let foreign = page(
     400, "This is not the sign-in that is under way",
     "Nothing was done. Go on in the window that was opened for the sign-in, or begin again in a terminal.")
 
-  /// `sentence` is an error that does not say which sign-in it is about. It may be any text.
+  /// `sentence` is an error that does not name its sign-in. It may be any text.
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",
@@ -33,7 +33,7 @@ enum SignInPage {
         + "waits. If none waits, run \"hearthctl login \(account) --no-browser\".")
   }
 
-  /// The browser goes to the provider again.
+  /// Sends the browser to the provider again.
   static func elsewhere(_ url: String) -> RedirectPage {
     var page = page(303, "Going on at the provider", "Your browser is sent there.")
     page.location = url
@@ -43,7 +43,8 @@ enum SignInPage {
   static let over = page(
     410, "This sign-in is over", "It was answered before, or given up. Look in the terminal for what became of it.")
 
-  /// The style is named by its hash, and nothing else is loaded or run (Content Security Policy Level 3, section 6.6).
+  /// Only the style with this hash may be used; nothing else is loaded or run (Content Security Policy Level 3, section
+  /// 6.6).
   static let policy =
     "default-src 'none'; style-src 'sha256-BOIocBV0hhUYg5op918nkTCYn8P3RwifsPhZjR60RwA='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What waits for nobody: it is over when it has begun.
+/// Sign-ins that wait for nobody: they are over as soon as they have begun.
 extension SignInService {
   func signIn(
     _ name: String, _ password: Secret, to entry: SessionDirectory.Entry, _ beginning: SignInBeginning
@@ -13,7 +13,7 @@ extension SignInService {
     }
   }
 
-  /// Asks for the client's own grant (RFC 6749, section 4.4), as the session does by itself.
+  /// Asks for the client's own grant (RFC 6749, section 4.4), as the session also does by itself.
   func requestGrant(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
   ) async throws(SignInEnd) -> SignInHandle {

@@ -1,12 +1,12 @@
 import HearthCore
 
-/// The authorization code by the person's browser (RFC 8252).
+/// Sign-in with an authorization code in the person's browser (RFC 8252).
 extension SignInService {
   func beginBrowser(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
   ) async throws(SignInEnd) -> SignInHandle {
     let address = entry.signIn.redirect
-    // The one before listens at the same port.
+    // The previous sign-in listens on the same port.
     if address.port != nil { await supersede(entry.service.account) }
     let open = try await begun(await redirects.listen(at: address))
     do throws(SignInEnd) {
@@ -56,7 +56,7 @@ extension SignInService {
     }
   }
 
-  /// Redeems the code in a task of its own.
+  /// Redeems the code in a separate task.
   func redeem(_ code: Secret, of signIn: BrowserSignIn, _ id: String) {
     guard let endpoint = endpoint(of: id), decide(.grantDue, on: id) == .ask else { return }
     work.add {

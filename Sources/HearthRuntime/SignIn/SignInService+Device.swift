@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The code that the person types in on another device (RFC 8628).
+/// Sign-in with a code that the person types on another device (RFC 8628).
 extension SignInService {
   func beginDevice(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
@@ -30,11 +30,11 @@ extension SignInService {
 }
 
 extension SignInService.Outcome {
-  /// Why the provider is to be polled again, unless the sign-in is over.
+  /// Why to poll the provider again, or `nil` if the sign-in is over.
   fileprivate var waiting: DevicePolling.Answer? {
     switch self {
     case .failure(.notAdopted(.signIn(.pending(let answer)))): answer
-    // Nothing was asked: a full disk may be over by the next time.
+    // The provider was not asked: by the next time, the full disk may have room again.
     case .failure(.notAdopted(.storage(let failure))): .unanswered(message: "Nothing can be stored: \(failure.detail).")
     case .success, .failure: nil
     }

@@ -1,9 +1,9 @@
 package import HearthCore
 
-/// Carries sign-ins out, for all accounts: the one that began last takes over from those of its account that wait.
+/// Carries out sign-ins of all accounts. A new sign-in replaces those of its account that still wait.
 ///
-/// A sign-in waits for the person until it is over; the provider's answer is then handed to the account's session, which
-/// keeps the one before until the new grant is on disk.
+/// A sign-in waits for the person until it is over. The provider's answer then goes to the account's session, which
+/// keeps the previous grant until the new one is on disk.
 package actor SignInService: RunningService {
   package typealias Outcome = Result<SessionStatus, SignInEnd>
 
@@ -13,13 +13,13 @@ package actor SignInService: RunningService {
   let sessions: SessionDirectory
   let redirects: any RedirectListener
   let clock: any Clock
-  /// Waits for what would end the new grant along with an old one.
+  /// Waits for revocations that could also end the new grant.
   private let settled: @Sendable (SessionService) async -> Void
   private var attempts: [String: SignInAttempt] = [:]
-  /// The sign-ins under way, in the order in which they began.
+  /// The sign-ins in progress, in the order in which they began.
   private var order: [String] = []
   private var outcomes = SignInOutcomes()
-  /// How often all sign-ins of an account were ended, and why at last: also those that are only beginning.
+  /// How many times all sign-ins of an account were ended, including those just beginning, and the last reason.
   private var ends: [AccountName: (count: Int, last: SignInInterruption)] = [:]
   private var isStopping = false
   let work = WorkInbox()
@@ -36,7 +36,7 @@ package actor SignInService: RunningService {
 
   package func run() async { await work.run() }
 
-  /// Ends every sign-in that waits for a person. A grant that is being asked for may still land: `run` ends after it.
+  /// Ends every sign-in that waits for a person. A grant that is being requested may still arrive; `run` ends after it.
   package func stop() async {
     isStopping = true
     for id in order { await handle(.interrupted(.stopping), of: id) }
@@ -45,7 +45,7 @@ package actor SignInService: RunningService {
 
   // MARK: - What clients ask
 
-  /// Begins a sign-in. An earlier one of the account is over then. One that waits for nobody is over when this returns.
+  /// Begins a sign-in, which ends an earlier one of the account. If it waits for nobody, it is over when this returns.
   package func begin(
     _ request: SignInRequest, of entry: SessionDirectory.Entry, replacing: Bool
   ) async throws(SignInEnd) -> SignInHandle {
@@ -65,7 +65,7 @@ package actor SignInService: RunningService {
     }
   }
 
-  /// Returns the outcome as soon as there is one, or nil if no such sign-in is known or the caller has gone.
+  /// Returns the outcome when there is one, or `nil` if no such sign-in is known or the caller has gone.
   package func outcome(of id: String) async -> Outcome? {
     guard let outcome = outcomes.outcome(of: id) else { return nil }
     for await outcome in outcome { return outcome }
@@ -74,32 +74,33 @@ package actor SignInService: RunningService {
 
   package func account(of id: String) -> AccountName? { outcomes.account(of: id) }
 
-  /// Gives a sign-in up; false if no such one is known. It is over at once: a grant that is being asked for is revoked
-  /// when it comes.
+  /// Cancels a sign-in. Returns false if no such sign-in is known. It ends at once; a grant that is being requested is
+  /// revoked when it arrives.
   package func cancel(_ id: String) async -> Bool {
     guard outcomes.account(of: id) != nil else { return false }
     await handle(.interrupted(.cancelled), of: id)
     return true
   }
 
-  /// What an account's person began before is over: they sign out, or the account is another one now.
+  /// Ends all sign-ins of an account, because the person signs out or the account's configuration has changed.
   package func end(allOf account: AccountName, _ interruption: SignInInterruption) async {
     ends[account] = ((ends[account]?.count ?? 0) + 1, interruption)
     for id in order where attempts[id]?.begun.account == account { await handle(.interrupted(interruption), of: id) }
   }
 
-  /// The account's session has changed, or its user has locked it. If it is locked now, nobody waits for the person any
-  /// longer.
+  /// Follows a change or a lock of the account's session. If it is locked now, its sign-ins stop waiting for the
+  /// person.
   package func sessionChanged(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
-      // As it is now: it may have been unlocked since, and another sign-in have begun.
+      // Check again: it may have been unlocked since, and another sign-in may have begun.
       guard let attempt = attempts[id], let lock = await attempt.entry.service.lock(since: attempt.beginning.epoch)
       else { continue }
       await handle(.interrupted(.locked(lock)), of: id)
     }
   }
 
-  /// The browser was sent to an address that the person has copied. Returns nil if no such sign-in waits for one.
+  /// Handles the address that the browser was sent to, which the person has copied. Returns `nil` if no such sign-in
+  /// waits for one.
   package func redirected(_ id: String, to address: String) async -> RedirectReading? {
     guard isWaiting(id), case .browser(let signIn)? = attempts[id]?.begun.steps,
       let reading = signIn.read(address: address)
@@ -114,14 +115,14 @@ package actor SignInService: RunningService {
 
   // MARK: - From the beginning to the end
 
-  /// Returns what comes of a step on the way to a sign-in.
+  /// Returns the result of a step on the way to a sign-in.
   func begun<Value>(
     _ step: @autoclosure () async throws(SignInFailure) -> Value
   ) async throws(SignInEnd) -> Value {
     do throws(SignInFailure) { return try await step() } catch { throw .failed(error) }
   }
 
-  /// Ends the account's other sign-ins, and returns once they are over: what a provider is being asked for comes first.
+  /// Ends the account's other sign-ins, and returns once they are over: a request to the provider finishes first.
   func supersede(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
       await handle(.interrupted(.superseded), of: id)
@@ -129,12 +130,12 @@ package actor SignInService: RunningService {
     }
   }
 
-  /// What follows from an event; nothing is done yet.
+  /// Returns what follows from an event, without doing it.
   func decide(_ event: SignInMachine.Event, on id: String) -> SignInMachine.Decision {
     attempts[id]?.machine.handle(event) ?? .nothing
   }
 
-  /// Ends the sign-in where the event does.
+  /// Handles an event, and ends the sign-in if the event does.
   @discardableResult
   func handle(_ event: SignInMachine.Event, of id: String) async -> SignInMachine.Decision {
     let decision = decide(event, on: id)
@@ -142,7 +143,8 @@ package actor SignInService: RunningService {
     return decision
   }
 
-  /// Ends the sign-in with what came of its request, unless that was of no use any more, and returns what is told of it.
+  /// Ends the sign-in with the result of its request, unless that came too late, and returns the outcome that is
+  /// reported.
   @discardableResult
   func conclude(_ id: String, _ outcome: Outcome) async -> Outcome {
     let event: SignInMachine.Event = if case .success = outcome { .granted } else { .refused }
@@ -150,10 +152,10 @@ package actor SignInService: RunningService {
     return outcome
   }
 
-  /// `tell` receives what comes of the sign-in, before its address is closed.
+  /// Notes that the browser is back. `tell` receives the outcome before the redirect address is closed.
   func browserIsBack(_ id: String, _ tell: @escaping @Sendable (Outcome) -> Void) { attempts[id]?.tell = tell }
 
-  /// Tells why an answer of the browser was not used, and how to go on. Says each reason once.
+  /// Says why an answer of the browser was not used, and how to continue. Says each reason once.
   func tell(_ why: String, of id: String) async {
     guard let attempt = attempts[id], attempts[id]?.told.insert(why).inserted == true else { return }
     let account = attempt.begun.account
@@ -163,13 +165,13 @@ package actor SignInService: RunningService {
     await attempt.entry.service.signInChanged(shown(of: account))
   }
 
-  /// Returns true once, since the browser may be sent to the provider only once more.
+  /// Returns true the first time: the browser may be sent to the provider only once more.
   func mayFallBack(_ id: String) -> Bool {
     defer { attempts[id]?.hasFallenBack = true }
     return attempts[id]?.hasFallenBack == false
   }
 
-  /// `over` ends with the sign-in.
+  /// Adds a sign-in. `over` ends with it.
   func add(
     _ flow: SignInFlow, _ steps: SignInSteps, expiresAt: Timestamp, _ entry: SessionDirectory.Entry,
     _ beginning: SignInBeginning, at redirect: (any OpenRedirect)? = nil
@@ -190,7 +192,7 @@ package actor SignInService: RunningService {
     return (attempt, over)
   }
 
-  /// Tells clients of a sign-in that waits for the person, and runs `body` until it is over or its time is up.
+  /// Publishes a sign-in that waits for the person, and runs `body` until it is over or its time is up.
   func wait(_ attempt: SignInAttempt, until over: AsyncStream<Never>, _ body: @escaping WorkInbox.Work) async {
     let (id, deadline) = (attempt.begun.id, attempt.begun.progress.expiresAt)
     work.add { [clock] in
@@ -207,7 +209,7 @@ package actor SignInService: RunningService {
     await attempt.entry.service.signInChanged(shown(of: attempt.begun.account))
   }
 
-  /// The sign-in of the account that its status shows: the last that waits for the person.
+  /// The sign-in in the account's status: the last one that waits for the person.
   private func shown(of account: AccountName) -> SignInProgress? {
     let attempt = order.reversed().lazy.compactMap { self.attempts[$0] }
       .first { $0.begun.account == account && $0.machine.phase != .ended && $0.begun.progress.flow.waitsForPerson }
@@ -221,7 +223,7 @@ package actor SignInService: RunningService {
 
   func endpoint(of id: String) -> (any SignInEndpoint)? { attempts[id]?.entry.signIn }
 
-  /// Has the account's session ask for the grant and keep it.
+  /// Asks the account's session to request the grant and store it.
   func grant(
     _ id: String, _ request: @escaping @Sendable () async throws(SignInFailure) -> TokenResponse
   ) async -> Outcome {
@@ -246,14 +248,14 @@ package actor SignInService: RunningService {
     (hasCome ? attempts[id]?.machine.land() : attempts[id]?.machine.keepsGrant) ?? false
   }
 
-  /// Tells the outcome of a sign-in of which nothing counts any more.
+  /// Ends a sign-in and reports the outcome.
   private func end(_ id: String, _ outcome: Outcome) async {
     guard let attempt = attempts[id] else { return }
     attempt.over.finish()
     attempt.tell?(outcome)
-    // Another one may listen there as soon as this one is over.
+    // As soon as this one is over, another may listen there.
     await attempt.redirect?.close()
-    // Before the outcome is told: whoever knows it sees the same in the status.
+    // Before the outcome is reported, so that the status agrees with it.
     await attempt.entry.service.signInChanged(shown(of: attempt.begun.account))
     var told = outcome
     if case .success = outcome { told = .success(await attempt.entry.service.snapshot()) }

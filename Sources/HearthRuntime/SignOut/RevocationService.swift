@@ -2,17 +2,17 @@ package import HearthControl
 package import HearthCore
 package import Logging
 
-/// Revokes what was signed out while its provider could not be asked, and what nobody uses any more, as
-/// `RevocationBacklog` decides.
+/// Revokes grants that were signed out while their provider could not be asked, and grants that nobody uses any more,
+/// as `RevocationBacklog` decides.
 package actor RevocationService: PlanningService, RunningService {
   private let sessions: SessionDirectory
   private let store: any RevocationStore
   let clock: any Clock
   private let logger: Logger
   private var backlog = RevocationBacklog()
-  /// Who is signed in, as each session has said it. The inner value is nil if nobody is.
+  /// The signed-in users that the sessions have reported. The inner value is `nil` if nobody is signed in.
   private var users: [AccountName: Subject??] = [:]
-  /// The grants that a provider is being asked to revoke, and whose they were.
+  /// The grants that a provider is being asked to revoke, and their accounts.
   private var underWay: [String: (account: AccountName, credential: Credential)] = [:]
   private var settling: [CheckedContinuation<Void, Never>] = []
   private var isStopped = false
@@ -27,7 +27,7 @@ package actor RevocationService: PlanningService, RunningService {
     time = ServiceTime(stepped: clock.moment().stepped)
   }
 
-  /// Recalls what is still to be revoked, and runs until `stop`. All tasks are children of this call.
+  /// Loads the grants still to be revoked, and runs until `stop`. All tasks are children of this call.
   package func run() async {
     let recalled = await store.recall(at: catchUp())
     let now = catchUp()
@@ -35,15 +35,15 @@ package actor RevocationService: PlanningService, RunningService {
     await work.run(beside: [{ await self.followClock() }])
   }
 
-  /// What is not revoked yet is tried again after the next start.
+  /// Stops. Remaining grants are tried again after the next start.
   package func stop() {
     isStopped = true
     work.finish()
   }
 
-  /// Asks the provider to revoke what was signed out, side by side, within five seconds. It is kept until the provider
-  /// has answered: what could not be asked is tried again later. If nothing is signed out any more, what was kept before
-  /// is tried at once. If `isComplete` is false, another credential follows when it can be reached.
+  /// Asks the provider to revoke the credentials, concurrently, within five seconds. Each one is stored until the
+  /// provider has answered; if it cannot be asked, Hearth retries later. If there are none, stored ones are tried at
+  /// once. If `isComplete` is false, another credential follows when it can be reached.
   package func revoke(
     _ credentials: [Credential], of entry: SessionDirectory.Entry, isComplete: Bool = true
   ) async -> SignedOut.Revocation {
@@ -64,7 +64,7 @@ package actor RevocationService: PlanningService, RunningService {
   private func revokeAtOnce(_ credential: Credential, of entry: SessionDirectory.Entry) async -> RevocationOutcome {
     let account = entry.service.account
     let pending = await keep(credential, of: account, entry.revocations)
-    // Whoever signs in to the account from here on waits for the answer; who did so before is not to lose by it.
+    // A sign-in that begins after this waits for the answer; one that came earlier must not lose its grant.
     let outcome: RevocationOutcome = await asking(pending) {
       if !entry.revokesOneGrant, await entry.service.mayShareUser(with: credential, of: account) {
         return .unavailable(retryAfter: nil)
@@ -90,8 +90,8 @@ package actor RevocationService: PlanningService, RunningService {
     return outcome
   }
 
-  /// Returns once no provider is being asked to revoke a grant that may be of the user who signs in to this session: it
-  /// may end all grants of the user that it has issued by then.
+  /// Returns once no provider is being asked to revoke a grant of the user who signs in to this session: a revocation
+  /// may end all grants that the user has by then.
   package func settled(for service: SessionService) async {
     while await isConcerned(service) {
       guard !underWay.isEmpty else { return }
@@ -106,7 +106,7 @@ package actor RevocationService: PlanningService, RunningService {
     return false
   }
 
-  /// Takes a grant that nobody uses. It is revoked once nobody is signed in as its user any more.
+  /// Accepts an unused grant. It is revoked once its user is no longer signed in.
   package func leave(_ credential: Credential, of account: AccountName, _ keeping: PendingRevocation.Keeping) async {
     let pending = await keep(credential, of: account, keeping)
     let now = catchUp()
@@ -163,7 +163,7 @@ package actor RevocationService: PlanningService, RunningService {
   }
 
   private func ask(_ pending: PendingRevocation) async {
-    // Without its account nothing says how the client is known to the provider; the account may come back.
+    // Only the account knows how the provider knows the client. If it is missing, it may come back.
     let entry = await sessions[pending.account]
     let outcome: RevocationOutcome? = await asking(pending) {
       guard let entry else { return nil }
@@ -183,7 +183,7 @@ package actor RevocationService: PlanningService, RunningService {
       backlog.ended(pending.id, outcome, providerTime: providerTime, share: .random(in: 0..<1), at: now))
   }
 
-  /// Asks the sessions of all accounts, since what they have published may be older.
+  /// Asks the sessions of all accounts, because what they have published may be older.
   private func isUserSignedIn(_ pending: PendingRevocation) async -> Bool {
     for account in await sessions.accounts {
       guard let service = await sessions[account]?.service else { continue }

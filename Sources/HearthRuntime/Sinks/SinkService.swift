@@ -2,22 +2,22 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// Keeps the files of all sinks as `SinkMachine` decides.
+/// Keeps the token files of all sinks as `SinkMachine` decides.
 ///
-/// Inputs are handled in the order in which they come; the steps on the files run side by side.
+/// Inputs are handled in order; steps on files run concurrently.
 package actor SinkService: PlanningService, RunningService {
   private struct Sink {
-    /// They are nil if the file is of an earlier run, and only to be removed.
+    /// The settings, or `nil` if the file is from an earlier run and only has to be removed.
     var settings: SinkSettings?
     var machine: SinkMachine
     let files: any SinkFiles
   }
 
   private struct Waiting {
-    /// It is nil if the files of all accounts are waited for.
+    /// The account, or `nil` for a wait for all accounts.
     let account: AccountName?
     let continuation: CheckedContinuation<Void, Never>
-    /// What came before it has been handled.
+    /// Whether all earlier inputs have been handled.
     var isDue = false
   }
 
@@ -26,17 +26,17 @@ package actor SinkService: PlanningService, RunningService {
   private let makeFiles: @Sendable ([SinkMark]) -> any SinkFiles
   let clock: any Clock
   private let logger: Logger
-  /// The sinks by their path.
+  /// The sinks by path.
   private var sinks: [String: Sink] = [:]
   /// The accounts whose session knows whether it has a token.
   private var decided: Set<AccountName> = []
-  /// The paths at which files of ours lie, or may lie, with the marks of those that may be there.
+  /// The paths where Hearth has or may have files, with the marks that those files may have.
   private var claims: [String: [SinkMark]] = [:]
-  /// The places of the files that sinks have written or are about to, by their paths.
+  /// The places of files that sinks have written or are about to write, by path.
   private var places: [String: SinkPlace] = [:]
-  /// It is held while the record is written.
+  /// Held while the record is written.
   private let recording = AsyncMutex()
-  /// The tasks that wait until nothing is under way.
+  /// The tasks that wait until nothing is in progress.
   private var settling: [Int: Waiting] = [:]
   private var settleCount = 0
   private var isStopped = false
@@ -46,8 +46,8 @@ package actor SinkService: PlanningService, RunningService {
   let work = WorkInbox()
   var time: ServiceTime
 
-  /// `makeFiles` makes the files of each sink, so that a place that hangs delays no other. It is given the marks of what an
-  /// earlier run may have put there.
+  /// `makeFiles` makes the file access of each sink, so that a hanging file system delays no other sink. It receives
+  /// the marks that an earlier run may have left.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
     makeFiles: @escaping @Sendable ([SinkMark]) -> any SinkFiles
@@ -60,7 +60,8 @@ package actor SinkService: PlanningService, RunningService {
     time = ServiceTime(stepped: clock.moment().stepped)
   }
 
-  /// Removes what earlier runs have left and nobody wants, and runs until `stop`. All tasks are children of this call.
+  /// Removes files that earlier runs left and nothing needs, and runs until `stop`. All tasks are children of this
+  /// call.
   package func run() async {
     await recall()
     let handleInputs: WorkInbox.Work = { [inputs, work] in
@@ -73,8 +74,8 @@ package actor SinkService: PlanningService, RunningService {
     settling = [:]
   }
 
-  /// Removes every file, and ends `run`. What cannot be removed within a file system's deadline is removed at the next
-  /// start.
+  /// Removes every file and ends `run`. A file that cannot be removed within the file system's deadline is removed at
+  /// the next start.
   package func stop() async {
     inputs.add { await self.retireAll() }
     await waitUntilIdle()
@@ -96,7 +97,7 @@ package actor SinkService: PlanningService, RunningService {
 
   // MARK: - What others tell and ask
 
-  /// From now on these files are kept, and no others.
+  /// Keeps these files from now on, and no others.
   package nonisolated func configure(_ settings: [SinkSettings]) {
     inputs.add { await self.apply(settings) }
   }
@@ -122,7 +123,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// A session has published its status.
+  /// Follows the published status of a session.
   package nonisolated func sessionChanged(_ account: AccountName, _ state: SessionState) {
     inputs.add { await self.update(account, state) }
   }
@@ -138,7 +139,7 @@ package actor SinkService: PlanningService, RunningService {
     return sessions.heldToken(of: account).map { .content(SinkContent($0)) } ?? .nothing
   }
 
-  /// Returns once the files of the account, or of all, are as everything before has made them, or could not be made so.
+  /// Returns once the files of the account, or of all, are up to date with all earlier inputs, or have failed.
   package func waitUntilIdle(_ account: AccountName? = nil) async {
     guard !hasEnded else { return }
     settleCount += 1
@@ -163,7 +164,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// How the account's sinks are.
+  /// The state of the account's sinks, for `doctor`.
   package func checks(of account: AccountName) -> [Diagnosis] {
     sinks.sorted { $0.key < $1.key }.filter { $0.value.settings?.account == account }.map { path, sink in
       if let failure = sink.machine.failure {
@@ -184,7 +185,7 @@ package actor SinkService: PlanningService, RunningService {
     for action in actions {
       switch action {
       case .put(let content):
-        // With the settings of now: by the time it is written, the path may be another account's.
+        // Use the current settings: by the time of the write, the path may belong to another account.
         guard let settings = sink.settings else { continue }
         work.add { await self.put(content, settings) }
       case .remove: work.add { await self.remove(path) }
@@ -213,13 +214,13 @@ package actor SinkService: PlanningService, RunningService {
       places[path] = place
       if claims[path] == nil { try await sink.files.requireFree(path) }
       let mark = try await sink.files.begin(at: settings)
-      // Before it lies there, so that it is known after a crash.
+      // Record the file before it exists, so that it is known after a crash.
       try await claim(path, mark)
       do throws(SinkFailure) {
         try await sink.files.put(content.bytes(for: settings), at: settings)
         claims[path] = [mark]
       } catch {
-        // What was not answered in time may still be done.
+        // A step that was not answered in time may still be carried out.
         if case .unanswered = error {} else { claims[path]?.removeAll { $0 == mark } }
         throw error
       }
@@ -229,7 +230,7 @@ package actor SinkService: PlanningService, RunningService {
 
   private func remove(_ path: String) async {
     let result = await Result { () async throws(SinkFailure) in
-      // What lies at a path that was never written to is not ours.
+      // A file at a path that Hearth never wrote to is not Hearth's.
       guard let sink = sinks[path], claims[path] != nil else { return }
       if !(await isAnothers(path, sink.files)) { try await sink.files.remove(path) }
       places[path] = nil
@@ -238,14 +239,14 @@ package actor SinkService: PlanningService, RunningService {
     handle(.removed(result), path)
   }
 
-  /// The sink, other than that at `path`, whose file lies there.
+  /// The path of another sink whose file is at this place.
   private func owner(of place: SinkPlace, besides path: String) -> String? {
     places.first { $0.value == place && $0.key != path }?.key
   }
 
-  /// The file at this path is that of another sink, which goes on keeping it.
+  /// Whether the file at this path belongs to another sink, which still keeps it.
   private func isAnothers(_ path: String, _ files: any SinkFiles) async -> Bool {
-    // Where the folder cannot be had, removing tells why.
+    // If the folder cannot be accessed, removing the file reports why.
     guard let place = try? await files.place(of: path) else { return false }
     return owner(of: place, besides: path) != nil
   }
@@ -263,7 +264,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// A claim too many does no harm: nothing lies there.
+  /// Removes the claim on a path. A claim too many does no harm, because there is no file.
   private func disclaim(_ path: String) async {
     await recording.withLock {
       claims[path] = nil
@@ -283,7 +284,7 @@ package actor SinkService: PlanningService, RunningService {
 }
 
 extension SinkContent {
-  /// What is written into the file.
+  /// The content of the file.
   fileprivate func bytes(for sink: SinkSettings) -> [UInt8] {
     let text =
       switch sink.format {
