@@ -15,17 +15,17 @@ extension HearthClient {
   /// Returns a token for the account's APIs that is valid for at least this long, in whole seconds (default one minute). The
   /// daemon refreshes it first if necessary.
   ///
-  /// `url` is the server that the token is for. The call fails if the server is not in the account's `api_origins`. Without
-  /// `url`, the caller has to make sure where it sends the token.
+  /// `url` is the server that the token is for. The call fails if the server is not in the account's `api_origins`.
+  /// Without `url`, you decide where to send the token.
   public func token(for account: String, validFor: Duration? = nil, url: String? = nil) async throws -> Token {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
 
-  /// Reports that an API answered 401 to a token. If it is the current token, the daemon refreshes it; reporting an older one
-  /// changes nothing. Ask for a token again afterwards.
+  /// Reports that an API answered 401 to a token. If it is the current token, the daemon refreshes it; a report about
+  /// an older one changes nothing. Then ask for a token again.
   ///
-  /// `wwwAuthenticate` is the field of that name in the answer; join several with commas. If the API asks for more than a
-  /// fresh token there, nothing changes, because it would reject another token too.
+  /// `wwwAuthenticate` is the field of that name in the answer; join several with commas. If the API asks for more than
+  /// a fresh token in it, nothing changes, because the API would reject another token too.
   @discardableResult
   public func reportUnauthorized(_ token: Token, wwwAuthenticate: String? = nil) async throws -> Session {
     let call = ReportUnauthorized(
@@ -33,7 +33,7 @@ extension HearthClient {
     return Session(value: try await self.call(call, mayRepeat: true))
   }
 
-  /// Locks an account, or all of them. Until it is unlocked, the daemon gives out no token and sends nothing.
+  /// Locks an account, or all accounts. Until you unlock it, the daemon gives out no token and sends nothing.
   @discardableResult
   public func lock(_ account: String? = nil) async throws -> [Session] {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
@@ -66,7 +66,7 @@ extension HearthClient {
     Item(value: try await call(GetItem(id), mayRepeat: true))
   }
 
-  /// Returns how many items are in the outbox, of one account or of all.
+  /// Returns how many items are in the outbox, for one account or for all.
   public func outbox(of account: String? = nil) async throws -> Outbox {
     Outbox(value: try await call(GetOutboxStats(try names(account)), mayRepeat: true))
   }
@@ -74,8 +74,8 @@ extension HearthClient {
   /// Sends a request at once with the account's token, and returns the API's answer, whatever its status. The request must go
   /// to one of the account's `api_origins`. `timeout` is for the API, in whole seconds, up to five minutes.
   ///
-  /// With `staleIfError`, the daemon keeps the answer to a `GET`. If the API fails or cannot be reached, it returns the answer
-  /// that it kept last, with its ``Answer/age``.
+  /// With `staleIfError`, the daemon keeps the answer to a `GET`. If the API later fails or cannot be reached, the
+  /// daemon returns the last answer it kept, with its ``Answer/age``.
   public func send(
     _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
   ) async throws -> Answer {

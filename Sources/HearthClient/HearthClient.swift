@@ -2,14 +2,14 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// Hearth for programs: tokens, the state of accounts, the outbox and what happens, from the user's `hearthd`.
+/// Hearth for programs: tokens, account states, the outbox and events, from the user's `hearthd`.
 ///
 /// ```swift
 /// let hearth = try await HearthClient.connect()
 /// let token = try await hearth.token(for: "work")
 /// ```
 ///
-/// You can make any number of calls at once. They share one connection, which is opened again after the daemon restarts.
+/// You can make any number of calls at once. They share one connection, which is reopened after the daemon restarts.
 /// Each call throws ``Failure``, or `CancellationError` if its task is cancelled. The daemon may still carry out a
 /// cancelled call.
 ///
@@ -74,7 +74,7 @@ public final class HearthClient: Sendable {
     }
   }
 
-  /// The connection, or a new one if there is none or it was lost.
+  /// The current connection, or a new one if there is none or it was lost.
   private func openLine() -> CallLine {
     line.withLock { line in
       if let line, !line.isOver { return line }

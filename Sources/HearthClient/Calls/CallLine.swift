@@ -2,13 +2,13 @@ import HearthControl
 import HearthThreads
 import Synchronization
 
-/// One connection that many calls share at once. A thread of its own connects, sends what the calls have to say and gives
-/// each its response, which may come in another order; nothing of it blocks a task.
+/// One connection shared by concurrent calls. Its own thread connects, sends the calls and delivers each response, in
+/// any order, so that no task is blocked.
 final class CallLine: Sendable {
-  /// The connection is lost, and the call with it.
+  /// The connection was lost, and the call with it.
   struct Lost: Error {
     let failure: ControlClient.Failure
-    /// The daemon may have got the call.
+    /// Whether the daemon may have received the call.
     let wasSent: Bool
   }
 
@@ -18,16 +18,16 @@ final class CallLine: Sendable {
     let number: Int
     let method: String
     let params: JSONObject
-    /// How long it may take, and until when that is.
+    /// The time limit of the call, and the deadline that follows from it.
     let limit: Duration
     let deadline: ContinuousClock.Instant
   }
 
   private struct State {
     var lastNumber = 0
-    /// Calls that have not been sent.
+    /// Calls that have not been sent yet.
     var queue: [Call] = []
-    /// The tasks that wait, by the number of their call.
+    /// The waiting tasks, by the number of their call.
     var waiting: [Int: Continuation] = [:]
     var isClosed = false
     var end: ControlClient.Failure?
@@ -36,21 +36,21 @@ final class CallLine: Sendable {
   private let waker = Waker()
   private let state = Mutex(State())
 
-  /// Connects in the background: calls may be made at once.
+  /// Connects in the background; calls may be made at once.
   init(path: String, connecting: Duration) {
     WorkerThread(linger: 0).enqueue { self.run(path: path, connecting: connecting) }
   }
 
-  /// The connection is lost: whoever calls needs a new one.
+  /// Whether the connection is lost, so that callers need a new one.
   var isOver: Bool { state.withLock { $0.end != nil } }
 
-  /// Ends the connection; nobody waits for a call any more.
+  /// Closes the connection. No more calls may be waiting.
   func close() {
     state.withLock { $0.isClosed = true }
     waker.wake()
   }
 
-  /// The result of a call. Throws `Lost`, `ControlClient.Failure` or, where its task is cancelled, `CancellationError`.
+  /// The result of a call. Throws `Lost`, `ControlClient.Failure` or, if its task is cancelled, `CancellationError`.
   func call(_ method: String, _ params: JSONObject, within limit: Duration) async throws -> JSON {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -66,7 +66,7 @@ final class CallLine: Sendable {
 
   private func take(_ call: Call, _ continuation: Continuation) {
     let refusal: (any Error)? = state.withLock { state in
-      // It may have been cancelled before there was anybody to be told of it.
+      // The task may have been cancelled before it was registered here.
       if Task.isCancelled { return CancellationError() }
       if let end = state.end { return Lost(failure: end, wasSent: false) }
       state.queue.append(call)
@@ -97,24 +97,24 @@ final class CallLine: Sendable {
     }
   }
 
-  /// Returns when the connection is closed from this side.
+  /// Serves calls. Returns when the connection is closed from this side.
   private func serve(_ client: inout ControlClient) throws(ControlClient.Failure) {
     var begun: [JSON: Call] = [:]
     while true {
       for call in newCalls() {
-        // Sending it would fail, and end the connection for all others.
+        // Sending it would fail and close the connection for all other calls.
         guard call.deadline > .now else {
           finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
           continue
         }
-        // Known as sent before it is: what fails halfway may have got there.
+        // Count it as sent beforehand: if sending fails halfway, the daemon may have received it.
         let id = try client.begin(call.method, call.params, until: call.deadline)
         begun[id] = call
       }
       if state.withLock({ $0.isClosed }) { return }
       let response = try client.nextResponse(until: begun.values.map(\.deadline).min())
       if let response {
-        // A response to id null is about the connection: there are too many, or a line was too long.
+        // A response with id null is about the connection: there are too many connections, or a line was too long.
         if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
         if let call = begun.removeValue(forKey: response.id) {
           finish(call.number, response.outcome.mapError { ControlClient.Failure.refused($0) })

@@ -1,41 +1,41 @@
 import Glibc
 package import HearthControl
 
-/// A result: what this version understands of it, and all that the daemon sent.
+/// A result: the part that this version understands, and everything that the daemon sent.
 package struct Reply<Value: Sendable>: Sendable {
   package let value: Value
   package let json: JSON
 }
 
-/// A call that was sent, and whose response is waited for.
+/// A call that was sent and has not been answered yet.
 package struct BegunCall<Method: ControlMethod>: Sendable {
   let id: JSON
 }
 
-/// Of two calls, what the one that was answered first was answered.
+/// The result of the one of two calls that was answered first.
 package enum EitherResult<First, Second> {
   case first(First)
   case second(Second)
 }
 
-/// One connection to the daemon, for one thread: a call blocks until its response comes or its deadline has passed.
+/// A connection to the daemon for one thread: a call blocks until its response arrives or its deadline passes.
 package struct ControlClient: ~Copyable {
   /// Why a call has no result. The description is one sentence for people.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Nothing listens there, or the listener closed the connection at once.
     case noDaemon(path: String)
     case unreachable(path: String, reason: String)
-    /// The server runs under another user id: nothing was sent to it.
+    /// The server runs as another user. Nothing was sent to it.
     case foreignServer(path: String, user: UInt32)
-    /// Nothing came within this time.
+    /// No answer came within this time.
     case timedOut(after: Duration)
     /// The connection ended before the response came.
     case disconnected
-    /// The client's waker has woken the thread while it waited.
+    /// The client's waker woke the thread while it was waiting.
     case interrupted
-    /// A line that the protocol does not know.
+    /// A line that does not follow the protocol.
     case notUnderstood(String)
-    /// A result in a form that this version does not know.
+    /// A result that this version cannot parse.
     case unknownResult(method: String)
     /// The daemon responded with an error.
     case refused(RPCError)
@@ -61,36 +61,36 @@ package struct ControlClient: ~Copyable {
       }
     }
 
-    /// With at most three decimals.
+    /// The seconds, with at most three decimals.
     private static func seconds(_ duration: Duration) -> String {
       let milliseconds = Int(duration / .milliseconds(1))
       return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
     }
   }
 
-  /// How long a call may take unless the client is given another time.
+  /// The default timeout of a call.
   package static let timeout: Duration = .seconds(60)
-  /// How long a daemon may take to accept a connection, which it does at once unless it is stopped.
+  /// The time for the daemon to accept a connection, which it does at once unless it is stopped.
   package static let connectingTimeout: Duration = .seconds(5)
-  /// The most bytes of a line from the daemon, which is trusted: its own uid was checked.
+  /// The longest line from the daemon, in bytes. The daemon is trusted, because its uid was checked.
   private static let lineLimit = 256 << 20
-  /// Calls, which the daemon's socket takes without waiting for a response to be read.
+  /// The number of calls that the daemon's socket accepts before a response has to be read.
   private static let sentAtOnce = 128
 
-  /// How long a call may take.
+  /// The timeout of a call.
   package let timeout: Duration
   private let path: String
   private let socket: UnixSocket
   private var framer = LineFramer(limit: Self.lineLimit)
   private var lastID = 0
-  /// Notifications that came while an answer was awaited.
+  /// Notifications received while waiting for an answer.
   private var notifications: [Notification] = []
-  /// Responses to calls that have begun, which came while something else was awaited, by the text of their id.
+  /// Responses to begun calls that arrived while waiting for something else, by the text of their id.
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
-  /// Connects within `connecting` and makes sure that the server runs under `user`, this process's own. `waker`: another
-  /// thread interrupts with it what waits for the daemon.
+  /// Connects within `connecting` and checks that the server runs as `user`, by default this process's own. Another
+  /// thread can interrupt a wait with `waker`.
   package init(
     path: String, user: UInt32 = getuid(), timeout: Duration = ControlClient.timeout,
     connecting: Duration = ControlClient.connectingTimeout, waker: Waker? = nil
@@ -116,7 +116,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Sends a call and waits for its result, for the client's `timeout` unless `within` says otherwise.
+  /// Sends a call and waits for its result, for the client's `timeout` or for `within`.
   package mutating func call<Method: ControlMethod>(
     _ call: Method, within limit: Duration? = nil
   ) throws(Failure) -> Reply<Method.Result> {
@@ -125,7 +125,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// Does the same for a method that this version need not know.
+  /// The same for any method, even one that this version does not know.
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {
@@ -134,7 +134,7 @@ package struct ControlClient: ~Copyable {
     return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
   }
 
-  /// The results of calls that do not wait for one another, in their order: many are sent at once.
+  /// The results of independent calls, in order. Many are sent at once.
   package mutating func call<Method: ControlMethod>(
     each calls: [Method]
   ) throws(Failure) -> [Result<Method.Result, RPCError>] {
@@ -158,7 +158,7 @@ package struct ControlClient: ~Copyable {
     return results
   }
 
-  /// Sends a call whose response `response(to:within:)` waits for.
+  /// Sends a call. `response(to:within:)` waits for its response.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
     let call = BegunCall<Method>(
       id: try send(Method.name, call.params, until: ContinuousClock.now + timeout, timeout))
@@ -166,7 +166,7 @@ package struct ControlClient: ~Copyable {
     return call
   }
 
-  /// The result of a call that has begun; nil if it has not come within `limit`: it can be waited for again.
+  /// The result of a begun call, or `nil` if it does not arrive within `limit`. It can be awaited again.
   package mutating func response<Method>(
     to call: BegunCall<Method>, within limit: Duration
   ) throws(Failure) -> Reply<Method.Result>? {
@@ -181,7 +181,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// The result of the one of two calls that have begun which is answered first.
+  /// The result of whichever of two begun calls is answered first.
   package mutating func response<First, Second>(
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
@@ -195,15 +195,15 @@ package struct ControlClient: ~Copyable {
     throw .unknownResult(method: Second.name)
   }
 
-  /// Sends a call whose response `nextResponse` gives; its id.
+  /// Sends a call and returns its id. `nextResponse` returns its response.
   mutating func begin(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant
   ) throws(Failure) -> JSON {
     try send(method, params, until: deadline, timeout)
   }
 
-  /// The next response to any call, in the order in which they come; nil when the deadline has passed or the waker has
-  /// woken the thread.
+  /// The next response to any call, in the order of arrival; `nil` when the deadline has passed or the waker has woken
+  /// the thread.
   mutating func nextResponse(until deadline: ContinuousClock.Instant?) throws(Failure) -> Response? {
     do throws(Failure) {
       while true {
@@ -234,7 +234,7 @@ package struct ControlClient: ~Copyable {
       try socket.write(lines, until: deadline, reading: &framer)
     } catch {
       switch error {
-      // The daemon may have said why before it closed the connection.
+      // The daemon may have sent the reason before it closed the connection.
       case .closed: break
       case .timedOut, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
@@ -262,7 +262,7 @@ package struct ControlClient: ~Copyable {
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
-        // A response to id null is about the connection: there are too many, or a line was too long.
+        // A response with id null is about the connection: there are too many connections, or a line was too long.
         guard ids.contains(response.id) || response.id.isNull else {
           keep(response)
           continue
@@ -275,7 +275,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// For whoever waits for it later.
+  /// Keeps a response for a later call of `response`.
   private mutating func keep(_ response: Response) {
     if begun.contains(response.id.description) { early[response.id.description] = response }
   }
@@ -287,13 +287,13 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// The notifications that came while a response was awaited, in their order, each once.
+  /// The notifications received while waiting for a response, in order, each once.
   package mutating func earlierNotifications() -> [Notification] {
     defer { notifications = [] }
     return notifications
   }
 
-  /// The next notification, in the order in which they came; nil when the daemon has closed the connection.
+  /// The next notification, in the order of arrival; `nil` when the daemon has closed the connection.
   package mutating func nextNotification(within limit: Duration? = nil) throws(Failure) -> Notification? {
     if !notifications.isEmpty { return notifications.removeFirst() }
     let deadline = limit.map { ContinuousClock.now + $0 }
@@ -308,7 +308,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// `limit`: how long it was until the deadline.
+  /// `limit` is the original time until the deadline, for the error.
   private mutating func message(
     until deadline: ContinuousClock.Instant?, _ limit: Duration?
   ) throws(Failure) -> JSON {

@@ -1,32 +1,33 @@
 import Glibc
 import HearthControl
 
-/// A connected Unix stream socket, closed with its last owner. Calls block up to their deadline.
+/// A connected Unix stream socket, closed when its last owner is released. Calls block up to their deadline.
 struct UnixSocket: ~Copyable {
   enum Failure: Error {
     case closed
     case timedOut
-    /// The waker has woken the thread.
+    /// The waker woke the thread.
     case interrupted
-    /// The other end runs under this user id.
+    /// The other end runs as this user.
     case foreign(uid_t)
     case system(Int32)
   }
 
-  /// In bytes. Most answers fit; what is not needed is wiped all the same when it is freed, page by page.
+  /// The size of a read, in bytes. Most answers fit. The whole buffer is wiped when freed, so a larger one would cost
+  /// time.
   private static let readSize = 8192
 
   private let descriptor: Int32
   private let waker: Waker?
 
-  /// Connects; the path fits (`SocketPath.check`). `limit`: how long a server's queue may stay full, which then is
-  /// `timedOut`. `waker`: interrupts what waits for the other end to send something.
+  /// Connects. The path must fit (`SocketPath.check`). If the server's queue is still full after `limit`, throws
+  /// `timedOut`. `waker` interrupts waiting for the other end.
   init(path: String, within limit: Duration, waker: Waker?) throws(Failure) {
     self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw .system(errno) }
     let (seconds, attoseconds) = limit.components
-    // No time at all would mean to wait for ever (socket(7)).
+    // A zero timeout would mean to wait forever (socket(7)).
     var timeout = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
@@ -38,7 +39,7 @@ struct UnixSocket: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Throws if the process at the other end runs under another user id.
+  /// Throws if the process at the other end runs as another user.
   func requirePeer(_ expected: uid_t) throws(Failure) {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var size = socklen_t(MemoryLayout<PeerCredentials>.size)
@@ -46,8 +47,8 @@ struct UnixSocket: ~Copyable {
     guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
-  /// Sends all of it. What the other end sends meanwhile goes into `framer`: who reads nothing while it writes would wait
-  /// for ever for one that does the same.
+  /// Sends all bytes. What arrives in the meantime goes into `framer`: two ends that only write would wait for each
+  /// other forever.
   func write(
     _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
   ) throws(Failure) {
@@ -69,7 +70,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// Some bytes, at least one.
+  /// Reads some bytes, at least one.
   func read(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8] {
     while true {
       _ = try wait(for: Int16(POLLIN), until: deadline)
@@ -78,7 +79,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// What is there already.
+  /// Reads what has already arrived.
   private func received() throws(Failure) -> [UInt8] {
     var failure: Int32 = 0
     var isOver = false
@@ -96,7 +97,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// For what the socket is ready. No deadline: waits as long as it takes.
+  /// Waits until the socket is ready for one of `events`, without a limit if `deadline` is `nil`.
   private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(Failure) -> Int16 {
     while true {
       var entries = (
@@ -117,7 +118,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// For poll(2): not less than it is, never negative.
+  /// The timeout for poll(2): rounded up, never negative.
   static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
     let (seconds, attoseconds) = Swift.max(deadline - .now, .zero).components
     return Int32(min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)

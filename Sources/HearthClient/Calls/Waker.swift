@@ -1,13 +1,13 @@
 import Glibc
 
-/// Wakes a thread that waits for a socket: what another has to say to it is in memory, and this tells it to look. Or it
-/// watches what the kernel has to say, and then goes on waking.
+/// Wakes a thread that waits for a socket, so that it looks at what another thread left in memory. It can instead watch
+/// a file descriptor; then it stays awake for as long as that is readable.
 package final class Waker: Sendable {
-  /// Becomes readable when the thread is to look.
+  /// Becomes readable when the thread should look.
   let descriptor: Int32
   private let other: Int32
 
-  /// Where the process has no descriptors left, nothing wakes the thread before its time is up.
+  /// If the process has no descriptors left, the thread only wakes up when its time is up.
   package init() {
     var ends: [Int32] = [-1, -1]
     _ = socketpair(
@@ -15,10 +15,10 @@ package final class Waker: Sendable {
     (descriptor, other) = (ends[0], ends[1])
   }
 
-  /// Wakes as soon as this descriptor, which it closes in the end, is readable.
+  /// Wakes as soon as this descriptor is readable. Closes the descriptor at the end.
   package init(watching descriptor: Int32) { (self.descriptor, other) = (descriptor, -1) }
 
-  /// Whether the thread is to look now.
+  /// Whether the thread should look now.
   package var isWoken: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0
@@ -29,18 +29,18 @@ package final class Waker: Sendable {
   }
 
   package func wake() {
-    // Where there is no room for it, the thread has been woken already.
+    // If the buffer is full, the thread has already been woken.
     var byte: UInt8 = 0
     _ = send(other, &byte, 1, Int32(MSG_NOSIGNAL))
   }
 
-  /// From here on it takes another `wake` to wake it.
+  /// Clears earlier calls of `wake`.
   func rest() {
     var bytes: [UInt8] = Array(repeating: 0, count: 64)
     while read(descriptor, &bytes, bytes.count) > 0 {}
   }
 
-  /// Waits until somebody wakes it or the time is up.
+  /// Waits until woken, or until the deadline.
   package func sleep(until deadline: ContinuousClock.Instant) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     if poll(&entry, 1, UnixSocket.milliseconds(until: deadline)) > 0 { rest() }

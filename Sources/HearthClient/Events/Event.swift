@@ -4,7 +4,7 @@ import HearthCore
 extension HearthClient {
   /// An event of the daemon.
   public enum Event: Sendable {
-    /// The state of everything before the events that follow. It replaces what was known before. It comes first, after the
+    /// The state of everything before the events that follow. It replaces all earlier state. It comes first, after the
     /// daemon was away, and after events were missed.
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
@@ -22,7 +22,7 @@ extension HearthClient {
     /// The daemon cannot be reached. Hearth keeps trying, and a snapshot follows once it is back. Reported once.
     case unavailable(Failure)
 
-    /// It is nil for what means nothing to a program.
+    /// Returns `nil` for steps that mean nothing to a program.
     init?(_ step: EventFollower.Step) {
       switch step {
       case .snapshot(let value):
@@ -33,7 +33,7 @@ extension HearthClient {
       }
     }
 
-    /// It is nil for an event that this version does not know.
+    /// The event, or `nil` if this version does not know it.
     private static func known(_ notification: Notification) -> Event? {
       guard let name = notification.event, let type = name.params,
         let value = type.init(json: .object(notification.params))

@@ -3,9 +3,9 @@ import HearthCore
 import HearthThreads
 import Synchronization
 
-/// Follows events across restarts of the daemon. A thread of its own waits for them, so that no task is held up.
+/// Follows events across restarts of the daemon. Its own thread waits for them, so that no task is blocked.
 final class EventFeed: Sendable {
-  /// Where it is heard; nil while the daemon is away.
+  /// A connection that receives events.
   fileprivate struct Connection: ~Copyable {
     var client: ControlClient
     var follower: EventFollower
@@ -14,9 +14,9 @@ final class EventFeed: Sendable {
   private struct State: ~Copyable {
     var connection: Connection?
     var pauses = ReconnectPauses()
-    /// Not to be tried before.
+    /// The earliest time of the next attempt to connect.
     var nextTry: ContinuousClock.Instant?
-    /// It was told that the daemon is away.
+    /// Whether the reader knows that the daemon is away.
     var isAway = false
   }
 
@@ -26,14 +26,14 @@ final class EventFeed: Sendable {
   private let worker = WorkerThread()
   private let waker = Waker()
   private let isCancelled = Atomic(false)
-  /// The worker's: it holds the lock while it waits for the daemon, and nobody else takes it.
+  /// Used by the worker, which holds the lock while it waits for the daemon; nobody else takes it.
   private let state = Mutex(State())
 
   init(path: String, timeout: Duration, account: String?) {
     (self.path, self.timeout, self.account) = (path, timeout, account)
   }
 
-  /// Nil when the task is cancelled, and from then on.
+  /// The next event; `nil` once the task has been cancelled.
   func next() async -> HearthClient.Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -72,7 +72,7 @@ final class EventFeed: Sendable {
     return nil
   }
 
-  /// It is nil for what means nothing to a program.
+  /// The next event; `nil` for steps that mean nothing to a program.
   private func nextEvent(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
     if state.connection == nil { state.connection = try connect() }
     return try state.connection?.next()

@@ -1,22 +1,23 @@
 package import HearthControl
 import HearthCore
 
-/// Follows the daemon's events over a client's connection: a snapshot, then each notification. Where some are missing, it
-/// subscribes anew, and a snapshot comes again.
+/// Follows the daemon's events over a client's connection: a snapshot, then each notification. If some are missing, it
+/// subscribes again, and another snapshot follows.
 package struct EventFollower: Sendable {
   package enum Step: Sendable {
-    /// How things are, before all that follows.
+    /// The state before all that follows.
     case snapshot(Subscription)
     case notification(Notification)
   }
 
-  /// While nothing comes, the daemon is asked this often whether it is there.
+  /// How often to check that the daemon is still there while no events arrive.
   private static let silence: Duration = .seconds(30)
 
   private let call: Subscribe
   private var subscription: String?
   private var seq = 0
-  /// The daemon counts all that happens; who has asked for a part of it cannot tell by the numbers what is missing.
+  /// Whether the subscription covers all events. The daemon numbers all events, so a partial subscription always has
+  /// gaps.
   private let getsEverything: Bool
 
   package init(_ call: Subscribe) {
@@ -24,8 +25,8 @@ package struct EventFollower: Sendable {
     getsEverything = call.account == nil && call.topics.count == EventTopic.allCases.count
   }
 
-  /// What comes next, however long that takes; nil when `limit` is over first. After `events.closed` and after a gap comes
-  /// a snapshot.
+  /// The next step, without a limit by default; `nil` if `limit` passes first. After `events.closed` and after a gap a
+  /// snapshot follows.
   package mutating func next(
     from daemon: inout ControlClient, within limit: Duration? = nil
   ) throws(ControlClient.Failure) -> Step? {
@@ -49,7 +50,7 @@ package struct EventFollower: Sendable {
     return value
   }
 
-  /// It is nil for what belongs to a subscription that is over.
+  /// The step, or `nil` if the notification belongs to an ended subscription.
   private mutating func take(
     _ notification: Notification, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Step? {

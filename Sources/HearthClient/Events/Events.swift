@@ -2,19 +2,20 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// Returns what happens from now on: a snapshot, then each event, in order. It ends when the task that reads it is
+  /// Returns all events from now on: a snapshot, then each event, in order. The sequence ends when the reading task is
   /// cancelled.
   ///
-  /// The events have a connection of their own. When the daemon restarts, they connect and subscribe again, with growing pauses
-  /// of up to five seconds. A reader that falls too far behind misses events. In both cases the next event is a
-  /// ``Event/snapshot(sessions:outbox:)``, so that no reader keeps an outdated state and no event comes twice.
+  /// The events have a connection of their own. When the daemon restarts, the sequence connects and subscribes again,
+  /// with growing pauses of up to five seconds. A reader that falls too far behind misses events. In both cases the
+  /// next event is a ``Event/snapshot(sessions:outbox:)``, so that no reader keeps an outdated state and no event comes
+  /// twice.
   ///
   /// With `account`, only events of this account and of the daemon are returned.
   public func events(of account: String? = nil) -> Events {
     Events(socket: socket, timeout: timeout, account: account)
   }
 
-  /// A sequence of events. Each iteration has a subscription of its own.
+  /// A sequence of events. Each iteration has its own subscription.
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
 

@@ -20,7 +20,7 @@ extension HearthClient {
       /// The daemon answered with an error that this version does not know: see ``Failure/code``.
       case unknown
 
-      // What the daemon answers (JSON-RPC 2.0, section 5.1).
+      // The daemon's errors (JSON-RPC 2.0, section 5.1).
       case parseError, invalidRequest, methodNotFound, invalidParams, internalError
       case shuttingDown, overloaded
       /// Nobody is signed in (1001).
@@ -52,7 +52,7 @@ extension HearthClient {
     /// The daemon's error code, or `nil` if it did not answer.
     public let code: Int?
     public let description: String
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// Whether the same call may succeed later without any action.
     public let isRetryable: Bool
     /// The account that the failure is about, if any.
     public let account: String?
@@ -82,7 +82,7 @@ extension HearthClient {
       (code, isRetryable, account, retryAfter, challenge) = (nil, false, nil, nil, nil)
     }
 
-    /// Without what only hearthctl's users can do.
+    /// The sentence, without advice that applies only to hearthctl.
     private static func sentence(of failure: ControlClient.Failure) -> String {
       switch failure {
       case .timedOut:

@@ -7,7 +7,7 @@ extension HearthClient {
     package let value: EnqueueReceipt
 
     public var id: String { value.id }
-    /// The same key and content were queued before, and this is the earlier item.
+    /// Whether the same key and content were queued before, so that this is the earlier item.
     public var isDuplicate: Bool { value.isDuplicate }
     public var description: String { "\(id), \(isDuplicate ? "queued before" : "queued")" }
   }
@@ -21,7 +21,7 @@ extension HearthClient {
       /// Someone has to act: see ``Item/reason``.
       case held
       case delivered
-      /// Hearth does not retry it unless someone asks: see ``Item/reason``.
+      /// Hearth does not retry it unless asked: see ``Item/reason``.
       case dead
       case cancelled
       /// A newer item has replaced it.
@@ -52,17 +52,17 @@ extension HearthClient {
     public var state: State { State(value.state) }
     /// Why the item is held or dead, in one word: `needsReview`, `rejected`, …
     public var reason: String? { value.reason?.rawValue }
-    /// How often the item was sent.
+    /// How many times the item was sent.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
-    /// The API's last answer.
+    /// The status of the API's last answer.
     public var lastStatus: Int? { value.lastStatus }
     public var lastError: String? { value.lastError }
     public var idempotencyKey: String { value.idempotencyKey }
     public var description: String { "\(id), \(reason.map { "\(state): \($0)" } ?? "\(state)"): \(method) \(url)" }
   }
 
-  /// How many items there are of each state.
+  /// The number of items in each state.
   public struct Outbox: Hashable, Sendable, CustomStringConvertible {
     package let value: OutboxStats
 

@@ -27,7 +27,7 @@ extension HearthClient {
     /// Header fields in their order. A name may appear more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
-    /// The age of an earlier answer that was returned in place of an error, or `nil` if the API answered now.
+    /// The age of an earlier answer that was returned instead of an error, or `nil` if the API answered now.
     public var age: Duration? { value.age }
   }
   /// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC 6750).
@@ -36,7 +36,7 @@ extension HearthClient {
 
     /// The origin of the API that asks.
     public var origin: String { value.origin.description }
-    /// `insufficient_user_authentication`, `insufficient_scope`, or another word of the API's.
+    /// `insufficient_user_authentication`, `insufficient_scope`, or another code of the API.
     public var error: String? { value.error }
     /// Ways to sign in (`acr_values`), separated by spaces, the preferred one first.
     public var acrValues: String? { value.acrValues }

@@ -3,7 +3,7 @@ package import HearthCore
 extension HearthClient {
   /// The current state of an account, without secrets.
   public struct Session: Hashable, Sendable, CustomStringConvertible {
-    /// The state for a user interface.
+    /// The state, for a user interface.
     public enum State: String, Hashable, Sendable, CaseIterable {
       /// The credential has not been read yet.
       case hydrating
@@ -27,7 +27,7 @@ extension HearthClient {
       }
     }
 
-    /// What the user can do about it.
+    /// What the user can do about the state.
     public enum Action: String, Hashable, Sendable, CaseIterable {
       case wait, unlock, signIn, fixConfiguration
 
@@ -51,13 +51,13 @@ extension HearthClient {
     public var message: String { value.message }
     /// What the user can do, or `nil` if there is nothing to do.
     public var action: Action? { value.action.map(Action.init) }
-    /// The user, as the provider names them.
+    /// The user's id at the provider.
     public var subject: String? { value.subject?.id }
     /// When the session entered this state.
     public var since: Time { Time(value.since) }
     /// When the current token expires, or `nil` if there is none or its expiry is unknown.
     public var expiresAt: Time? { value.token?.expiresAt.map(Time.init) }
-    /// The public name of the current token.
+    /// The fingerprint of the current token, which is not a secret.
     public var fingerprint: String? { value.token?.fingerprint.description }
     public var description: String { "\(account), \(state): \(message)" }
   }

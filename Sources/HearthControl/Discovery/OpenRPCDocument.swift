@@ -51,7 +51,7 @@ package struct OpenRPCDocument: TimelessWireValue {
       ],
     ]
     if !method.errors.isEmpty {
-      // Errors are repeated and not referenced, which OpenRPC would allow, because some readers do not resolve
+      // Errors are repeated instead of referenced, which OpenRPC would allow, because some readers do not resolve
       // references.
       description["errors"] = .array(method.errors.map { ["code": JSON($0.code), "message": .string($0.rawValue)] })
     }

@@ -8,7 +8,7 @@ package enum Base64 {
     return values
   }()
 
-  // Bodies of any length go through these two: plain loops over memory, which a debug build runs quickly too.
+  // Long bodies go through these two functions. Plain loops over memory are fast even in a debug build.
 
   package static func encode(_ bytes: [UInt8]) -> String {
     let alphabet = alphabet
@@ -31,7 +31,7 @@ package enum Base64 {
     }
   }
 
-  /// Returns nil if the text is not Base64.
+  /// Returns `nil` if the text is not Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     let values = values
     var text = text

@@ -11,15 +11,15 @@ package enum JSON: Hashable, Sendable {
 }
 
 extension JSON {
-  /// Null for nil.
+  /// The text, or null for `nil`.
   package init(_ text: String?) { self = text.map(JSON.string) ?? .null }
 
-  /// Null for nil.
+  /// The number, or null for `nil`.
   package init(_ number: Int?) {
     self = number.map { .number(JSONNumber($0)) } ?? .null
   }
 
-  /// Null for an infinity or NaN.
+  /// The number, or null for an infinity or NaN.
   package init(finite number: Double) { self = JSONNumber(number).map(JSON.number) ?? .null }
 
   package init(_ flag: Bool) { self = .bool(flag) }
@@ -28,7 +28,7 @@ extension JSON {
 
   package var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
 
-  /// The number if it is a whole one that fits in an `Int`, otherwise nil.
+  /// The number if it is whole and fits in an `Int`, otherwise `nil`.
   package var int: Int? { if case .number(let number) = self { number.int } else { nil } }
 
   package var double: Double? { if case .number(let number) = self { number.double } else { nil } }
@@ -39,10 +39,10 @@ extension JSON {
 
   package var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
 
-  /// The member of an object. Nil if there is none or this is not an object.
+  /// The member of an object; `nil` if it is missing or this is not an object.
   package subscript(key: String) -> JSON? { object?[key] }
 
-  /// The element of an array. Nil if there is none or this is not an array.
+  /// The element of an array; `nil` if it is missing or this is not an array.
   package subscript(index: Int) -> JSON? {
     guard let array, array.indices.contains(index) else { return nil }
     return array[index]
@@ -71,7 +71,7 @@ package struct JSONNumber: Hashable, Sendable {
 
   package init(_ value: Int) { text = String(value) }
 
-  /// The shortest text of the number. Nil for an infinity or NaN, which JSON does not have.
+  /// The shortest text of the number; `nil` for an infinity or NaN, which JSON does not have.
   package init?(_ value: Double) {
     guard value.isFinite else { return nil }
     text = Int(exactly: value).map(String.init) ?? "\(value)"
@@ -80,13 +80,13 @@ package struct JSONNumber: Hashable, Sendable {
   /// The nearest `Double`.
   package var double: Double? { Double(text) }
 
-  /// The number if it is a whole one (`1e3` and `2.0` are) that fits.
+  /// The number if it is whole (also `1e3` and `2.0`) and fits in an `Int`.
   package var int: Int? {
     Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
   }
 }
 
-/// A JSON object with its members in the order in which they came or were set. Keys are compared by their bytes.
+/// A JSON object. Its members keep the order in which they were read or set. Keys are compared byte by byte.
 package struct JSONObject: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     package var key: String
@@ -95,13 +95,13 @@ package struct JSONObject: Hashable, Sendable {
 
   package private(set) var members: [Member]
 
-  /// The caller has to keep the keys unique.
+  /// The caller must keep the keys unique.
   package init(_ members: [Member] = []) { self.members = members }
 
   package var isEmpty: Bool { members.isEmpty }
   package var count: Int { members.count }
 
-  /// Setting nil removes the member. A new key is appended.
+  /// Setting `nil` removes the member. A new key is appended.
   package subscript(key: String) -> JSON? {
     get { members.first { $0.key.hasSameBytes(as: key) }?.value }
     set {

@@ -3,7 +3,7 @@ import HearthCore
 /// Why a text is not valid JSON.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   package let reason: String
-  /// In bytes from the start.
+  /// The position of the error, in bytes from the start.
   package let offset: Int
 
   package var description: String { "\(reason) at byte \(offset)" }
@@ -13,7 +13,8 @@ extension JSON {
   /// The maximum nesting of arrays and objects.
   package static let maximumDepth = 128
 
-  /// Parses exactly one value (RFC 8259): UTF-8, at most 128 levels, and no key twice unless `allowsTwins`.
+  /// Parses exactly one value (RFC 8259): UTF-8, at most 128 levels deep, and without repeated keys unless
+  /// `allowsTwins`.
   package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
       var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)
@@ -167,7 +168,8 @@ private struct JSONParser {
     }
   }
 
-  /// Skips what stands for itself. Most of what is parsed is here: a debug build runs it quickly too.
+  /// Skips characters that need no unescaping. Most of the input is like this, so this loop is fast even in a debug
+  /// build.
   private mutating func skipPlainText() {
     guard let start = bytes.baseAddress else { return }
     let end = bytes.count
@@ -222,7 +224,7 @@ private struct JSONParser {
     }
   }
 
-  /// Parses one scalar after `\u`: one escape, or the two of a surrogate pair.
+  /// Parses the scalar after `\u`: one escape, or the two escapes of a surrogate pair.
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }

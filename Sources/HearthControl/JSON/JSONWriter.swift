@@ -35,8 +35,8 @@ extension JSON: CustomStringConvertible {
     }
   }
 
-  /// Writes a string with its quotes. It escapes what JSON requires (RFC 8259, section 7) and everything that is not
-  /// plain text: the value is the same, and the line can be shown on any terminal.
+  /// Writes a string with its quotes. Escapes what JSON requires (RFC 8259, section 7) and everything that is not plain
+  /// text, so that the line can be shown on any terminal; the value stays the same.
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text

@@ -10,7 +10,7 @@ package enum Incoming: Hashable, Sendable {
 
   package enum Call: Hashable, Sendable {
     case request(Request)
-    /// Answered under this id. A notification has none and is not answered.
+    /// Answered with this id. A notification has none and is not answered.
     case invalid(id: JSON?, RPCError)
   }
 
@@ -52,7 +52,7 @@ extension Incoming.Call {
       self = .invalid(id: .null, .invalidRequest("An id is a string, a number or null."))
       return
     }
-    // The response has the request's id if it can be read (section 5).
+    // The response repeats the request's id if it can be read (section 5).
     func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
 
     guard object["jsonrpc"] == "2.0" else {
@@ -75,7 +75,7 @@ extension Incoming.Call {
 
 /// One call or notification of a client (JSON-RPC 2.0, section 4).
 package struct Request: Hashable, Sendable {
-  /// The id as it came: a string, a number or null. A notification has none and is never answered.
+  /// The id as it was received: a string, a number or null. A notification has none and is never answered.
   package let id: JSON?
   package let method: String
   /// The named parameters, or empty if there are none.

@@ -1,14 +1,14 @@
 import Glibc
 
-/// Splits a stream of bytes into lines at `\n`. It overwrites returned lines, which may contain tokens.
+/// Splits a stream of bytes into lines at `\n`. Overwrites returned lines, because they may contain tokens.
 package struct LineFramer: Sendable {
-  /// A line is longer than the limit. Nothing more can be read from this stream.
+  /// A line is longer than the limit. Nothing more can be read from the stream.
   package struct LineTooLong: Error, Hashable, Sendable {}
 
   /// The maximum length in bytes, without the newline.
   package var limit: Int
   private var buffer: [UInt8] = []
-  /// Where the first line begins that was not returned yet.
+  /// The start of the first line that has not been returned yet.
   private var start = 0
   /// The position up to which no newline was found.
   private var scanned = 0
@@ -20,7 +20,7 @@ package struct LineFramer: Sendable {
 
   package mutating func push(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
-      // Copied and not moved to the front, which would leave old bytes at the end.
+      // Copied instead of moved to the front, which would leave old bytes at the end.
       buffer = Array(buffer[start...])
       scanned -= start
       start = 0
@@ -28,7 +28,7 @@ package struct LineFramer: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Returns the next whole line without its newline, or nil if more bytes are needed.
+  /// Returns the next complete line without its newline, or `nil` if more bytes are needed.
   package mutating func next() throws(LineTooLong) -> [UInt8]? {
     let newline = buffer.withUnsafeBytes { memory -> Int? in
       guard let start = memory.baseAddress, let found = memchr(start + scanned, 0x0A, memory.count - scanned) else {

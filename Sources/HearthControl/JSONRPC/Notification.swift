@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// A message of the daemon to a subscriber: `subscription`, `seq`, `time` and the event's own members.
+/// A message from the daemon to a subscriber: `subscription`, `seq`, `time` and the event's own members.
 package struct Notification: Hashable, Sendable {
   package let method: String
   package let params: JSONObject
@@ -9,7 +9,7 @@ package struct Notification: Hashable, Sendable {
 
   package init(_ event: EventName, params: JSONObject) { self.init(method: event.rawValue, params: params) }
 
-  /// Returns nil if the JSON is not a notification.
+  /// Returns `nil` if the JSON is not a notification.
   package init?(json: JSON) {
     guard json["jsonrpc"] == "2.0", json["id"] == nil, let method = json["method"]?.string else { return nil }
     self.init(method: method, params: json["params"]?.object ?? [:])
@@ -19,7 +19,7 @@ package struct Notification: Hashable, Sendable {
 }
 
 extension Notification {
-  /// It is nil for an event that this version does not know.
+  /// The event, or `nil` if this version does not know it.
   package var event: EventName? { EventName(rawValue: method) }
 
   package var time: String? { params["time"]?.string }

@@ -3,7 +3,7 @@ package import HearthCore
 /// The error member of a response (JSON-RPC 2.0, section 5.1).
 package struct RPCError: Error, Hashable, Sendable {
   package let code: Int
-  /// One sentence for people without secrets.
+  /// One sentence for people, without secrets.
   package let message: String
   package let data: JSONObject?
 
@@ -25,7 +25,7 @@ package struct RPCError: Error, Hashable, Sendable {
     self.init(code: kind.code, message: message, data: data)
   }
 
-  /// It is nil for a code that this version does not know.
+  /// The kind, or `nil` if this version does not know the code.
   package var kind: Kind? { Kind(code: code) }
 
   package var isRetryable: Bool { data?["retryable"]?.bool ?? kind?.isRetryable ?? false }
@@ -40,7 +40,7 @@ package struct RPCError: Error, Hashable, Sendable {
     return .object(object)
   }
 
-  /// Returns nil if the JSON is not an error object.
+  /// Returns `nil` if the JSON is not an error object.
   package init?(json: JSON) {
     guard let code = json["code"]?.int, let message = json["message"]?.string else { return nil }
     self.init(code: code, message: message, data: json["data"]?.object)
@@ -95,7 +95,7 @@ extension RPCError {
       self = kind
     }
 
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// Whether the same call may succeed later without any action.
     package var isRetryable: Bool {
       switch self {
       case .shuttingDown, .overloaded, .locked, .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable:
@@ -110,7 +110,7 @@ extension RPCError {
   }
 }
 
-/// The errors whose message or data are the same wherever they occur.
+/// Errors with the same message or data everywhere.
 extension RPCError {
   package static func parseError(_ message: String) -> RPCError {
     RPCError(code: Kind.parseError.code, message: message)
@@ -136,7 +136,7 @@ extension RPCError {
 
   package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
 
-  /// `name` is what the caller gave, even if no account could have it. It is made safe to show.
+  /// `name` is the caller's text, even if no account could have this name. It is made safe to show.
   package static func unknownAccount(_ name: String) -> RPCError {
     RPCError(.unknownAccount, message: "There is no account \(name.quotedName) in the configuration.")
       .with("account", .string(name.shown(limit: String.quotedNameLength)))
@@ -154,7 +154,7 @@ extension RPCError {
     RPCError(.challenge, account: account, message: challenge.sentence).with("challenge", challenge.json)
   }
 
-  /// `code` is OAuth's own: `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section 2).
+  /// `code` is OAuth's error code: `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section 2).
   package static func otherToken(_ code: String, _ account: AccountName, message: String) -> RPCError {
     RPCError(.invalidParams, account: account, message: message).with("error", .string(code))
   }
@@ -178,9 +178,9 @@ extension RPCError {
 }
 
 extension String {
-  /// In Unicode scalars.
+  /// The maximum length of a quoted name, in Unicode scalars.
   fileprivate static let quotedNameLength = 100
 
-  /// A caller's name in an error message: safe to show, and no longer than a line.
+  /// A caller's name for an error message: safe to show and shortened.
   package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
 }

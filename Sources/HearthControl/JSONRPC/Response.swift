@@ -1,12 +1,12 @@
 /// The answer to one call (JSON-RPC 2.0, section 5).
 package struct Response: Hashable, Sendable {
-  /// The id of the call. Null if the call was too broken to have one.
+  /// The id of the call; null if the call was too malformed to have one.
   package let id: JSON
   package let outcome: Result<JSON, RPCError>
 
   package init(id: JSON, outcome: Result<JSON, RPCError>) { (self.id, self.outcome) = (id, outcome) }
 
-  /// Returns nil if the JSON is not a response.
+  /// Returns `nil` if the JSON is not a response.
   package init?(json: JSON) {
     guard json["jsonrpc"] == "2.0", let id = json["id"] else { return nil }
     if let result = json["result"] {

@@ -1,7 +1,7 @@
 package import HearthCore
 
 /// One method of the control protocol (contract, section 5), declared once for the daemon, the client and the command
-/// line. A value of such a type is one call; its properties are the parameters.
+/// line. A value of a conforming type is one call; its properties are the parameters.
 package protocol ControlMethod: Sendable {
   associatedtype Result: WireValue
 
@@ -16,29 +16,29 @@ extension ControlMethod {
   package static var isReadOnly: Bool { declaration.isReadOnly }
   package static var errors: [RPCError.Kind] { declaration.errors }
 
-  /// Parses the parameters of a call strictly. -32602 names one that is missing, unknown or of the wrong type; 1005
-  /// means that no account can have the name.
+  /// Parses the parameters of a call strictly. -32602 names a parameter that is missing, unknown or of the wrong type;
+  /// 1005 means that no account can have the name.
   package init(params: JSONObject) throws(RPCError) {
     var reader = FieldReader(params)
     self = try reader.read(Self.parameters)
   }
 
-  /// The parameters that the client sends, without those that are left to the daemon.
+  /// The parameters that the client sends, without those that have the default value.
   package var params: JSONObject {
     let members = Self.parameters.object(self, at: Timestamp(milliseconds: 0)).members
     return JSONObject(members.filter { !$0.value.isNull })
   }
 }
 
-/// Describes a method to those who do not call it.
+/// The description of a method: its name, its result and its errors.
 package struct MethodDeclaration<Result: WireValue>: Sendable {
   /// The name on the wire.
   package let name: String
   /// One sentence that says what the call does.
   package let summary: String
-  /// Whether the caller asks for no change, so that the call can be dropped if its client has left before it began.
+  /// Whether the method changes nothing, so that a call can be dropped if its client leaves before it begins.
   package let isReadOnly: Bool
-  /// The errors of the method, besides those of every call (`RPCError.Kind.ofEveryCall`).
+  /// The errors of the method, in addition to those of every call (`RPCError.Kind.ofEveryCall`).
   package let errors: [RPCError.Kind]
 
   package init(_ name: String, _ summary: String, isReadOnly: Bool = false, errors: [RPCError.Kind] = []) {
@@ -76,7 +76,7 @@ extension AccountMethod {
   }
 }
 
-/// A method for one account, or for all if none is named.
+/// A method for one account, or for all accounts if none is named.
 package protocol AccountsMethod: ControlMethod {
   var account: AccountName? { get }
   init(_ account: AccountName?)
@@ -88,7 +88,7 @@ extension AccountsMethod {
   }
 }
 
-/// A method whose only parameter is a text.
+/// A method with one text as its only parameter.
 package protocol TextMethod: ControlMethod {
   /// The parameter's name.
   static var parameter: String { get }
@@ -103,13 +103,13 @@ extension TextMethod {
 }
 
 extension AccountName {
-  /// The account of this name. Throws 1005 if no account can have it.
+  /// The account with this name. Throws 1005 if no account can have it.
   package init(asked name: String) throws(RPCError) {
     guard let account = AccountName(name) else { throw .unknownAccount(name) }
     self = account
   }
 
-  /// The account of this name, or nil if none is named.
+  /// The account with this name, or `nil` if no name is given.
   package static func asked(_ name: String?) throws(RPCError) -> AccountName? {
     if let name { try AccountName(asked: name) } else { nil }
   }

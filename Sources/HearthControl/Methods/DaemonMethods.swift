@@ -7,9 +7,9 @@ package struct GetInfo: ParameterlessMethod {
   package init() {}
 }
 
-/// Metrics of the daemon and its sessions, for graphs and alarms. Counts begin at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects. Only the number and duration of ended sessions are counted
-/// from the first start on, since people ask for them after a reboot.
+/// Returns metrics of the daemon and its sessions, for graphs and alerts. Counts begin at zero when the daemon starts
+/// (`hearth_start_time_seconds`), as Prometheus expects. Only the number and duration of ended sessions are kept across
+/// restarts, because people ask about them after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Give what the daemon counts and measures, as JSON or as OpenMetrics text.", isReadOnly: true)
@@ -33,7 +33,7 @@ package struct MetricsReport: TimelessWireValue {
 
   /// The metrics if the format is JSON.
   package let metrics: [MetricFamily]?
-  /// OpenMetrics 1.0 with whole lines, if that is the format.
+  /// OpenMetrics 1.0 text with whole lines, if that is the format.
   package let text: String?
 
   private init(metrics: [MetricFamily]?, text: String?) { (self.metrics, self.text) = (metrics, text) }
@@ -60,7 +60,7 @@ package struct DiscoverMethods: ParameterlessMethod {
   package init() {}
 }
 
-/// What the daemon says about itself. Everything except paths and warnings is constant during a run.
+/// The daemon's description of itself. Everything except paths and warnings is constant during a run.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
 
@@ -76,9 +76,9 @@ package struct DaemonInfo: TimelessWireValue {
   package let pid: Int
   package let startedAt: Timestamp
   package let capabilities: [String]
-  /// The names of places (`state`, `socket`, …) and their paths. A path is nil if the place does not exist.
+  /// The names of places (`state`, `socket`, …) and their paths; a path is `nil` if the place does not exist.
   package let paths: [Path]
-  /// What is wrong around the daemon now, and what to do about it: sentences for people. Nil if there is nothing.
+  /// Problems in the daemon's environment and how to fix them, as sentences for people; `nil` if there are none.
   package let warnings: [String]?
 
   package init(
@@ -90,7 +90,7 @@ package struct DaemonInfo: TimelessWireValue {
     (self.startedAt, self.capabilities, self.paths, self.warnings) = (startedAt, capabilities, paths, warnings)
   }
 
-  /// Returns nil if there is no such place.
+  /// Returns `nil` if there is no such place.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 

@@ -5,7 +5,8 @@ package enum EventTopic: String, CaseIterable, Sendable {
   case session, outbox, daemon
 }
 
-/// The result is a snapshot and comes before the first notification, so that no event is missing or comes twice.
+/// Begins a subscription. The result is a snapshot and comes before the first notification, so that no event is missed
+/// or repeated.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
     "events.subscribe", "Receive events from now on.", isReadOnly: true, errors: [.unknownAccount])

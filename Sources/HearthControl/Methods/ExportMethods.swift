@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Each page is a consistent snapshot; the export as a whole is not: an item that is delivered, made or changed between
-/// two pages may be missing or appear twice.
+/// Exports items, one page a call. Each page is a consistent snapshot, but the whole export is not: an item that is
+/// delivered, added or changed between two pages may be missing or appear twice.
 package struct ExportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ExportPage>(
     "outbox.export", "Give items that are not delivered with all that is in them, oldest first.",
@@ -18,8 +18,8 @@ extension ExportPage: TimelessWireValue {
     .optional("cursor", \.cursor, .text), make: ExportPage.init)
 }
 
-/// Each item keeps its user: another user's item is held until that user signs in. An item that already exists, by its
-/// id or its idempotency key, is not kept twice.
+/// Imports exported items. Each item keeps its user: another user's item is held until that user signs in. An item that
+/// already exists, by its id or its idempotency key, is not added again.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Keep items that were exported, all or none.", errors: Enqueue.errors)
@@ -30,9 +30,9 @@ package struct ImportItems: ControlMethod {
     .optional("bytesBefore", \.bytesBefore, .count, omitting: 0), make: Self.init)
 
   package let items: [ExportedItem]
-  /// Whether nothing is kept, and the result only says what would be.
+  /// Whether nothing is stored and the result only says what would be.
   package let isDryRun: Bool
-  /// What the earlier calls of the same dry run would have kept, since the limits apply to all of them together.
+  /// What the earlier calls of the same dry run would have stored, because the limits apply to all of them together.
   package let itemsBefore: Int
   package let bytesBefore: Int
 
@@ -88,7 +88,7 @@ extension ExportedItem: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text grows little as JSON, so that a body is no larger than it would be in Base64.
+  /// Whether the text grows little as JSON, so that a body is no longer than in Base64.
   var isPlain: Bool {
     utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
   }

@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// The parameters of each event's notification besides `subscription`, `seq` and `time` (contract, section 5).
+/// The parameters of each event's notification, in addition to `subscription`, `seq` and `time` (contract, section 5).
 extension EventName {
-  /// It is nil for an event that subscribers do not receive.
+  /// The parameters; `nil` for an event that subscribers do not receive.
   package var params: (any WireValue.Type)? {
     switch self {
     case .sessionChanged: SessionChange.self

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Answered only once the item is on disk. Accepted in every session state.
+/// Queues a request. Answered once the item is on disk. Works in every session state.
 package struct Enqueue: ControlMethod {
   package static let declaration = MethodDeclaration<EnqueueReceipt>(
     "outbox.enqueue", "Queue a request.",
@@ -36,7 +36,7 @@ package struct EnqueueMany: ControlMethod {
   package init(_ drafts: [OutboxDraft]) { self.drafts = drafts }
 }
 
-/// The items of a call that queued several, in its order.
+/// The items of a call that queued several, in the order of the call.
 package struct EnqueuedItems: TimelessWireValue {
   package static let fields = Fields<EnqueuedItems>(
     .required("ids", \.ids, .texts), .required("duplicates", \.duplicates, .bools), make: Self.init)
@@ -183,7 +183,7 @@ package struct ResumeOutbox: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Answered once nothing is left that could be sent, or the time is up.
+/// Tries all waiting items now. Answered once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
     "outbox.flush", "Try all waiting items now, and return once nothing is left that could be sent.",
@@ -227,7 +227,7 @@ extension OutboxItem {
 }
 
 extension WireType<Subject> {
-  /// The wire names no issuer here.
+  /// The subject. The wire names no issuer here.
   fileprivate static var subject: WireType {
     WireType<String>.text.mapped(
       "", to: { Subject(issuer: "", id: $0, isIssuerAssumed: true) }, from: \.id)

@@ -49,14 +49,14 @@ package struct RequestAnswer: TimelessWireValue {
     .optional("ageSeconds", \.age, .seconds()), make: Self.init)
 
   package let status: Int
-  /// In their order.
+  /// The header fields, in their order.
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
   package let isFromCache: Bool
   /// The age of an answer from the cache, in whole seconds.
   package let age: Duration?
 
-  /// `age` is set for an earlier answer that replaces an error.
+  /// `age` is set for an earlier answer that is returned instead of an error.
   package init(_ response: APIResponse, age: Duration? = nil) {
     self.init(
       status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age)
@@ -69,7 +69,7 @@ package struct RequestAnswer: TimelessWireValue {
 }
 
 extension String {
-  /// Whether it has no control characters except those of text. Others grow sixfold as JSON.
+  /// Whether the text has no control characters except white space. Others take six times the space as JSON.
   fileprivate var isPlainText: Bool {
     utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
   }

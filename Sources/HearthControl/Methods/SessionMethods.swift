@@ -15,22 +15,23 @@ package struct GetSession: AccountMethod {
   package init(_ account: AccountName) { self.account = account }
 }
 
-/// For a program that was told no account.
+/// Chooses an account for a program that was not told one.
 package struct ChooseAccount: ControlMethod {
   package static let declaration = MethodDeclaration<ChosenAccount>(
     "session.choose", "Tell which account the configuration chooses for a place, and why.", isReadOnly: true)
   package static let parameters = Fields<ChooseAccount>(
     .optional("url", \.url, .text), .optional("directories", \.directories, .texts, omitting: []), make: Self.init)
 
-  /// Where the token is to be sent, if that is known.
+  /// The URL that the token will be sent to, if known.
   package let url: String?
-  /// The absolute paths by which the program knows its working directory.
+  /// The absolute paths of the program's working directory.
   package let directories: [String]
 
   package init(url: String?, directories: [String]) { (self.url, self.directories) = (url, directories) }
 }
 
-/// The account that the configuration chooses. All but the accounts is nil if nothing names one of several.
+/// The account that the configuration chooses. Everything except `accounts` is `nil` if nothing chooses one of several
+/// accounts.
 package struct ChosenAccount: TimelessWireValue {
   package static let fields = Fields<ChosenAccount>(
     .optional("account", \.account, .account), .optional("reason", \.reason, .choice),
@@ -39,7 +40,7 @@ package struct ChosenAccount: TimelessWireValue {
 
   package let account: AccountName?
   package let reason: AccountRules.Reason?
-  /// Those of the rule that names it.
+  /// The directory and URL of the rule that chose the account.
   package let directory: String?
   package let url: String?
   /// The names of all accounts.
@@ -59,8 +60,8 @@ package struct ChosenAccount: TimelessWireValue {
   }
 }
 
-/// Returns a token that is valid long enough at once. Otherwise the call waits for one refresh, which all callers
-/// share.
+/// Returns a token. One that is valid long enough is returned at once; otherwise the call waits for one refresh, which
+/// all callers share.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Return a valid token, refreshed if necessary.", isReadOnly: true,
@@ -72,16 +73,16 @@ package struct GetToken: ControlMethod {
     .optional("names", \.wantsNames, .bool, omitting: false), make: Self.init)
 
   package let account: AccountName
-  /// The minimum validity of the token, in whole seconds. Nil leaves it to the daemon.
+  /// The minimum validity of the token, in whole seconds; `nil` leaves it to the daemon.
   package let minValidity: Duration?
-  /// The URL that the token will be sent to. The token is given only if its origin is one of the account's
-  /// `api_origins`. With nil the client is responsible.
+  /// The URL that the token will be sent to. The call fails if its origin is not in the account's `api_origins`. If
+  /// `nil`, the client is responsible.
   package let url: String?
-  /// The scopes that the token is to have, separated by spaces (RFC 6749, section 3.3), and the audience: a token of the
-  /// account that has others is refused.
+  /// The scopes that the token must have, separated by spaces (RFC 6749, section 3.3), and its audience. The call fails
+  /// if the account's tokens have others.
   package let scope: String?
   package let audience: String?
-  /// Whether the answer also says what names the token's user has.
+  /// Whether the answer also contains the user's names.
   package let wantsNames: Bool
 
   package init(
@@ -105,10 +106,10 @@ package struct GivenToken: TimelessWireValue {
   package let account: AccountName
   package let bearer: Bearer
   package let issuer: String?
-  /// The mail addresses and names of the user in the grant's tokens, if they were asked for.
+  /// The mail addresses and names of the user in the grant's tokens, if they were requested.
   package private(set) var names: [String]?
 
-  /// `issuer` is the configured one, used if the user is not known.
+  /// `issuer` is the configured one, used if the user is unknown.
   package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
     self.account = account
     self.bearer = bearer
@@ -126,7 +127,7 @@ package struct GivenToken: TimelessWireValue {
     self.names = names
   }
 
-  /// The same with the user's names, which no other client needs.
+  /// The token with the user's names, which most clients do not need.
   package var withNames: GivenToken {
     var token = self
     token.names = bearer.userNames
@@ -136,9 +137,9 @@ package struct GivenToken: TimelessWireValue {
   private var subjectID: String? { bearer.subject?.id }
 }
 
-/// For a client whose token an API answered with 401. A report about an older token changes nothing, one about the
-/// current token forces one refresh, and one about a new token ends the session. If the API asks for more than a fresh
-/// token, the report changes nothing.
+/// Reports that an API answered 401 to a token. A report about an older token changes nothing, one about the current
+/// token forces one refresh, and one about a new token ends the session. If the API asks for more than a fresh token,
+/// the report changes nothing.
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
@@ -147,9 +148,10 @@ package struct ReportUnauthorized: ControlMethod {
     .optional("wwwAuthenticate", \.wwwAuthenticate, .text), make: Self.init)
 
   package let account: AccountName
-  /// The fingerprint of the token, as `session.getToken` returned it. The daemon parses it once it knows the account.
+  /// The fingerprint of the token, as `session.getToken` returned it. The daemon parses it after it has found the
+  /// account.
   package let fingerprint: String
-  /// The `WWW-Authenticate` field of the API's answer. Several are joined by commas.
+  /// The `WWW-Authenticate` field of the API's answer; several are joined by commas.
   package let wwwAuthenticate: String?
 
   package init(_ account: AccountName, fingerprint: String, wwwAuthenticate: String? = nil) {
@@ -182,7 +184,8 @@ package struct LockSessions: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// If `protection = "passphrase"` and nothing is sealed yet, this sets the passphrase for the first sign-in.
+/// Removes the user's lock. If `protection = "passphrase"` and nothing is sealed yet, this sets the passphrase for the
+/// first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.unlock", "Take the user's lock away, and open what a passphrase seals.",
@@ -204,8 +207,8 @@ extension WireType<Secret> {
   }
 }
 
-/// Tries the way to the provider and the APIs, step by step, and looks at the token. It changes nothing, except that
-/// the token may be refreshed. Checks of this machine alone (`sink`) ask no server.
+/// Tests the connection to the provider and the APIs, step by step, and inspects the token. Changes nothing, except
+/// that the token may be refreshed. Checks of this machine only (`sink`) contact no server.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
     "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",

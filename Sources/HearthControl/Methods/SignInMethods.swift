@@ -1,6 +1,7 @@
 package import HearthCore
 
-/// A refresh token without an access token is used at once, and the result says whether it worked.
+/// Signs in with existing tokens. A refresh token without an access token is used at once, and the result says whether
+/// it worked.
 package struct ImportGrant: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.import", "Sign in with tokens from elsewhere.",
@@ -14,13 +15,13 @@ package struct ImportGrant: ControlMethod {
     .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
-  /// At least one of the two is given, which the daemon checks once it knows the account.
+  /// At least one of the two must be given; the daemon checks this after it has found the account.
   package let refreshToken: Secret?
   package let accessToken: Secret?
   package let idToken: Secret?
-  /// How long the access token lasts from now on, in whole seconds.
+  /// How long the access token is valid from now on, in whole seconds.
   package let expiresIn: Duration?
-  /// Whether to sign in even while locked, replacing the credential there.
+  /// Whether to sign in even while locked, and replace the locked credential.
   package let replace: Bool
 
   package init(
@@ -37,13 +38,13 @@ extension WireType<Secret> {
     WireType<String>.text.refusing { text in
       if text.isEmpty { return "is empty" }
       guard isInForm(text) else { return "has characters that no token has" }
-      // All three, sealed, have to fit in a credential file that can be read again.
+      // All three together, sealed, must fit in a credential file that Hearth can read again.
       return text.utf8.count > 128 << 10 ? "is longer than 128 KiB" : nil
     }.mapped("", to: { Secret($0) }, from: { $0.reveal() })
   }
 }
 
-/// Begins a sign-in, whose result `session.awaitSignIn` returns. The flow `password` takes user name and password.
+/// Begins a sign-in. `session.awaitSignIn` returns its result. The flow `password` needs user name and password.
 package struct BeginSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<BegunSignIn>(
     "session.beginSignIn", "Begin to sign in.",
@@ -60,7 +61,7 @@ package struct BeginSignIn: ControlMethod {
   package let flow: SignInFlow
   package let username: String?
   package let password: Secret?
-  /// Whether to sign in even while locked, replacing the credential there.
+  /// Whether to sign in even while locked, and replace the locked credential.
   package let replace: Bool
 
   package init(
@@ -71,7 +72,7 @@ package struct BeginSignIn: ControlMethod {
   }
 }
 
-/// A sign-in under way, with what the user has to do, or one that has already finished.
+/// A sign-in in progress, with what the user has to do, or one that has already finished.
 package struct BegunSignIn: TimelessWireValue {
   package static let fields = Fields<BegunSignIn>(
     .required("signIn", \.id, .text), .optional("verificationUri", \.verificationURI, .text),
@@ -79,9 +80,9 @@ package struct BegunSignIn: TimelessWireValue {
     .optional("userCode", \.userCode, .text), .optional("authorizationUrl", \.authorizationURL, .text),
     .optional("expiresAt", \.expiresAt, .time), make: Self.init)
 
-  /// The id that `session.awaitSignIn` takes.
+  /// The id for `session.awaitSignIn`.
   package let id: String
-  /// Where the user types in the code (RFC 8628, section 3.2).
+  /// The page where the user types the code (RFC 8628, section 3.2).
   package let verificationURI: String?
   package let verificationURIComplete: String?
   package let userCode: String?
@@ -124,7 +125,8 @@ package struct CancelSignIn: TextMethod {
   package init(_ text: String) { self.text = text }
 }
 
-/// For a browser on another machine: passes the address that the provider redirected it to, as the user has copied it.
+/// Completes a sign-in in a browser on another machine, with the address that the provider redirected it to, which the
+/// user has copied.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "session.completeSignIn", "Go on with the address that the browser was sent to.",
@@ -133,7 +135,7 @@ package struct CompleteSignIn: ControlMethod {
     .required("signIn", \.id, .text), .required("address", \.address, .secret), make: Self.init)
 
   package let id: String
-  /// Secret, since it contains the authorization code.
+  /// A secret, because it contains the authorization code.
   package let address: Secret
 
   package init(_ id: String, address: Secret) { (self.id, self.address) = (id, address) }

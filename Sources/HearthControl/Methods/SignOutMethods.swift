@@ -17,7 +17,7 @@ package struct SignOut: ControlMethod {
   package let account: AccountName
   package let revoke: Bool
   package let outbox: Items
-  /// Whether the result names the page at which the browser also ends the session at the provider.
+  /// Whether the result names the page where the browser also ends the session at the provider.
   package let everywhere: Bool
 
   package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep, everywhere: Bool = false) {
@@ -25,21 +25,21 @@ package struct SignOut: ControlMethod {
   }
 }
 
-/// A session that was signed out, and what its provider knows about it.
+/// A signed-out session, and what the provider knows about it.
 package struct SignedOut: WireValue {
   package enum Revocation: Hashable, Sendable {
     /// The provider has confirmed that the grant is revoked.
     case done
-    /// The provider could not be asked, and is asked again later.
+    /// The provider could not be asked; Hearth asks it again later.
     case later
     /// There was nothing to revoke, the caller did not want it, or the provider does not support it.
     case none
   }
 
-  /// Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2).
+  /// The page where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
-    /// There is no such page. The sentence says why.
+    /// There is no such page, for this reason (a sentence).
     case missing(String)
   }
 
@@ -51,7 +51,7 @@ package struct SignedOut: WireValue {
 
   package let status: SessionStatus
   package let revocation: Revocation
-  /// It is nil if the caller did not ask for it.
+  /// The page, or `nil` if the caller did not ask for it.
   package let endSession: EndSession?
 
   package init(_ status: SessionStatus, revocation: Revocation, endSession: EndSession? = nil) {

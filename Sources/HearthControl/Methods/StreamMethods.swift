@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Begins a request whose body and answer come in pieces.
+/// Begins a request whose body and answer are sent in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
     "http.open", "Begin a request to an API whose body and answer go in pieces, so that both may be of any length.",
@@ -19,7 +19,7 @@ package struct OpenStream: ControlMethod {
 
   /// The request without its body.
   package let draft: RequestDraft
-  /// The kind of body, or nil if the request has none.
+  /// The kind of body, or `nil` if the request has none.
   package let upload: APIRequest.Upload?
 
   package init(_ draft: RequestDraft, _ upload: APIRequest.Upload?) {
@@ -33,13 +33,13 @@ package struct OpenStream: ControlMethod {
 package struct OpenedStream: TimelessWireValue {
   package static let fields = Fields<OpenedStream>(.required("stream", \.id, .text), make: Self.init)
 
-  /// The id, which is only valid on the connection that opened the stream.
+  /// The id, which is valid only on the connection that opened the stream.
   package let id: String
 
   package init(id: String) { self.id = id }
 }
 
-/// Answered once the network has taken the piece.
+/// Sends a piece of the body. Answered once the network has taken it.
 package struct WriteStream: ControlMethod {
   package static let declaration = MethodDeclaration<WrittenPiece>(
     "http.write", "Send a piece of the body of a request that was begun with http.open.", errors: OpenStream.errors)
@@ -51,7 +51,7 @@ package struct WriteStream: ControlMethod {
   /// The position of the piece in the body, in bytes.
   package let offset: Int
   package let piece: [UInt8]
-  /// Whether the body ends with it.
+  /// Whether this is the last piece.
   package let isLast: Bool
 
   package init(_ id: String, at offset: Int, _ piece: [UInt8], isLast: Bool = false) {
@@ -62,13 +62,13 @@ package struct WriteStream: ControlMethod {
 package struct WrittenPiece: TimelessWireValue {
   package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .count), make: Self.init)
 
-  /// Where the next piece begins: 0 if the body has to be sent again. Nil if no more of it is wanted.
+  /// Where the next piece begins: 0 if the body must be sent again, `nil` if nothing more is wanted.
   package let next: Int?
 
   package init(next: Int?) { self.next = next }
 }
 
-/// Answered as soon as there is something to return.
+/// Reads the next part of the answer. Answered as soon as there is something to return.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
     "http.read", "Give what has come of the answer to a request that was begun with http.open: first its head.",
@@ -86,12 +86,12 @@ package struct ReadPiece: TimelessWireValue {
     .required("end", \.isEnd, .bool),
     make: { ReadPiece(next: $0, status: $1, headers: $2, url: $3, data: $4, isEnd: $5) })
 
-  /// 0 if the body has to be written again before there is an answer.
+  /// 0 if the body must be written again before there is an answer.
   package var next: Int?
   /// Set on the first piece, like the rest of the head.
   package var status: Int?
   package var headers: [APIRequest.Header]?
-  /// Where the answer came from, which is another URL than the request's after a redirect.
+  /// The URL that answered, which differs from the request's after a redirect.
   package var url: String?
   package var data: [UInt8] = []
   /// Whether the answer is complete and the stream closed.
@@ -106,7 +106,7 @@ package struct ReadPiece: TimelessWireValue {
   }
 }
 
-/// Gives up a request that is not complete. Succeeds if the stream no longer exists.
+/// Cancels a request that is not complete. Succeeds if the stream no longer exists.
 package struct CloseStream: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "http.close", "Give up a request that was begun with http.open; one that is complete is closed already.")

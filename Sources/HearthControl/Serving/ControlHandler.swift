@@ -1,4 +1,4 @@
-/// Identifies one client's connection by a number that is unique in one run of the daemon.
+/// A client's connection, identified by a number that is unique in one run of the daemon.
 package struct ConnectionID: Hashable, Sendable {
   package let number: UInt64
 
@@ -7,23 +7,25 @@ package struct ConnectionID: Hashable, Sendable {
 
 /// Answers the calls of all connections. The server knows the wire format; the handler knows what the calls mean.
 package protocol ControlHandler: Sendable {
-  /// Carries out a call. Calls of one connection run concurrently, and are cancelled when the connection is gone or the
-  /// daemon stops. The result of a notification (`request.id` is nil) is dropped, but its `start` is called.
+  /// Carries out a call. Calls of one connection run concurrently, and are cancelled when the connection is lost or the
+  /// daemon stops. The result of a notification (`request.id` is `nil`) is dropped, but its `start` is called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
-  /// Returns the result if it is already available, or nil if the call has to be handled. Must return at once.
+  /// Returns the result if it is already available, or `nil` if the call must be handled. Must return at once.
   func resultAtOnce(of request: Request) -> JSON?
 
-  /// Whether carrying out the call would change nothing, so that it is dropped if its client has left.
+  /// Whether the call changes nothing, so that it can be dropped if its client has left.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called for everything refused without being handled. `request` is nil if it is unreadable. Must return at once.
+  /// Called for everything that is refused without being handled. `request` is `nil` if it cannot be read. Must return
+  /// at once.
   func refused(_ request: Request?, _ error: RPCError)
 
   /// Called once for each connection, before its first call. Must return at once.
   func connectionOpened(_ connection: ConnectionID)
 
-  /// Called once for each connection, as soon as its client has gone. Its calls may still run. Must return at once.
+  /// Called once for each connection, as soon as its client has left. Its calls may still be running. Must return at
+  /// once.
   func connectionLost(_ connection: ConnectionID)
 
   /// Called once for each connection, after its last call has returned.
@@ -41,8 +43,8 @@ extension ControlHandler {
 package enum ControlResponse: Sendable {
   case result(JSON)
   case failure(RPCError)
-  /// `start` is called once, right after the answer was handed to the connection, so that notifications sent from then
-  /// on come after the answer. It must return at once. The caller keeps what happens between the snapshot and `start`.
+  /// `start` is called once, right after the answer was handed to the connection, so that later notifications come
+  /// after the answer. It must return at once. The caller keeps events between the snapshot and `start`.
   case subscribed(JSON, start: @Sendable () -> Void)
 }
 
@@ -50,16 +52,17 @@ package enum ControlResponse: Sendable {
 package protocol ControlPeer: Sendable {
   var id: ConnectionID { get }
 
-  /// Opens a way to send notifications that has its own count: one for each subscription.
+  /// Opens a channel for notifications with a count of its own: one for each subscription.
   func openSink() -> any NotificationSink
 }
 
 /// Sends one subscription's notifications to the client. Never blocks, and may be called from any thread.
 package protocol NotificationSink: Sendable {
-  /// The number of lines that were written to the client's socket and not yet taken by it. It stops falling once the
-  /// connection is closed, so that a sender which stops at a limit stops.
+  /// The number of lines that the client's socket has not taken yet. It no longer falls once the connection is closed,
+  /// so that a sender with a limit stops there.
   var pending: Int { get }
 
-  /// Sends the lines after those sent before, or drops them if the connection is closed. Pending until all are taken.
+  /// Sends the lines after those sent before, or drops them if the connection is closed. They are pending until the
+  /// socket has taken them all.
   func send(_ lines: NotificationLines)
 }

@@ -22,7 +22,7 @@ package struct SharedNotification: Sendable {
   private let beforeName: [UInt8]
   private let afterName: [UInt8]
 
-  /// `params` has at least one member and lacks `subscription`, which comes first.
+  /// `params` must have at least one member. `subscription` is added before them.
   package init(_ event: EventName, params: JSONObject) {
     beforeName =
       Array(#"{"jsonrpc":"2.0","method":"#.utf8) + JSON.string(event.rawValue).bytes
@@ -33,7 +33,7 @@ package struct SharedNotification: Sendable {
   /// The length of the line for one subscriber, whose encoded name is `name`.
   func count(for name: [UInt8]) -> Int { beforeName.count + name.count + afterName.count }
 
-  /// Appends that line with its newline.
+  /// Appends the line for that subscriber, with its newline.
   func append(to lines: inout [UInt8], for name: [UInt8]) {
     lines += beforeName
     lines += name

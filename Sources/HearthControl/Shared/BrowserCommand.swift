@@ -1,11 +1,11 @@
 import HearthCore
 
-/// The browser programs in `$BROWSER`: commands separated by colons, each tried if those before it cannot be run.
-/// Spaces separate the words of a command, without quoting; the URL replaces `%s`, or is appended. (The xdg-open(1) of
-/// xdg-utils; Python's webbrowser agrees.)
+/// The browser programs in `$BROWSER`: commands separated by colons, each tried if the earlier ones cannot be run.
+/// Spaces separate the words of a command, without quoting; the URL replaces `%s`, or is appended (xdg-open(1) of
+/// xdg-utils; Python's webbrowser does the same).
 package enum BrowserCommand {
-  /// The command lines to try in order, from the value of `$BROWSER`. Without a command in it, xdg-open is used. Returns none
-  /// if the address is no page: it may come from a stranger's metadata, and openers run programs for other schemes.
+  /// The command lines to try, in order, from the value of `$BROWSER`; xdg-open if it has no command. Empty if the
+  /// address is not a web page: it may come from untrusted metadata, and openers run programs for other schemes.
   package static func lines(_ variable: String?, for url: String) -> [[String]] {
     guard isPage(url) else { return [] }
     let named = commands(variable).map { words in
@@ -17,7 +17,8 @@ package enum BrowserCommand {
   /// Whether `$BROWSER` names a program.
   package static func isNamed(_ variable: String?) -> Bool { !commands(variable).isEmpty }
 
-  /// Whether it is `https`, or `http` on this machine, and one word of a command line that is no option. No shell sees it.
+  /// Whether the address is `https`, or `http` on this machine, and a single word that is not an option. No shell sees
+  /// it.
   private static func isPage(_ url: String) -> Bool {
     url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && (try? HTTPURL(String(url.prefix { $0 != "#" }))) != nil
   }

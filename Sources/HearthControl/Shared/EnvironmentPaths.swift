@@ -1,24 +1,25 @@
 import Glibc
 
-/// Where Hearth's files are if no option names them: by Hearth's own variables, otherwise in the folders of the XDG
-/// Base Directory Specification. The daemon uses them, and so do its clients if the daemon cannot tell.
+/// The paths of Hearth's files if no option sets them: from Hearth's own variables, otherwise in the folders of the XDG
+/// Base Directory Specification. The daemon uses them, and its clients do if the daemon cannot be asked.
 package struct EnvironmentPaths: Hashable, Sendable {
   package let home: String?
   /// `$HEARTH_CONFIG`.
   package let namedConfiguration: String?
   /// `$XDG_CONFIG_HOME` or its default.
   private let configurationFolder: String?
-  /// The state folder, or nil without a home. Not `$STATE_DIRECTORY`, whose path depends on systemd's version.
+  /// The state folder, or `nil` without a home directory. Not `$STATE_DIRECTORY`, because its path depends on systemd's
+  /// version.
   package let state: String?
-  /// The daemon's socket if systemd passes none.
+  /// The daemon's socket, if systemd passes none.
   package let socket: String?
   /// The folder in which systemd passes credentials (systemd.exec(5)).
   package let credentials: String?
   /// `$XDG_RUNTIME_DIR`.
   package let runtime: String?
 
-  /// `variable` reads the environment; an empty value counts as unset. Relative paths in Hearth's own variables begin
-  /// at `workingDirectory`, and are ignored in the others (XDG Base Directory Specification).
+  /// `variable` reads the environment; an empty value counts as unset. Relative paths are resolved from
+  /// `workingDirectory` in Hearth's own variables, and ignored in the others (XDG Base Directory Specification).
   package init(workingDirectory: String, _ variable: (String) -> String?) {
     func own(_ name: String) -> String? {
       variable(name).flatMap { $0.isEmpty ? nil : Self.absolute($0, from: workingDirectory) }
@@ -38,12 +39,12 @@ package struct EnvironmentPaths: Hashable, Sendable {
     credentials = folder("CREDENTIALS_DIRECTORY")
   }
 
-  /// The places of the user's own configuration file, in the order in which they are tried.
+  /// The paths of the user's own configuration file, in the order in which they are tried.
   package var ownConfigurationFiles: [String] {
     [namedConfiguration, configurationFolder.map { $0 + "/hearth/config.toml" }].compactMap(\.self)
   }
 
-  /// The places of the configuration file, in the order in which they are tried.
+  /// The paths of the configuration file, in the order in which they are tried.
   package var configurationFiles: [String] { ownConfigurationFiles + ["/etc/hearth/config.toml"] }
 
   package static func absolute(_ path: String, from workingDirectory: String) -> String {

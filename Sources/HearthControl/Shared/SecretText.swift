@@ -1,32 +1,32 @@
 package import HearthCore
 
-/// A file, or what comes on standard input, in which one secret belongs. People make such a file with any editor, and put
-/// other tools' files in its place.
+/// A file or standard input that should contain one secret. People create such files with any editor, or use files of
+/// other tools.
 package enum SecretText {
-  /// Which secret is looked for in JSON: the names that its member has, and that of a member within a `credentials`.
+  /// The kind of secret to look for in JSON, by the names of its member, also within `credentials`.
   package enum Kind: Sendable {
     case clientSecret, refreshToken
 
     fileprivate var names: [String] {
       switch self {
-      // Google's, RFC 7591's and most others'; Azure's and Spring's.
+      // The first is used by Google, RFC 7591 and most others; the second by Azure and Spring.
       case .clientSecret: ["client_secret", "clientSecret"]
       case .refreshToken: ["refresh_token", "refreshToken"]
       }
     }
   }
 
-  /// Why there is no secret in it, as the end of a sentence that begins with its name. It never has anything of the text.
+  /// Why there is no secret, as the end of a sentence that begins with the file's name. It repeats nothing of the text.
   package struct Refusal: Error, Hashable {
     package let reason: String
   }
 
-  /// Returns the secret without a byte order mark before it and without the ends of lines after it. If the text is a JSON
-  /// object, returns the one secret of this kind in it.
+  /// Returns the secret, without a byte order mark before it and line ends after it. If the text is a JSON object,
+  /// returns the only secret of this kind in it.
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
     guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text: save it as UTF-8") }
     let bytes = ByteOrderMark.removed(from: bytes)
-    // A secret may begin with a brace, too.
+    // A secret may also begin with a brace.
     if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
       return Secret(try secret(kind, in: json))
     }
@@ -61,7 +61,7 @@ package enum SecretText {
 
   private static func secret(_ kind: Kind, in json: JSON) throws(Refusal) -> String {
     let found = Set(members(of: json).filter { kind.names.contains($0.name) }.map(\.text))
-    // Keycloak's adapters.
+    // For Keycloak's adapters.
     let other = kind == .clientSecret ? json["credentials"]?["secret"]?.string : nil
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {
@@ -77,7 +77,8 @@ package enum SecretText {
     return secret
   }
 
-  /// The texts in an object, and in the objects and lists directly within it: Google's client is `installed` or `web`.
+  /// The texts in an object, and in objects and lists one or two levels down: Google's client is in `installed` or
+  /// `web`.
   private static func members(of json: JSON, depth: Int = 0) -> [(name: String, text: String)] {
     guard depth < 3 else { return [] }
     if let elements = json.array { return elements.flatMap { members(of: $0, depth: depth + 1) } }

@@ -3,7 +3,7 @@ package import Glibc
 /// Finds the daemon's socket for a client, and checks socket paths.
 package enum SocketPath {
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no option, and neither variable is set.
+    /// There is no option, and neither environment variable is set.
     case unknown
     case tooLong(String)
 
@@ -18,10 +18,10 @@ package enum SocketPath {
     }
   }
 
-  /// What fits in `sockaddr_un` (unix(7)) with its final zero.
+  /// The longest path in `sockaddr_un` (unix(7)), without its final zero.
   package static let maximumBytes = 107
 
-  /// Returns the path of `--socket`, or else the one that the environment names.
+  /// Returns the path of `--socket`, or else the path from the environment.
   package static func resolve(option: String?, else paths: EnvironmentPaths) throws(Failure) -> String {
     guard let path = option ?? paths.socket else { throw .unknown }
     try check(path)
@@ -44,9 +44,10 @@ package enum SocketPath {
   }
 }
 
-/// The process at the other end of a Unix socket: `struct ucred`, which SO_PEERCRED reports (unix(7)).
+/// The process at the other end of a Unix socket: `struct ucred` from SO_PEERCRED (unix(7)).
 ///
-/// A server has the credentials of the process that began to listen. Client and server only serve their own user.
+/// For a server, these are the credentials of the process that began to listen. Client and server only talk to their
+/// own user.
 package struct PeerCredentials: Sendable, CustomStringConvertible {
   package let process: pid_t
   package let user: uid_t

@@ -1,10 +1,11 @@
 package import HearthCore
 
 extension Bearer {
-  /// The claims by which people know themselves (OIDC Core, section 5.1; Microsoft's and Amazon's).
+  /// The claims with names that users recognize as their own (OIDC Core, section 5.1; Microsoft's and Amazon's).
   private static let claims = ["email", "preferred_username", "upn", "username", "cognito:username"]
 
-  /// What the grant's tokens call the user, if they are JWTs. The subject is no name: for most providers it is a number.
+  /// The user's names in the grant's tokens, if they are JWTs. The subject is not one: for most providers it is a
+  /// number.
   package var userNames: [String] {
     var names: [String] = []
     for secret in secrets {
@@ -17,7 +18,7 @@ extension Bearer {
     return names
   }
 
-  /// The claims of a JWT (RFC 7519, section 3). Its signature need not be checked: it came from the provider.
+  /// The claims of a JWT (RFC 7519, section 3). Its signature need not be checked, because it came from the provider.
   private static func payload(of token: String) -> JSON? {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }

@@ -1,15 +1,15 @@
 import HearthCore
 
-/// Reads the members of one object. It keeps errors until all members are read, and then reports the one of the first
-/// rank or, among several of that rank, the first.
+/// Reads the members of one object. It collects errors until all members are read, and reports the first one of the
+/// lowest rank.
 struct FieldReader {
-  /// The kinds of errors, in the order in which they are reported.
+  /// The kinds of errors, in the order in which they take precedence.
   enum Rank: Int {
     /// A member is missing or of the wrong type.
     case form
-    /// The name of a member is not known.
+    /// A member is unknown.
     case unknown
-    /// A value is not allowed, by itself or together with the others.
+    /// A value is not allowed, either on its own or in combination with others.
     case meaning
     /// No account can have the name.
     case account
@@ -33,12 +33,12 @@ struct FieldReader {
     kept = (rank, error)
   }
 
-  /// Refuses a member; `what` is the fault, such as "must be a string".
+  /// Refuses a member. `what` is the fault, such as "must be a string".
   mutating func refuse(_ name: String, _ what: String, _ rank: Rank = .form) {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
   }
 
-  /// Returns nil if the member is missing or null, or was refused.
+  /// Returns `nil` if the member is missing or null, or was refused.
   mutating func optional<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
     guard let member = members[name], !member.isNull else { return nil }
     return type.read(member, name, &self)
@@ -55,7 +55,7 @@ struct FieldReader {
     return type.read(member, name, &self)
   }
 
-  /// Empty if the member is not an object.
+  /// The member as an object; empty if it is not one.
   func object(_ name: String) -> JSONObject { members[name]?.object ?? [:] }
 
   /// Reads the whole object, or throws the error to report.
@@ -69,7 +69,7 @@ struct FieldReader {
     return whole!
   }
 
-  /// Reads an object inside this one, which is called `name`.
+  /// Reads an object called `name` inside this one.
   mutating func read<Value>(
     _ object: JSONObject, in name: String, _ read: (inout FieldReader) throws(RPCError) -> Value?
   ) -> Value? {

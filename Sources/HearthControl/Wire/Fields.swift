@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The members of an object on the wire, in their order. A `Whole` is both written and read by this one list.
+/// The members of an object on the wire, in their order. The same list writes and reads a `Whole`.
 package struct Fields<Whole>: Sendable {
   /// The names of the members.
   package let names: [String]
@@ -9,7 +9,7 @@ package struct Fields<Whole>: Sendable {
   let read: @Sendable (inout FieldReader) -> Whole?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 
-  /// `make` creates the whole from these values. It returns nil or throws -32602 if they contradict one another.
+  /// `make` creates the whole from these values. It returns `nil` or throws -32602 if they contradict one another.
   init<each Value>(
     _ fields: repeat Field<Whole, each Value>,
     make: @escaping @Sendable (repeat each Value) throws(RPCError) -> Whole?
@@ -23,7 +23,7 @@ package struct Fields<Whole>: Sendable {
       return schemas
     }
     read = { reader in
-      // Every field is read first, since the last one may have an error of an earlier rank.
+      // Read every field first, because the last one may have an error that takes precedence.
       let values = (repeat (each fields).read(&reader))
       guard reader.error == nil else { return nil }
       do throws(RPCError) {
@@ -45,11 +45,11 @@ package struct Fields<Whole>: Sendable {
   }
 }
 
-/// One member of an object, or several that make one value. `Value` is their type in the `Whole`.
+/// One member of an object, or several that form one value. `Value` is their type in the `Whole`.
 struct Field<Whole, Value>: Sendable {
   let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  /// Returns nil after refusing a member.
+  /// Returns `nil` after refusing a member.
   let read: @Sendable (inout FieldReader) -> Value?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 }
@@ -65,7 +65,7 @@ extension Field {
     }
   }
 
-  /// A member for an optional value. Nil is written as null in results and left out of parameters.
+  /// A member for an optional value. `nil` is written as null in results and left out of parameters.
   static func optional<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -76,7 +76,7 @@ extension Field {
     }
   }
 
-  /// Like `optional`, but nil is left out of results, too.
+  /// Like `optional`, but `nil` is also left out of results.
   static func omittable<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -106,7 +106,7 @@ extension Field {
     }
   }
 
-  /// A member that is an object, whose members are fields of the whole.
+  /// A member that is an object with fields of the whole as its members.
   static func within<each Member>(
     _ name: String, _ fields: repeat Field<Whole, each Member>
   ) -> Field where Value == (repeat each Member) {
@@ -126,7 +126,7 @@ extension Field {
     }
   }
 
-  /// All fields of a part, among the other fields of the whole.
+  /// All fields of a part, next to the other fields of the whole.
   static func all(_ get: @escaping @Sendable (Whole) -> Value, _ fields: Fields<Value>) -> Field {
     Field(names: fields.names, schemas: fields.schemas, read: fields.read) { whole, now, members in
       fields.write(get(whole), now, &members)

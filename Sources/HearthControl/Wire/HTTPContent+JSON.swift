@@ -1,7 +1,7 @@
 import HearthCore
 
 extension WireType<[APIRequest.Header]> {
-  /// An object of strings, or of arrays of strings if a name comes more than once. Keeps the order.
+  /// An object of strings, or of arrays of strings for names that appear more than once. Keeps the order.
   static var headers: WireType {
     WireType(
       "must be an object of strings",
@@ -32,7 +32,7 @@ extension WireType<[APIRequest.Header]> {
 }
 
 extension WireType<[UInt8]> {
-  /// Base64 with padding.
+  /// Bytes in Base64 with padding.
   static var bytes: WireType {
     WireType<String>.text.mapped(
       "must be Base64 with padding", .type("string", ["contentEncoding": "base64"]), to: { Base64.decode($0) },
@@ -41,8 +41,8 @@ extension WireType<[UInt8]> {
 }
 
 extension Field where Value == [UInt8] {
-  /// `body` (text, as UTF-8) or `bodyBase64` (other bytes), but not both. Without either it is empty. `isText` says
-  /// whether bytes that are UTF-8 are written as text. With `omitsEmpty` an empty body is not written.
+  /// `body` (text in UTF-8) or `bodyBase64` (other bytes), not both; empty without either. `isText` says whether bytes
+  /// that are UTF-8 are written as text. With `omitsEmpty` an empty body is not written.
   static func body(
     _ get: @escaping @Sendable (Whole) -> [UInt8], omitsEmpty: Bool = true,
     isText: @escaping @Sendable (String) -> Bool = { _ in true }

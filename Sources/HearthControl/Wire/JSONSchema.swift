@@ -1,13 +1,13 @@
 /// The schema of one type's values (JSON Schema, draft 7), made when a document needs it.
 struct JSONSchema: Sendable {
-  /// Named objects are added to the components and referenced.
+  /// Makes the schema. Named objects are added to the components and referenced.
   let json: @Sendable (inout SchemaComponents) -> JSONObject
 
   static func type(_ name: String, _ keywords: JSONObject = [:]) -> JSONSchema {
     JSONSchema { _ in JSONObject([JSONObject.Member(key: "type", value: .string(name))] + keywords.members) }
   }
 
-  /// Bounds that are the limits of `Int` are left out.
+  /// Bounds equal to the limits of `Int` are left out.
   static func integer(in range: ClosedRange<Int>) -> JSONSchema {
     var bounds = JSONObject()
     if range.lowerBound != .min { bounds["minimum"] = JSON(range.lowerBound) }
@@ -40,7 +40,7 @@ struct JSONSchema: Sendable {
     JSONSchema { components in components.reference(to: fields) }
   }
 
-  /// Other members are allowed, since later versions have more.
+  /// Other members are allowed, because later versions may add some.
   static func object(_ members: [MemberSchema]) -> JSONObject {
     let properties = members.map { JSONObject.Member(key: $0.name, value: .object($0.schema)) }
     let required = members.filter(\.isRequired).map { JSON.string($0.name) }
@@ -60,7 +60,7 @@ struct MemberSchema {
     { components in [MemberSchema(name: name, isRequired: true, schema: schema.json(&components))] }
   }
 
-  /// The member may be missing or null.
+  /// A member that may be missing or null.
   static func optional(
     _ name: String, _ schema: JSONSchema, default fallback: JSON? = nil
   ) -> @Sendable (inout SchemaComponents) -> [MemberSchema] {
@@ -79,7 +79,7 @@ struct SchemaComponents {
   mutating func reference<Whole>(to fields: Fields<Whole>) -> JSONObject {
     let name = "\(Whole.self)"
     if schemas[name] == nil {
-      // Reserved at once, since an object may contain others of its own type.
+      // Reserve the name first, because an object may contain others of its own type.
       schemas[name] = .null
       schemas[name] = .object(JSONSchema.object(fields.schemas(&self)))
     }

@@ -12,8 +12,8 @@ package enum MetricsText {
     }.joined() + "# EOF\n"
   }
 
-  /// Prometheus's own format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), which
-  /// `promtool check metrics` and node_exporter's textfile collector read. There a counter has `_total` in its name.
+  /// Prometheus's own format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), for
+  /// `promtool check metrics` and node_exporter's textfile collector. In it, a counter has `_total` in its name.
   package static func prometheus(_ families: [MetricFamily]) -> String {
     families.map { family in
       let name = family.sampleName
@@ -23,7 +23,7 @@ package enum MetricsText {
 
   private static func lines(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }
 
-  /// Escapes what a line or a quoted text may not contain.
+  /// Escapes characters that a line or a quoted text must not contain.
   fileprivate static func escaped(_ text: String) -> String {
     text.map { character in
       switch character {

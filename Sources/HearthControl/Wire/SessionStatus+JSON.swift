@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// `SessionStatus` of the contract (section 3).
+/// The contract's `SessionStatus` (section 3).
 extension SessionStatus: WireValue {
   package static let fields = Fields<SessionStatus>(
     .required("account", \.account, .account), .optional("subject", \.subjectID, .text),
@@ -31,7 +31,7 @@ extension SessionStatus: WireValue {
     credential: Reading, signIn: SignInProgress?, username: String?
   ) -> SessionStatus? {
     let (isReadable, isWritePending, credentialError) = credential
-    // A subject is unique only within its issuer: without one it names nobody.
+    // A subject is unique only within its issuer, so it means nothing without one.
     guard let state = SessionState(name: name, reason: reason, detail: credentialError ?? ""), state.route == route,
       subject == nil || issuer != nil
     else { return nil }
@@ -49,7 +49,7 @@ extension SessionStatus: WireValue {
 }
 
 extension WireType<String> {
-  /// The name of a session's state. An unknown name is refused when the whole is made.
+  /// The name of a session's state. An unknown name is refused later, when the whole is made.
   static var stateName: WireType {
     WireType("must be a string", .choice(among: SessionState.names), read: \.string, write: JSON.string)
   }
@@ -83,7 +83,7 @@ extension SessionStatus.TokenLife {
 }
 
 extension WireType<SessionStatus.TokenLife> {
-  /// Health and remaining time are as of the answer.
+  /// The lifetime of a token. Health and remaining time are as of the answer.
   fileprivate static var tokenLife: WireType {
     let object = WireType.object(SessionStatus.TokenLife.fields)
     return WireType(object.schema, read: object.read) { life, now in

@@ -1,11 +1,11 @@
 package import HearthCore
 
-/// How values of one type are written as JSON and read again.
+/// How values of one type are written to and read from JSON.
 package struct WireType<Value>: Sendable {
   let schema: JSONSchema
-  /// Returns nil after refusing the value of the named member.
+  /// Returns `nil` after refusing the value of the named member.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
-  /// The time is that of the answer, for values relative to it.
+  /// The time is that of the answer, for relative values.
   let write: @Sendable (Value, Timestamp) -> JSON
 
   init(
@@ -15,7 +15,7 @@ package struct WireType<Value>: Sendable {
     (self.schema, self.read, self.write) = (schema, read, write)
   }
 
-  /// `form` says what the value must be if it cannot be read, such as "must be a string".
+  /// `form` says what a value must be, such as "must be a string", if it cannot be read.
   init(
     _ form: String, _ schema: JSONSchema, read: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
@@ -29,8 +29,8 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// The type of what these values represent. `form` is the error for a value that represents nothing. `schema`
-  /// replaces that of these values if it says more.
+  /// The type of values that are represented by these. `form` is the error for a value that represents nothing.
+  /// `schema` replaces the original schema with a more precise one.
   func mapped<Other>(
     _ form: @autoclosure @escaping @Sendable () -> String, _ schema: JSONSchema? = nil,
     to: @escaping @Sendable (Value) -> Other?, from: @escaping @Sendable (Other) -> Value
@@ -46,7 +46,7 @@ package struct WireType<Value>: Sendable {
   }
 
   /// Returns the same type with an additional rule. `fault` returns what is wrong with a value, such as "is empty", or
-  /// nil.
+  /// `nil`.
   func refusing(
     _ rank: FieldReader.Rank = .form, _ schema: JSONSchema? = nil, _ fault: @escaping @Sendable (Value) -> String?
   ) -> WireType {
@@ -60,7 +60,7 @@ package struct WireType<Value>: Sendable {
       }, write: write)
   }
 
-  /// Parses a value from its text. Any other text is -32602 for the parameter `name`.
+  /// Parses a value from a text. Throws -32602 for the parameter `name` if it cannot be parsed.
   package func value(_ text: String, as name: String) throws(RPCError) -> Value {
     var reader = FieldReader([:])
     guard let value = read(.string(text), name, &reader) else { throw reader.error ?? .invalidParams(name) }
@@ -102,7 +102,7 @@ extension WireType<Duration> {
 }
 
 extension WireType<Timestamp> {
-  /// RFC 3339 in UTC.
+  /// A time of RFC 3339, in UTC.
   package static var time: WireType<Timestamp> {
     WireType<String>.text.mapped(
       "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", .type("string", ["format": "date-time"]),
@@ -166,7 +166,8 @@ extension WireType {
     }
   }
 
-  /// A set of raw values of an enumeration, written in its order. `known` lists them in the error for any other text.
+  /// A set of raw values of an enumeration, written in the enumeration's order. `known` lists them in the error for any
+  /// other text.
   static func set<Element: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
     known: String
   ) -> WireType where Value == Set<Element> {

@@ -1,15 +1,15 @@
 package import HearthCore
 
-/// A value that the daemon returns. Its fields define how it is written and read, for daemon and clients alike.
+/// A value that the daemon returns. Its fields define how daemon and clients write and read it.
 package protocol WireValue: Sendable {
   static var fields: Fields<Self> { get }
 }
 
 extension WireValue {
-  /// `now` is the time of the answer, for values relative to it.
+  /// `now` is the time of the answer, for relative values.
   package func json(at now: Timestamp) -> JSON { .object(Self.fields.object(self, at: now)) }
 
-  /// Returns nil if this version cannot parse it. Members of later versions are ignored.
+  /// Returns `nil` if this version cannot parse the value. Members of later versions are ignored.
   package init?(json: JSON) {
     guard let object = json.object else { return nil }
     var reader = FieldReader(object, isLenient: true)
@@ -33,6 +33,6 @@ package struct Empty: TimelessWireValue {
 }
 
 extension JSON {
-  /// RFC 3339 in UTC, or null for nil.
+  /// The time in RFC 3339, in UTC, or null for `nil`.
   package init(_ time: Timestamp?) { self.init(time?.description) }
 }
