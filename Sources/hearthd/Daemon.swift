@@ -10,24 +10,24 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// The composition root: puts the parts together, and runs them until a signal ends it.
+/// The composition root: creates all parts and runs them until a signal stops the daemon.
 struct Daemon {
   struct Setup {
     let paths: ConfiguredPaths
     let state: StatePaths
     let lock: InstanceLock
     let passed: PassedSockets
-    /// Where it listens if no socket was passed.
+    /// The path of the socket if systemd passes none.
     let socketPath: String
     let configuration: Configuration
     let configurationPath: String?
     let threshold: LogThreshold
-    /// What `--log-level` said: the configuration does not move it.
+    /// The level from `--log-level`, which the configuration cannot change.
     let fixedLevel: Logger.Level?
     let descriptors: Descriptors
   }
 
-  /// The parts of the daemon that follow the configuration, or tell of it.
+  /// The parts of the daemon that follow the configuration or report about it.
   struct Parts {
     let setup: Setup
     let clock: SystemClock
@@ -56,7 +56,7 @@ struct Daemon {
   private let watch: InotifyWatch
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
-  /// What outbox and sign-ins have to know of the sessions, in order.
+  /// Session changes for the outbox and the sign-ins, in order.
   private let sessionUpdates: AsyncStream<SessionUpdate>
 
   private enum SessionUpdate: Sendable {
@@ -66,7 +66,7 @@ struct Daemon {
   }
 
   init(_ setup: Setup) async throws {
-    // Before anybody can see the daemon, so that a signal that comes early ends it in order.
+    // First, so that an early signal stops the daemon in order.
     signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     let configuration = setup.configuration
     let clock = try SystemClock()
@@ -76,14 +76,14 @@ struct Daemon {
       store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
       clock: clock, logger: logger, elapsed: ControlServer.uptime)
     self.metrics = metrics
-    // The socket comes first: where another daemon has it, nothing else is touched.
+    // The socket comes first: if another daemon has it, nothing else is touched.
     let sockets = try Self.sockets(setup)
     if let complaint = setup.passed.complaint { logger.warning("\(complaint)") }
-    // Sessions are kept even where the outbox cannot be opened: its calls are rejected, and opening is tried again.
+    // Sessions work even if the outbox cannot be opened: its calls are refused, and opening is retried.
     outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] in
       logger.error("\($0)")
     }
-    // Nothing may throw from here on, since the senders must be shut down.
+    // Nothing may throw from here on, because the senders must be shut down.
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.paths.authorities),
@@ -157,13 +157,13 @@ struct Daemon {
     await reloader.serve(server)
   }
 
-  /// systemd's sockets if there are any, else one of its own.
+  /// systemd's sockets if there are any, else a new one.
   private static func sockets(_ setup: Setup) throws -> [ListeningSocket] {
     let passed = try setup.passed.listeners()
     return passed.isEmpty ? [try ListeningSocket(path: setup.socketPath)] : passed
   }
 
-  /// How long stopping takes beyond the wait for providers.
+  /// How long stopping may take in addition to waiting for providers.
   private static let stopMargin: Duration = .seconds(3)
 
   /// Runs until SIGTERM or SIGINT.
@@ -175,7 +175,7 @@ struct Daemon {
       DaemonService(run: sockets.run),
     ]
     if let watchdog = Watchdog.requested() { services.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
-    // A daemon that is not the only one on its state folder lets what it has begun land, and ends.
+    // If another daemon uses the same state folder, this one finishes what it has begun and stops.
     let lock = ServiceGroupConfiguration.ServiceConfiguration(
       service: DaemonService(run: keepLock), failureTerminationBehavior: .gracefullyShutdownGroup)
     let group = ServiceGroup(
@@ -197,7 +197,7 @@ struct Daemon {
     parts.clock.stop()
   }
 
-  /// The services that clients see: they run together and end together.
+  /// Runs the services that clients use; they start and end together.
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
       let running: [any RunningService] = [
@@ -212,7 +212,8 @@ struct Daemon {
     }
   }
 
-  /// Accepts no new calls and begins no new deliveries; refreshes in flight end, and calls that wait for them are answered.
+  /// Stops accepting calls and starting deliveries. Refreshes in progress finish, and calls that wait for them are
+  /// answered.
   private func finish() async {
     server.shutDown()
     reauth.stop()
@@ -249,10 +250,10 @@ struct Daemon {
       await parts.sessions.networkReturned()
       await parts.outbox.networkReturned()
       await revocations.networkReturned()
-      // An address, a route and its sibling of the other family come shortly after each other.
+      // An address, a route and their counterparts of the other family appear shortly after one another.
       await parts.clock.sleep(until: parts.clock.now() + .seconds(3))
     }
-    // Without hints from the kernel, what failed is tried again when its wait is over.
+    // Without hints from the kernel, failed attempts are repeated after their usual wait.
     try? await gracefulShutdown()
   }
 
@@ -267,7 +268,7 @@ struct Daemon {
     }
   }
 
-  /// Returns after a signal to stop, once the requests in flight have had their time.
+  /// Returns after a stop signal, once requests in progress have had their time.
   private func handleSignals(of group: ServiceGroup) async {
     await withDiscardingTaskGroup { reloads in
       for await signal in signals {
@@ -286,10 +287,10 @@ struct Daemon {
   }
 }
 
-/// One service of the daemon for the service group. It runs until it is told to stop, and may need time to end.
+/// One of the daemon's services, for the service group. It runs until told to stop, and may need time to end.
 private struct DaemonService: Service {
   let run: @Sendable () async throws -> Void
-  /// Asks `run` to end. It is nil if `run` may be cancelled at any time.
+  /// Asks `run` to end; `nil` if `run` may be cancelled at any time.
   var stop: (@Sendable () async -> Void)?
 
   func run() async throws {

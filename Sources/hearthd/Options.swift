@@ -1,7 +1,7 @@
 import ArgumentParser
 import Logging
 
-/// The command line of the daemon. Its options win over the configuration.
+/// The daemon's command line. Its options take precedence over the configuration.
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthd",
@@ -56,7 +56,7 @@ struct Options: ParsableCommand {
 
   init() {}
 
-  /// Something is to be printed, and the daemon not to be run.
+  /// Whether to print a report instead of running the daemon.
   var isReport: Bool {
     describe || describeKeys || describeProviders || [discover, discoverProvider, register].contains { $0 != nil }
   }

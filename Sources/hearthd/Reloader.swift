@@ -7,20 +7,20 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// Reads the configuration again and applies what changed; a bad configuration changes nothing.
+/// Reads the configuration again and applies the changes. A bad configuration changes nothing.
 actor Reloader {
   private let parts: Daemon.Parts
   private let builder: SessionBuilder
   private let startedAt: Timestamp
   private let socketPath: String
-  /// What is wrong around the daemon now, a sentence each.
+  /// Current problems in the daemon's environment, one sentence each.
   private let warnings: @Sendable () -> [String]
-  /// The file that was read last. It is nil if there was none, and the defaults hold.
+  /// The file that was read last; `nil` if there was none, so that the defaults apply.
   private var configurationPath: String?
   private var current = Configuration()
-  /// Why the file that was read last is not in use. It is nil if it is.
+  /// Why the file that was read last is not in use; `nil` if it is.
   private var refusal: String?
-  /// Makes a reload wait for the one before it.
+  /// Makes a reload wait for the previous one.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
 
@@ -35,7 +35,7 @@ actor Reloader {
     configurationPath = parts.setup.configurationPath
   }
 
-  /// What the daemon says of itself, with the places that it uses now: a reload may change them.
+  /// The daemon's description of itself, with the paths in use, which a reload may change.
   var info: DaemonInfo {
     let files = parts.setup.state
     let refused = refusal.map {
@@ -50,13 +50,13 @@ actor Reloader {
       ], warnings: warnings.isEmpty ? nil : warnings)
   }
 
-  /// Which account a program gets that names none, as configured now.
+  /// Which account a program gets if it names none, by the current configuration.
   var rules: AccountRules { current.rules }
 
-  /// How long the daemon waits for requests to providers when it stops, as configured now.
+  /// How long the daemon waits for requests to providers when it stops, by the current configuration.
   var stopTimeout: Duration { current.refresh.stopTimeout }
 
-  /// Makes the server's limits follow the configuration from now on.
+  /// Applies the configuration's limits to this server from now on.
   func serve(_ server: ControlServer) { self.server = server }
 
   func reload() async throws(ReloadFailure) {
@@ -87,16 +87,16 @@ actor Reloader {
     parts.status.ready()
   }
 
-  /// Makes the daemon serve this configuration. Sessions whose configuration is the same go on undisturbed.
+  /// Applies this configuration. Sessions with an unchanged configuration continue undisturbed.
   func apply(_ fresh: Configuration) async {
     let old = current
     current = fresh
     parts.setup.threshold.level = parts.setup.fixedLevel ?? fresh.logLevel
-    // First, so that no file of an account that is gone outlives its session.
+    // First, so that no token file of a removed account outlives its session.
     parts.sinks.configure(fresh.sinks)
     let former = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0) })
     let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.api) })
-    // First, so that the token of a provider that is not configured any more goes to none of the new origins.
+    // First, so that no token of a removed provider is sent to a new origin.
     for account in fresh.accounts {
       if let former = former[account.name] { await update(account, after: former) }
     }
@@ -120,7 +120,7 @@ actor Reloader {
     parts.status.sessionIs(account, nil)
   }
 
-  /// From now on tokens go to these APIs alone.
+  /// Restricts tokens to these APIs from now on.
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
     parts.access.change(to: apis)
     await parts.outbox.accountsChanged(settings: settings)
@@ -128,8 +128,8 @@ actor Reloader {
     await parts.streams.accountsChanged()
   }
 
-  /// The account's session goes on. What a provider has told of its endpoints is kept as long as it is asked as before, and
-  /// a passphrase that was entered as long as the credential is kept as before.
+  /// Updates the account's session, which continues. Discovered endpoints are kept if the provider's settings are the
+  /// same, and an entered passphrase if the credential's settings are the same.
   private func update(_ account: AccountConfiguration, after former: AccountConfiguration) async {
     guard var entry = await parts.sessions[account.name] else { return }
     var tokens: (any TokenEndpoint)?

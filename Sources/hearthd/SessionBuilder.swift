@@ -6,7 +6,7 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// Makes the session and the credential store of an account from its configuration.
+/// Makes an account's session and credential store from its configuration.
 struct SessionBuilder: Sendable {
   let state: StatePaths
   let clock: any Clock
@@ -22,7 +22,7 @@ struct SessionBuilder: Sendable {
 
   func store(for account: AccountConfiguration) -> FileCredentialStore {
     let credential = account.credential
-    // Each account has a file system of its own, so that a place that hangs keeps no other account waiting.
+    // Each account has its own file system access, so that a hanging one does not block other accounts.
     return FileCredentialStore(
       account: account.name, path: credential.file ?? state.credentialFile(of: account.name),
       isConfiguredPath: credential.file != nil,
@@ -30,7 +30,7 @@ struct SessionBuilder: Sendable {
       watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
   }
 
-  /// A debug build takes seconds for a key from a passphrase: its tests may have cheaper ones.
+  /// A debug build takes seconds to derive a key from a passphrase, so tests may use a lower cost.
   private static var scryptCost: Int? {
     #if DEBUG
       getenv("HEARTH_SCRYPT_COST").flatMap { Int(String(cString: $0)) }
@@ -56,7 +56,7 @@ struct SessionBuilder: Sendable {
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
-  /// What asks the provider of the account, and tries the way there. Requests to APIs take the same way from now on.
+  /// Makes the endpoints and the probe of the account's provider. Requests to APIs use the same route from now on.
   func endpoints(
     of account: AccountConfiguration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint, probe: any AccountProbe) {
@@ -69,7 +69,7 @@ struct SessionBuilder: Sendable {
 }
 
 extension CredentialSettings {
-  /// A grant that a seal kept from the disk is not put there under a weaker one.
+  /// How grants to be revoked are stored: never under a weaker seal than the credential's.
   var keepsRevocations: PendingRevocation.Keeping {
     switch protection {
     case .none: .ownKey

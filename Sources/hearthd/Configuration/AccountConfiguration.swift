@@ -2,7 +2,7 @@ import HearthCore
 import HearthOAuth
 import HearthStorage
 
-/// One `[accounts.NAME]` of the configuration: what each part of an account's session takes from it.
+/// One `[accounts.NAME]` of the configuration: the settings of each part of an account's session.
 struct AccountConfiguration: Hashable, Sendable {
   let name: AccountName
   let provider: ProviderConfiguration
@@ -10,10 +10,10 @@ struct AccountConfiguration: Hashable, Sendable {
   let credential: CredentialSettings
   var session: SessionSettings
 
-  /// The tables below this key are read apart: `Configuration.sinks`.
+  /// The tables below this key are read separately, into `Configuration.sinks`.
   static let sinksKey = "sinks"
 
-  /// `proxies` are those that the environment names.
+  /// `proxies` come from the environment.
   init(
     _ name: AccountName, reading table: ConfigurationTable, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {

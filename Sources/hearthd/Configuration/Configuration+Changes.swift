@@ -1,7 +1,7 @@
 import HearthOAuth
 
 extension Configuration {
-  /// What differs from an earlier configuration, for the log: names of accounts and of parts, and no values.
+  /// The differences from an earlier configuration, for the log: names of accounts and parts, but no values.
   func changes(from former: Configuration) -> [String] {
     let old = Dictionary(uniqueKeysWithValues: former.accounts.map { ($0.name, $0) })
     let new = Set(accounts.map(\.name))

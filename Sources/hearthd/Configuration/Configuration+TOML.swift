@@ -8,19 +8,18 @@ import TOMLKit
 extension Configuration {
   enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
 
-  /// What stands above all tables.
+  /// The keys outside all tables.
   enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
 
   enum LogKey: String, ConfigurationKey { case level }
 
-  /// Reads the text of a configuration file. `file` is for error messages. `proxies` are those that the environment names.
-  /// `state` holds the credentials whose place is not named. No sink and no credential
-  /// file may have one of `ownPlaces`.
+  /// Reads the text of a configuration file. `file` is for error messages; `proxies` come from the environment; `state`
+  /// has the default places of credentials. No sink and no credential file may use one of `ownPlaces`.
   init(
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
     ownPlaces: [OwnPlaces.Place] = []
   ) throws(ConfigurationError) {
-    // The parser takes a C string, and would ignore what follows a NUL.
+    // The parser takes a C string, and would ignore everything after a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
     let text = text.streamSafe
     let lines = LineIndex(text)
@@ -89,7 +88,7 @@ extension ConfigurationValue {
     return values
   }
 
-  /// `line` is that of the list around the value, for what is written there with braces.
+  /// `line` is that of the surrounding list, for values inside braces.
   private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex, within line: Int?) {
     let content: Content =
       switch value.type {

@@ -2,21 +2,22 @@ import HearthCore
 import HearthOAuth
 import Logging
 
-/// The configuration file, read and valid, with defaults for what it leaves out.
+/// The parsed and validated configuration file, with defaults for what it leaves out.
 struct Configuration: Hashable, Sendable {
-  /// Sorted by name.
+  /// The accounts, sorted by name.
   var accounts: [AccountConfiguration] = []
-  /// The sinks of all accounts, apart from them: a session does not begin anew when its sinks change.
+  /// The sinks of all accounts. They are separate so that a session does not restart when its sinks change.
   var sinks: [SinkSettings] = []
-  /// Which account a program gets that names none.
+  /// Which account a program gets if it names none.
   var rules = AccountRules()
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// A key of earlier versions, which served oidc-agent's clients themselves. Hearth warns its user that it does nothing now.
+  /// Whether the file sets a key of earlier versions, which served oidc-agent's clients themselves. Hearth warns that
+  /// the key has no effect.
   var oidcAgentSocket = false
 
-  /// What `--check-config` prints. `path` is nil if no file exists.
+  /// The output of `--check-config`. `path` is `nil` if no file exists.
   func summary(path: String?) -> String {
     let names = accounts.map(\.name.description).joined(separator: ", ")
     let count =

@@ -4,10 +4,10 @@ import HearthLinux
 import HearthOAuth
 import HearthStorage
 
-/// What the daemon's program says of configurations, for `hearthctl account`: it alone reads them. Each report is JSON,
-/// and holds no secret.
+/// Reports about the configuration for `hearthctl account`, because only hearthd reads the configuration. Each report
+/// is JSON and contains no secret.
 enum ConfigurationReport {
-  /// The accounts of the configuration. `path` is nil if no file exists.
+  /// The accounts of the configuration. `path` is `nil` if no file exists.
   static func accounts(of configuration: Configuration, path: String?) -> JSON {
     [
       "path": JSON(path),
@@ -31,10 +31,10 @@ enum ConfigurationReport {
     ]
   }
 
-  /// Why the configuration, or what was asked of it, has no other report.
+  /// The report of an error.
   static func error(_ sentence: String) -> JSON { ["error": .string(sentence)] }
 
-  /// The presets, with what an account of each needs.
+  /// The presets, with what an account needs for each.
   static var providers: JSON {
     ["providers": .array(ProviderPreset.all.map(provider))]
   }
@@ -49,12 +49,13 @@ enum ConfigurationReport {
     ]
   }
 
-  /// The endpoints of the account's provider, from its discovery document where they are not configured.
+  /// The endpoints of the account's provider, from the configuration or its discovery document.
   static func endpoints(of name: String, in configuration: Configuration, _ paths: ConfiguredPaths) async -> JSON {
     await trying(name, in: configuration, paths) { provider, trial, _, _ in report(provider, trial) }
   }
 
-  /// The client that was registered for the account at its provider. `token` is an initial access token, if there is one.
+  /// Registers a client for the account with its provider, and reports it. `token` is an initial access token, if there
+  /// is one.
   static func register(
     _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths, token: Secret?
   ) async -> JSON {
@@ -73,7 +74,7 @@ enum ConfigurationReport {
     }
   }
 
-  /// What `body` says of an account's provider, which was tried with success.
+  /// Tries the account's provider. Reports the result of `body`, or the error.
   private static func trying(
     _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths,
     _ body: (ProviderConfiguration, ProviderTrial, HTTPSender, Duration) async throws(RefreshFailure) -> JSON
@@ -88,7 +89,7 @@ enum ConfigurationReport {
     }
   }
 
-  /// The provider of a mail address: the name of a preset, or an issuer; both are null if none was found.
+  /// The provider of an email address: the name of a preset or an issuer, or null for both if none was found.
   static func provider(of address: String, _ paths: ConfiguredPaths) async -> JSON {
     guard let lookup = IssuerLookup(address) else { return error("\"\(address)\" is not a mail address.") }
     return await withSender(paths) { (sender) throws(RefreshFailure) in
@@ -102,7 +103,7 @@ enum ConfigurationReport {
     }
   }
 
-  /// What `body` says, or why it failed and whether the same may succeed later.
+  /// Reports the result of `body`, or its error and whether a later attempt may succeed.
   private static func withSender(
     _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws(RefreshFailure) -> JSON
   ) async -> JSON {

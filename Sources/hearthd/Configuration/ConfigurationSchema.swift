@@ -4,7 +4,7 @@ import HearthOAuth
 import HearthStorage
 import Logging
 
-/// The keys of the configuration as a JSON Schema (draft 7), for editors, and for the manual page hearth.toml(5).
+/// The keys of the configuration as a JSON Schema (draft 7), for editors and for the manual page hearth.toml(5).
 enum ConfigurationSchema {
   static var document: JSON {
     let sinks = KeyDescription.tables(
@@ -49,12 +49,12 @@ extension JSON {
   }
 }
 
-/// A key that says what it is for.
+/// A configuration key with a description.
 protocol DescribedKey: ConfigurationKey {
   var description: KeyDescription { get }
 }
 
-/// The value of a key: what it may be, what it is for, and the default.
+/// The description of a key: its allowed values, its purpose and its default.
 struct KeyDescription {
   let schema: JSON
 

@@ -3,18 +3,18 @@ import HearthCore
 import HearthLinux
 import HearthOAuth
 
-/// The paths of configuration, state and socket: from the options, else from the environment, else from the XDG base
-/// directories.
+/// The paths of the configuration, the state and the socket: from the options, else from the environment, else from the
+/// XDG base directories.
 struct ConfiguredPaths: Hashable, Sendable {
   private let environment: [String: String]
-  /// What no option names.
+  /// The paths for which there is no option.
   private let unnamed: EnvironmentPaths
-  /// An absolute path, like the two below.
+  /// The paths from the options, made absolute.
   let configurationOption: String?
   private let socketOption: String?
   private let stateOption: String?
 
-  /// Relative paths in options and in Hearth's own variables begin at `workingDirectory`.
+  /// Relative paths in options and in Hearth's own variables are resolved from `workingDirectory`.
   init(
     configuration: String? = nil, socket: String? = nil, state: String? = nil, environment: [String: String],
     workingDirectory: String
@@ -27,22 +27,22 @@ struct ConfiguredPaths: Hashable, Sendable {
     stateOption = state.map(absolute)
   }
 
-  /// The proxies that the environment names.
+  /// The proxies from the environment.
   var proxies: ProxyEnvironment { ProxyEnvironment(environment) }
 
-  /// The person's browser, as the environment tells of it.
+  /// The person's browser, from the environment.
   var browser: DesktopBrowser { DesktopBrowser(environment: environment) }
 
-  /// The authorities that the environment names in place of the system's.
+  /// The certificate authorities that the environment names instead of the system's.
   var authorities: SystemAuthorities { SystemAuthorities(environment) }
 
   var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
 
-  /// Places that no other file may have, with what they are. Where one is not known, the daemon does not start.
+  /// Places that no other file may use, with their descriptions. If one of them is unknown, the daemon does not start.
   var ownPlaces: [OwnPlaces.Place] {
     var places: [OwnPlaces.Place] = []
     if let state = try? state() {
-      // A link from elsewhere may lead to one of these files, too.
+      // A link from another folder may also lead to one of these files.
       places += [state.accounts, state.metrics, state.outbox, state.sinks, state.responses].map {
         OwnPlaces.Place($0, "a file of the state folder")
       }
@@ -52,7 +52,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return places
   }
 
-  /// The places where the configuration is looked for, in this order, if no option names it.
+  /// The paths where the configuration is looked for, in order, if no option names it.
   var configurationFiles: [String] { unnamed.configurationFiles }
 
   /// The state folder.
@@ -63,7 +63,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return StatePaths(folder: folder)
   }
 
-  /// Where the socket is made when systemd passes none.
+  /// The path of the socket if systemd passes none.
   func socket() throws(ConfigurationError) -> String {
     do throws(SocketPath.Failure) {
       return try SocketPath.resolve(option: socketOption, else: unnamed)

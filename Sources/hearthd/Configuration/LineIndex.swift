@@ -1,17 +1,17 @@
 /// The line of each key and each table in a TOML document.
 ///
-/// The parser gives lines for syntax errors only. The scan reads only as much of the syntax as it needs to find the keys.
-/// If it cannot go on, the lines of the rest are unknown.
+/// The parser reports lines only for syntax errors. This scan reads just enough of the syntax to find the keys. If it
+/// cannot continue, the lines of the rest are unknown.
 struct LineIndex: Sendable {
-  /// What the parser takes for impossible, and over which it ends the process: it must not see such a text.
+  /// A text on which the parser ends the process. The parser must never see such a text.
   struct Impossible {
     let line: Int
     let reason: String
   }
 
   private let lines: [[String]: Int]
-  /// The first header whose name begins with what no name begins with, as `[~` does, the first value in a list that
-  /// begins with what no value begins with, as `[}` does, or the first date that no time follows, as in `1979-05-27T:`.
+  /// The first such text: a table name with an impossible first character, as in `[~`, a list that begins with an
+  /// impossible value, as in `[}`, or a date without a time after the T, as in `1979-05-27T:`.
   let impossible: Impossible?
 
   init(_ text: String) {
@@ -20,7 +20,7 @@ struct LineIndex: Sendable {
     impossible = scanner.impossible
   }
 
-  /// Returns the line, counted from 1. That of a table is the line of its header.
+  /// Returns the line, counted from 1. For a table it is the line of its header.
   func line(of path: [String]) -> Int? { lines[path] }
 }
 
@@ -29,10 +29,11 @@ private struct Scanner {
   private var position = 0
   private var line = 1
   private var lines: [[String]: Int] = [:]
-  /// How many tables each `[[list]]` has so far; each is a step of its path: `["accounts", "work", "sinks", "0"]`.
+  /// How many tables each `[[list]]` has so far. The number is a step of the path: `["accounts", "work", "sinks",
+  /// "0"]`.
   private var elements: [[String]: Int] = [:]
   private(set) var impossible: LineIndex.Impossible?
-  /// How many lists and tables within each other stand around the position.
+  /// How many nested lists and tables surround the position.
   private var depth = 0
 
   init(_ text: String) {
@@ -64,8 +65,7 @@ private struct Scanner {
     return lines
   }
 
-  /// Records the line of a path, and of each path that leads to it, where they are mentioned for the first time. No key that
-  /// means anything lies deeper than 16.
+  /// Records the line of a path and of its parents where they first appear. No known key is deeper than 16 levels.
   private mutating func record(_ path: [String]) {
     let path = path.prefix(16)
     for count in path.indices.map({ $0 + 1 }) where lines[Array(path[..<count])] == nil {
@@ -73,7 +73,7 @@ private struct Scanner {
     }
   }
 
-  /// Returns true if a name may follow, or what the parser finds wrong by itself: the end, or a name that is missing.
+  /// Whether a name may follow, or an error that the parser reports itself: the end, or a missing name.
   private mutating func mayBeginName() -> Bool {
     while skip(" ") || skip("\t") {}
     guard let byte else { return true }
@@ -102,7 +102,7 @@ private struct Scanner {
     }
   }
 
-  /// A number, a time or a word.
+  /// Reads a number, a time or a word.
   private mutating func plainValue() -> Bool {
     var lastTwo: (UInt8, UInt8) = (0, 0)
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -132,7 +132,7 @@ private struct Scanner {
   private mutating func list(until end: Character, _ element: (inout Scanner) -> Bool) -> Bool {
     depth += 1
     defer { depth -= 1 }
-    // The parser goes no deeper.
+    // The parser goes no deeper either.
     guard depth <= 256 else { return false }
     position += 1
     while skipBlanks(andLines: true) {
@@ -144,7 +144,7 @@ private struct Scanner {
     return false
   }
 
-  /// Reads the likes of `a.b."c d"`.
+  /// Reads a path such as `a.b."c d"`.
   private mutating func keyPath() -> [String]? {
     var path: [String] = []
     repeat {
@@ -167,7 +167,7 @@ private struct Scanner {
     return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  /// The text between the quotes, with its escapes unresolved.
+  /// Returns the text between the quotes, without resolving escapes.
   private mutating func string() -> String? {
     guard let quote = byte else { return nil }
     let isLong = bytes[position...].starts(with: [quote, quote, quote])
@@ -201,7 +201,7 @@ private struct Scanner {
     return true
   }
 
-  /// Advances to the next byte that is neither blank nor comment; false at the end of the text.
+  /// Advances to the next byte that is neither blank nor in a comment. Returns false at the end of the text.
   private mutating func skipBlanks(andLines: Bool) -> Bool {
     while let byte {
       switch byte {

@@ -3,14 +3,14 @@ import HearthLinux
 import HearthOAuth
 import HearthStorage
 
-/// The places of Hearth's own files and of those that the configuration names, by whatever names they go. Hearth writes
-/// no two kinds of content to one place.
+/// The places of Hearth's own files and of files that the configuration names, compared by what their paths lead to.
+/// Hearth never writes two kinds of content to one place.
 struct OwnPlaces {
   struct Place {
     let path: String
-    /// The words for people, such as `the daemon's socket`.
+    /// A description for people, such as `the daemon's socket`.
     let what: String
-    /// Everything in the folder is taken, too, except what lies in `exception`.
+    /// Whether everything in the folder is taken too, except for `exception`.
     let isFolder: Bool
     let exception: String?
 
@@ -22,15 +22,15 @@ struct OwnPlaces {
   private var taken: [Place]
   private let found: [String: FilePlace]
 
-  /// `others` are all paths that will be asked about.
+  /// `others` are all paths that will be checked.
   init(_ taken: [Place], others: [String]) {
     self.taken = taken
     let paths = taken.flatMap { [$0.path] + [$0.exception].compactMap(\.self) } + others
     found = Dictionary(zip(paths, FilePlace.all(paths))) { first, _ in first }
   }
 
-  /// Returns what is at this path already. `isCredential` is true for a credential file, which may lie among those of the
-  /// state folder, but not in place of the hidden files beside them.
+  /// Returns what already uses this path, or `nil`. `isCredential` is true for a credential file, which may be in the
+  /// state folder's credentials folder, but may not replace the hidden files there.
   func owner(of path: String, isCredential: Bool = false) -> String? {
     guard let here = found[path] else { return nil }
     return taken.first { place in
@@ -45,8 +45,8 @@ struct OwnPlaces {
 }
 
 extension Configuration {
-  /// Returns the sinks of all accounts. Throws if a credential file or a sink has a place that is taken: by `ownPlaces`, by
-  /// a file that an account names, or by another credential file or sink.
+  /// Returns the sinks of all accounts. Throws if a credential file or a sink uses a place that is taken: by
+  /// `ownPlaces`, by a file that an account names, or by another credential file or sink.
   static func sinks(
     _ table: ConfigurationTable, of accounts: [AccountConfiguration], _ state: StatePaths?,
     _ ownPlaces: [OwnPlaces.Place]
@@ -91,11 +91,11 @@ extension Configuration {
     return sinks.map(\.0)
   }
 
-  /// No two accounts keep their credentials in one file, by whatever names it goes.
+  /// Throws if two accounts keep their credentials in the same file, even under different names.
   private static func requireOwnFiles(
     _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
   ) throws(ConfigurationError) {
-    // Where every place is a default one, no two are the same, unless somebody has made links of them.
+    // Default places only collide if somebody has linked them.
     guard accounts.contains(where: { $0.credential.file != nil }) else { return }
     let files = accounts.compactMap { account in
       (account.credential.file ?? state?.credentialFile(of: account.name)).map { (account, path: $0) }

@@ -16,10 +16,10 @@ struct StatePaths: Hashable, Sendable {
   /// The default path, for an account without `credential_file`.
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }
 
-  /// Makes the state folder with the mode 0700 where it is missing, and removes the rights of others to it and to the
-  /// credentials' folder. Refuses a folder that others may write in, or that is not the user's own. The credentials'
-  /// folder is made at the very first start only: where it is missing later, its volume is not mounted, and the sessions
-  /// report that.
+  /// Creates the state folder with mode 0700 if it is missing, and removes others' permissions from it and from the
+  /// credentials folder. Refuses a folder that others may write to or that belongs to another user. The credentials
+  /// folder is created only at the very first start: if it is missing later, its volume is not mounted, and the
+  /// sessions report that.
   func prepare() throws(ConfigurationError) {
     try Self.makeFolder(folder)
     guard let status = Self.status(of: folder) else { throw Self.unusable(folder) }
@@ -36,7 +36,7 @@ struct StatePaths: Hashable, Sendable {
         guard errno == EEXIST else { throw unusable(path) }
         continue
       }
-      // The files in a new folder survive a power loss only if its own name in the parent folder does.
+      // A new folder's files survive a power loss only if the folder's own entry in its parent does.
       let parent = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? "."
       guard sync(parent) else { throw unusable(path) }
     }
@@ -46,7 +46,7 @@ struct StatePaths: Hashable, Sendable {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return errno == EACCES }
     defer { close(descriptor) }
-    // Some file systems have no fsync of a folder.
+    // Some file systems do not support fsync on a folder.
     return fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno)
   }
 
@@ -59,7 +59,7 @@ struct StatePaths: Hashable, Sendable {
     return stat(path, &status) == 0 ? status : nil
   }
 
-  /// Narrows the mode of a folder, and never widens it.
+  /// Removes permissions of others from a folder; never adds any.
   private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is not a folder") }
     guard status.st_uid == geteuid() else {
