@@ -4,30 +4,31 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// Answers oidc-agent's clients with what hearthd says: for them, Hearth's accounts are accounts that are loaded.
+/// Answers oidc-agent's clients with hearthd's answers. To them, Hearth's accounts are loaded accounts.
 final class Agent: Sendable {
-  /// The lock that a password sets and the same password removes, as oidc-agent's own.
+  /// A lock that is set with a password and removed with the same password, like oidc-agent's own.
   private struct Held {
     let password: Password
-    /// The accounts whose user had not locked them before.
+    /// The accounts that the user had not locked before.
     let accounts: [AccountName]
   }
 
   private let socket: String
   private let held = Mutex<Held?>(nil)
-  /// Held while a password is hashed or tried, so that many at once neither take all memory nor outrun the waits.
+  /// Held while a password is hashed or tried, so that concurrent attempts neither use up all memory nor avoid the
+  /// waits.
   private let wrongPasswords = Mutex(WrongPasswords())
 
-  /// `socket`: hearthd's.
+  /// `socket` is hearthd's.
   init(socket: String) { self.socket = socket }
 
-  /// Blocks until hearthd has answered.
+  /// Answers a request. Blocks until hearthd has answered.
   func answer(_ request: Request) -> Answer {
     do throws(Failure) { return try reply(to: request) } catch { return error.answer }
   }
 
   private func reply(to request: Request) throws(Failure) -> Answer {
-    // As in oidc-agent, these two are answered while it is locked.
+    // As in oidc-agent, these two are answered even while the agent is locked.
     switch request {
     case .check: return .success()
     case .unlock(let password): return try unlock(password)
@@ -62,7 +63,7 @@ final class Agent: Sendable {
     } catch { throw Failure(error) }
   }
 
-  /// The accounts that are loaded: whoever is not signed in would have to be loaded first.
+  /// The accounts that count as loaded: all except those that nobody is signed in to.
   private var accounts: [String] {
     get throws(Failure) {
       try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)
@@ -81,7 +82,7 @@ final class Agent: Sendable {
     switch request.validity {
     case .atLeast(let period): return try token(validFor: period)
     case .new:
-      // What cannot be had is refused before anything is renewed for it.
+      // First check that such a token is available, before anything is refreshed for it.
       if request.scope != nil || request.audience != nil { _ = try token(validFor: .zero) }
       _ = try call(RefreshSession(account))
       return try token(validFor: nil)
@@ -94,7 +95,7 @@ final class Agent: Sendable {
       guard let account = AccountName(name) else { throw .unknownAccount }
       return account
     case .issuer(let issuer):
-      // oidc-agent does not tell issuers apart by a slash at the end either.
+      // Like oidc-agent, ignore a slash at the end of an issuer.
       func plain(_ issuer: String) -> Substring { issuer.hasSuffix("/") ? issuer.dropLast() : issuer[...] }
       let accounts = try call(ListSessions()).sessions
         .filter { session in [session.subject?.issuer, session.issuer].contains { $0.map(plain) == plain(issuer) } }
@@ -107,13 +108,14 @@ final class Agent: Sendable {
 
   // MARK: - Locking
 
-  /// Also locks the accounts themselves, as `hearthctl lock` does: whoever locks expects that nobody is given a token. As
-  /// in oidc-agent, either all is locked or nothing. Blocks until hearthd has locked them all.
+  /// Also locks the accounts themselves, as `hearthctl lock` does, because a user who locks the agent expects that
+  /// nobody gets a token. As in oidc-agent, either everything is locked or nothing. Blocks until hearthd has locked
+  /// them all.
   private func lock(with text: Secret) throws(Failure) -> Answer {
     try wrongPasswords.withLock { wrong throws(Failure) in
       if held.withLock({ $0 != nil }) { throw .locked }
       guard let password = Password(text) else { throw .noMemory }
-      // What the user has locked is to stay so. An account without a session shows no lock.
+      // What the user locked before must stay locked. An account without a session shows no lock.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
       _ = try call(LockSessions(nil))
       held.withLock { $0 = Held(password: password, accounts: accounts) }
@@ -136,7 +138,7 @@ final class Agent: Sendable {
     }
   }
 
-  /// Whoever sets the clock neither shortens the wait nor makes it longer.
+  /// The time since boot, so that setting the clock does not change the wait.
   private static var uptime: Timestamp {
     var now = timespec()
     clock_gettime(CLOCK_BOOTTIME, &now)

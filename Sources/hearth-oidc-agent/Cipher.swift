@@ -1,24 +1,24 @@
 import CSodium
 import HearthControl
 
-/// The seal on one exchange with a client of oidc-agent: NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys that are
-/// made for this exchange alone. What is sealed is written `length:nonce:ciphertext`, the last two in Base64.
+/// The encryption of one exchange with a client of oidc-agent: NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys
+/// made for this exchange only. A sealed message is written `length:nonce:ciphertext`, the last two in Base64.
 final class Cipher {
-  /// The length of a public key as clients write it.
+  /// The length of a public key in Base64.
   static let encodedKeyLength = 44
   private static let nonceLength = Int(crypto_secretbox_NONCEBYTES)
   private static let encodedNonceLength = nonceLength / 3 * 4
   private static let macLength = Int(crypto_secretbox_MACBYTES)
   private static let keyLength = Int(crypto_box_BEFORENMBYTES)
-  /// The most decimal digits of a message's length.
+  /// The most digits of a message's length.
   private static let longestNumber = 8
 
-  /// In Base64, for the client.
+  /// The agent's public key in Base64, for the client.
   let publicKey: String
-  /// Its pages are kept from the swap, and wiped when they are freed.
+  /// The key, in memory that is never swapped and is wiped when freed.
   private let key: UnsafeMutableRawPointer
 
-  /// `peer` is the client's public key in Base64. Returns nil if it is none, or one with which nothing can be kept secret.
+  /// `peer` is the client's public key in Base64. Returns `nil` if it is not a key, or an insecure one.
   init?(peer: String) {
     guard sodium_init() >= 0, let peer = Base64.decode(peer), peer.count == Int(crypto_box_PUBLICKEYBYTES),
       let key = sodium_malloc(Self.keyLength)
@@ -47,13 +47,13 @@ final class Cipher {
   }
 
   enum Opening: Hashable {
-    /// Not all of it is here yet.
+    /// The message is not complete yet.
     case incomplete
     case message([UInt8])
     case failed
   }
 
-  /// Opens what a client has sealed.
+  /// Decrypts a client's message.
   func open(_ text: ArraySlice<UInt8>) -> Opening {
     let colon = UInt8(ascii: ":")
     guard let end = text.prefix(Self.longestNumber + 1).firstIndex(of: colon) else {
@@ -65,7 +65,7 @@ final class Cipher {
     guard rest.count > nonce.count else { return .incomplete }
     guard rest[nonce.endIndex] == colon else { return .failed }
     let sealed = rest[(nonce.endIndex + 1)...]
-    // Some clients count characters, so that there may be more bytes than they say.
+    // Some clients count characters, so there may be more bytes than they declare.
     guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return .incomplete }
     return message(in: sealed, nonce).map { .message($0) } ?? .failed
   }

@@ -1,27 +1,27 @@
 import HearthControl
 import HearthCore
 
-/// What one client of oidc-agent writes, as far as it has come: one request for each connection, as a JSON object; or the
-/// client's public key, and after the answer with ours the sealed request (oidc-agent 4). Nothing marks the end of a message
-/// but its own form.
+/// The conversation with one client of oidc-agent: a single request as a JSON object; or the client's public key and,
+/// after the agent has answered with its own, the sealed request (oidc-agent 4). Only its form shows where a message
+/// ends.
 struct Exchange {
   enum Step: Hashable {
     case more
-    /// To be sent to the client, which goes on then.
+    /// Send this to the client, which then continues.
     case send(String)
     case request(Request)
-    /// The client made a mistake, and is served no further.
+    /// The client made a mistake. The exchange ends with this answer.
     case failure(Answer)
   }
 
-  /// In bytes: of one message, sealed or not.
+  /// The longest message, sealed or not, in bytes.
   static let limit = 64 << 10
 
   private var input: [UInt8] = []
   private var objectEnd = ObjectEnd()
   private var cipher: Cipher?
 
-  /// Nothing has come of a message yet.
+  /// Whether no part of a message has arrived yet.
   var isAtStart: Bool { input.isEmpty }
 
   mutating func receive(_ bytes: some Collection<UInt8>) -> Step {
@@ -36,7 +36,7 @@ struct Exchange {
     return keyStep()
   }
 
-  /// The bytes of an answer, sealed where the request was.
+  /// The bytes of an answer, sealed if the request was.
   func written(_ answer: Answer) -> [UInt8] {
     let bytes = answer.json.bytes
     return cipher.map { Array($0.seal(bytes).utf8) } ?? bytes
@@ -61,7 +61,7 @@ struct Exchange {
     case .incomplete: return .more
     case .message(let message): return request(message)
     case .failed:
-      // What follows cannot be sealed for somebody who does not have the key.
+      // The client does not have the key, so the answer cannot be sealed.
       cipher = nil
       return .failure(.failure("decryption failed"))
     }
@@ -73,7 +73,7 @@ struct Exchange {
     do { return .request(try Request(json)) } catch { return .failure(.malformed(error.message)) }
   }
 
-  /// Without the line's end that people's tools send.
+  /// The input without the newline that some tools append.
   private var trimmed: ArraySlice<UInt8> {
     input[..<(input.lastIndex { !Self.isSpace($0) }.map { $0 + 1 } ?? 0)]
   }
@@ -85,13 +85,13 @@ struct Exchange {
   }
 }
 
-/// Finds where a JSON object ends that comes piece by piece. The parser says whether it is one.
+/// Finds the end of a JSON object that arrives in pieces. The parser checks whether it is valid.
 private struct ObjectEnd {
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
 
-  /// Whether the object has ended with one of these bytes.
+  /// Returns whether the object ends with one of these bytes.
   mutating func isReached(in bytes: some Sequence<UInt8>) -> Bool {
     for byte in bytes where isReached(by: byte) { return true }
     return false

@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Why a client of oidc-agent does not get what it asks for: in oidc-agent's own phrase where it has one, which some
-/// clients know, and in a sentence that says what to do.
+/// Why a client of oidc-agent gets no answer: oidc-agent's own phrase, if it has one, which some clients know, and a
+/// sentence that says what to do.
 struct Failure: Error, Hashable {
   let error: String
   let info: String?
@@ -15,7 +15,7 @@ struct Failure: Error, Hashable {
 
   var answer: Answer { .failure(error, info: info) }
 
-  /// Says in words of oidc-agent why hearthd gave nothing.
+  /// Puts hearthd's failure into oidc-agent's words.
   init(_ failure: ControlClient.Failure) {
     guard case .refused(let error) = failure else {
       self.init(failure.description)
@@ -51,7 +51,7 @@ extension Failure {
   static let noMemory = Failure(
     "memory alloc failed", info: "Nothing was locked: there is not enough memory to keep the password.")
 
-  /// The phrase by which clients know that they may ask another agent.
+  /// From this phrase, clients know that they may ask another agent.
   static let unknownAccount = Failure(
     "No account configured with that short name",
     info: "Hearth has no account of this name; \"hearthctl account add\" makes one.")
@@ -60,7 +60,7 @@ extension Failure {
     "account not loaded",
     info: "Hearth has no account of this issuer; \"hearthctl account add\" makes one.")
 
-  /// oidc-agent would choose; whose token a program gets must not depend on that.
+  /// oidc-agent would pick one; Hearth does not, because a program could get the wrong user's token.
   static func severalAccounts(_ accounts: [AccountName]) -> Failure {
     Failure(
       "There are several accounts of this issuer",

@@ -1,12 +1,12 @@
 import CSodium
 import HearthCore
 
-/// A password as it is kept while the agent is locked: its hash by Argon2id, with salt and cost in the text. Hashing it
-/// and trying one each take 64 MiB for a moment.
+/// The stored password while the agent is locked: an Argon2id hash, with salt and cost in the text. Hashing and
+/// verifying each take 64 MiB for a moment.
 struct Password: Sendable {
   private let hash: String
 
-  /// It is nil if there is not that much memory.
+  /// Fails if there is not enough memory.
   init?(_ password: Secret) {
     guard sodium_init() >= 0 else { return nil }
     let password = password.reveal()

@@ -15,10 +15,10 @@ enum Request: Hashable, Sendable {
   case unlock(Secret)
   case foreign(Foreign)
 
-  /// Requests that Hearth does not support.
+  /// Requests that Hearth does not answer.
   enum Foreign: Hashable, Sendable {
     case idToken
-    /// Requests of oidc-agent's own programs that manage the agent's accounts, clients and files.
+    /// Requests for managing the agent's accounts, clients and files, from oidc-agent's own programs.
     case management
     case unknown
   }
@@ -31,13 +31,13 @@ enum Request: Hashable, Sendable {
 
     enum Validity: Hashable, Sendable {
       case atLeast(Duration)
-      /// A token that nobody was given before.
+      /// A new token that nobody has received before.
       case new
     }
 
     var owner: Owner
     var validity: Validity = .atLeast(.zero)
-    /// The scopes, separated by spaces. Nil stands for the account's scopes.
+    /// The scopes, separated by spaces; `nil` means the account's scopes.
     var scope: String?
     var audience: String?
 
@@ -71,7 +71,7 @@ enum Request: Hashable, Sendable {
     }
   }
 
-  /// The requests that manage accounts, in the versions 4 and 5.
+  /// The requests that manage accounts in versions 4 and 5.
   private static let managing: Set = [
     "account_info", "add", "code_exchange", "delete", "delete_client", "device", "file_read", "file_remove",
     "file_write", "gen", "mytoken", "reauthenticate", "register", "remove", "remove_all", "scopes", "state_lookup",
@@ -87,7 +87,7 @@ enum Request: Hashable, Sendable {
 }
 
 extension Request.AccessToken {
-  /// The value that asks for a new token instead of giving a time in seconds.
+  /// The value of `min_valid_period` that asks for a new token.
   private static let newToken = -1
 
   fileprivate init(_ json: JSON) throws(Request.Malformed) {
@@ -103,7 +103,7 @@ extension Request.AccessToken {
     switch json["min_valid_period"] {
     case nil, .null?: break
     case let value?:
-      // oidc-agent also accepts a number that is written as a string.
+      // Like oidc-agent, accept a number in a string.
       guard let seconds = value.int ?? value.string.flatMap({ Int($0) }), seconds >= Self.newToken else {
         throw Request.Malformed("The field \"min_valid_period\" must be a whole number of seconds, or -1.")
       }
@@ -113,7 +113,7 @@ extension Request.AccessToken {
 }
 
 extension JSON {
-  /// Returns nil if the member is missing, null or empty, which means the same to oidc-agent's clients.
+  /// Returns `nil` if the member is missing, null or empty; oidc-agent's clients make no difference.
   fileprivate func text(_ key: String) throws(Request.Malformed) -> String? {
     switch self[key] {
     case nil, .null?: return nil

@@ -4,8 +4,8 @@ import HearthControl
 import HearthThreads
 import Synchronization
 
-/// Serves one request for each connection, plain or sealed, each on a thread of its own, and closes the connection after the
-/// answer: clients wait for that.
+/// Serves one request on each connection, plain or sealed, each on its own thread, and closes the connection after the
+/// answer, which clients wait for.
 final class Server: Sendable {
   private struct State {
     var connections = 0
@@ -19,13 +19,13 @@ final class Server: Sendable {
   private let state = Mutex(State())
   private let served = DispatchGroup()
 
-  /// `connections`: how many are served at once. `requestTime`: how long a client may take until its request is there, and
-  /// as long again to take the answer. `user`: whose programs are served.
+  /// `connections` is how many are served at once. `requestTime` is how long a client may take to send its request, and
+  /// again to receive the answer. Only programs of `user` are served.
   init(agent: Agent, connections: Int = 64, requestTime: Duration = .seconds(10), user: uid_t = getuid()) {
     (self.agent, self.connections, self.requestTime, self.user) = (agent, connections, requestTime, user)
   }
 
-  /// Accepts connections from now on. Where the process has no descriptor left, it tries again after a moment.
+  /// Accepts connections from now on. If the process has no descriptor left, it retries after a moment.
   func start(on listener: Int32) {
     WorkerThread(linger: 0).enqueue { [self] in
       while true {
@@ -37,7 +37,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Serves nobody new, and returns once all are served, or after this time.
+  /// Stops accepting connections. Returns when all have been served, or after this time.
   func stop(within limit: Duration) {
     state.withLock { $0.isStopping = true }
     _ = served.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
@@ -64,7 +64,7 @@ final class Server: Sendable {
     var exchange = Exchange()
     while let bytes = connection.receive() {
       guard !bytes.isEmpty else {
-        // Whoever looks whether an agent is there sends nothing.
+        // A client that only checks for an agent sends nothing.
         if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request ends in the middle."))) }
         return
       }
@@ -78,7 +78,7 @@ final class Server: Sendable {
   }
 }
 
-/// One client's connection. Each step blocks until it is done or its time is up.
+/// A client's connection. Each step blocks until it is done or its time is up.
 private struct Connection {
   private let descriptor: Int32
   private let deadline: ContinuousClock.Instant
@@ -90,14 +90,14 @@ private struct Connection {
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// The user whose process the client is, or nil if the system does not tell.
+  /// The client's user, or `nil` if the system does not report it.
   var peer: uid_t? {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var length = socklen_t(MemoryLayout<PeerCredentials>.size)
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.user : nil
   }
 
-  /// Returns what the client has written next: nothing once it writes no more, and nil once its time is up, or it is gone.
+  /// Returns the client's next bytes: empty at the end of its input, `nil` after a timeout or if it has gone.
   func receive() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {
