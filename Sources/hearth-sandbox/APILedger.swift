@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// The effects of requests to the API, in order. A request with an Idempotency-Key that was seen before has none.
+/// The effects of requests to the API, in order. A request whose Idempotency-Key was used before has no effect.
 struct APILedger: Codable, Sendable {
   struct Effect: Codable, Hashable, Sendable {
     let order: Int
@@ -9,17 +9,18 @@ struct APILedger: Codable, Sendable {
     let path: String
     let subject: String
     let key: String?
-    /// The text of a short body; of other bodies only size and digest are kept.
+    /// The text of a short body; for others, only size and digest are kept.
     let body: String?
     let bytes: Int
     let sha256: String
   }
 
-  /// May be emptied: keys that were used stay used.
+  /// Tests may empty the list; used keys stay used.
   var effects: [Effect] = []
   private var firstOfKey: [String: Effect] = [:]
 
-  /// Returns the effect that the request has or, as a replay, had. Returns nil if the key was used for something else.
+  /// Returns the effect that the request has now or, as a replay, had before. Returns `nil` if the key was used for
+  /// other content.
   mutating func record(
     method: String, path: String, subject: String, key: String?, body: Data
   ) -> (effect: Effect, isReplay: Bool)? {

@@ -7,11 +7,11 @@ import NIOCore
 struct Call: Sendable {
   let method: HTTPRequest.Method
   let path: String
-  /// The fields of the address.
+  /// The fields of the query.
   let query: [String: String]
   let headers: HTTPFields
   let body: Data
-  /// What goes wrong on purpose in carrying it out.
+  /// The mistake to make while handling the request.
   var mistake: Mistake?
 
   init(_ request: Request, body: ByteBuffer) {
@@ -42,7 +42,7 @@ struct Call: Sendable {
     return formFields(String(decoding: body, as: UTF8.self))
   }
 
-  /// A cookie's value (RFC 6265, section 4.2).
+  /// The value of a cookie (RFC 6265, section 4.2).
   func cookie(_ name: String) -> String? {
     let pairs = headers[values: .cookie].flatMap { header in header.split(separator: ";") }
     for pair in pairs {
@@ -60,7 +60,7 @@ struct Call: Sendable {
   }
 }
 
-/// Reads `application/x-www-form-urlencoded`; of a field that is there twice, the first.
+/// Reads `application/x-www-form-urlencoded`. If a field appears twice, the first one counts.
 private func formFields(_ text: String) -> [String: String] {
   let pairs = text.split(separator: "&").map { pair in
     let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -88,7 +88,8 @@ private func formDecoded(_ text: Substring) -> String {
 }
 
 extension Response {
-  /// The standards have keys in snake case; those of the sandbox's own API and control are written as they are.
+  /// Standard responses have keys in snake case; the sandbox's own API and its control endpoints keep the keys
+  /// unchanged.
   static func json(
     _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
     status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// The provider's paths.
+/// The paths of the provider's endpoints.
 enum Endpoint: String, CaseIterable, Sendable {
   case discovery = "/.well-known/openid-configuration"
   case webFinger = "/.well-known/webfinger"

@@ -2,15 +2,15 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// Something that goes wrong on purpose.
+/// A deliberate failure.
 struct Fault: Codable, Hashable, Sendable {
-  /// How the request's path begins. Only a fault with a mistake may leave it out.
+  /// The beginning of the request's path. Only a fault with a mistake may omit it.
   var path: String?
   var method: String?
   var status: Int?
   /// Seconds to wait before anything else.
   var delay: Double?
-  /// Whether the request waits until it is released, before anything else.
+  /// Whether the request waits for its release before anything else.
   var hold: Bool?
   var hang: Bool?
   var drop: Bool?
@@ -19,11 +19,11 @@ struct Fault: Codable, Hashable, Sendable {
   var headers: [String: String]?
   var echo: Bool?
   var redirect: String?
-  /// What the provider does wrong while the request takes effect.
+  /// The provider's mistake while the request takes effect.
   var mistake: Mistake?
   /// Whether the request takes effect.
   var handle: Bool?
-  /// For how many requests, or nil until the fault is cleared.
+  /// The number of requests; `nil` means until the fault is cleared.
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -31,7 +31,7 @@ struct Fault: Codable, Hashable, Sendable {
     case times
   }
 
-  /// The fault has a response of its own.
+  /// Whether the fault replaces the response.
   var hasResponse: Bool { status != nil || body != nil || echo == true || redirect != nil }
 
   var takesEffect: Bool { handle ?? !(hasResponse || hang == true) }
@@ -44,7 +44,7 @@ struct Fault: Codable, Hashable, Sendable {
   /// The response to `call`. `original` is the response without the fault, if the request took effect.
   func response(to call: Call, inPlaceOf original: Response?) -> Response {
     let response = unconditionalResponse(to: call, inPlaceOf: original)
-    // RFC 9110, section 13.1.2.
+    // A conditional request (RFC 9110, section 13.1.2).
     guard let tag = response.headers[.eTag], call.headers[.ifNoneMatch] == tag, response.status == .ok else {
       return response
     }
@@ -75,7 +75,7 @@ struct Fault: Codable, Hashable, Sendable {
     return response
   }
 
-  /// The credentials of a request, as a careless server repeats them.
+  /// The credentials of a request, for an answer that repeats them as a careless server would.
   private static func secrets(in call: Call) -> String {
     let names: Set = [
       "refresh_token", "token", "client_secret", "password", "access_token", "code", "code_verifier", "device_code",
@@ -86,11 +86,11 @@ struct Fault: Codable, Hashable, Sendable {
   }
 }
 
-/// The faults that are left, in the order in which they were added.
+/// The remaining faults, in the order in which they were added.
 struct FaultList: Codable, Sendable {
   var faults: [Fault] = []
 
-  /// The first fault for this request. A fault is removed after its last time.
+  /// Returns the first fault for this request. Removes it after its last use.
   mutating func next(for call: Call) -> Fault? {
     guard let index = faults.firstIndex(where: { $0.matches(call) }) else { return nil }
     let fault = faults[index]

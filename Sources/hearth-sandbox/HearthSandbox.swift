@@ -10,8 +10,8 @@ import ServiceLifecycle
 @main
 enum Main {
   static func main() async {
-    // The libraries under it end the process, or wait for ever, where a thread cannot be made: the first one is needed for
-    // reading the command line.
+    // Some libraries end the process or wait forever if a thread cannot be created, and already reading the command
+    // line needs the first one.
     guard hearth_count_free_threads(16) == 16 else { HearthSandbox.exit(withError: TooFewThreads()) }
     await HearthSandbox.main()
   }
@@ -82,7 +82,7 @@ struct HearthSandbox: AsyncParsableCommand {
         registrationToken: registrationToken,
         deviceCodeLifetime: deviceCodeLifetime.value, deviceInterval: deviceInterval.value))
     if let state { try sandbox.load(from: state) }
-    // Standard output is reserved for the one line below.
+    // Standard output has only the line below.
     var logger = Logger(label: "hearth-sandbox") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
     let application = sandbox.application(host: host, port: port, logger: logger) { [portFile] address in
@@ -98,7 +98,7 @@ struct HearthSandbox: AsyncParsableCommand {
 }
 
 extension HearthSandbox {
-  /// How to sign in, and the commands for trying it.
+  /// How to sign in, with the commands to try.
   private func guide(_ url: String) -> String {
     let client = clientID ?? "hearth"
     let secret = clientSecret == nil ? "" : " --client-secret-file FILE"

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// Grants and their refresh tokens, which rotate. The tokens of one sign-in are a family: when a token that was already
-/// rotated is used again, the whole family is revoked (RFC 9700, section 4.14.2).
+/// Grants and their rotating refresh tokens. The tokens of one sign-in are a family: if a rotated token is used again,
+/// the whole family is revoked (RFC 9700, section 4.14.2).
 struct IdentityProvider: Codable, Sendable {
   struct Family: Codable, Sendable {
     let subject: String
-    /// The only client that may use it, or nil if any may.
+    /// The only client that may use the family, or `nil` if any may.
     let clientID: String?
     let scope: String
     let lifetime: Double
     let hasRefreshToken: Bool
     var hasIDToken = true
-    /// When the person logged in, or nil if nobody did.
+    /// When the person logged in, or `nil` if nobody did.
     var authenticatedAt: Date?
     var isRevoked = false
   }
@@ -29,16 +29,17 @@ struct IdentityProvider: Codable, Sendable {
   private var families: [Family] = []
   private var accessTokens: [String: AccessToken] = [:]
   private var refreshTokens: [String: RefreshToken] = [:]
-  /// Every token that was ever issued, and every other secret such as a code, in order.
+  /// Every token ever issued, and every other secret such as a code, in order.
   var issued: [String] = []
 
-  /// The owner of an access token or ID token, or nil if the token is unknown, expired or revoked.
+  /// The owner of an access token or ID token, or `nil` if the token is unknown, expired or revoked.
   func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
     guard let known = accessTokens[token], now < known.expiresAt, !families[known.family].isRevoked else { return nil }
     return (families[known.family], known.expiresAt)
   }
 
-  /// A first grant, and the number of its family. Only its ID token has the nonce (OpenID Connect Core, section 12.2).
+  /// Returns a first grant and the number of its family. Only its ID token has the nonce (OpenID Connect Core, section
+  /// 12.2).
   mutating func grant(
     _ family: Family, nonce: String? = nil, issuer: Issuer, mistake: Mistake? = nil, at now: Date
   ) -> (grant: Grant, family: Int) {
@@ -47,13 +48,13 @@ struct IdentityProvider: Codable, Sendable {
     return (issue(index, nonce: nonce, issuer: issuer, mistake: mistake, at: now), index)
   }
 
-  /// Ends all that came of one sign-in.
+  /// Revokes all tokens of one sign-in.
   mutating func revoke(family: Int) {
     families[family].isRevoked = true
   }
 
-  /// Exchanges a refresh token for the next one. A token that was rotated at most `grace` seconds ago is accepted again,
-  /// since the response to the first exchange may have been lost.
+  /// Exchanges a refresh token for the next one. A token that was rotated at most `grace` seconds ago is accepted
+  /// again, because the response to the first exchange may have been lost.
   mutating func refresh(
     _ token: String, clientID: String?, grace: Double, issuer: Issuer, mistake: Mistake?, at now: Date,
     countedIn statistics: inout Statistics
@@ -76,7 +77,8 @@ struct IdentityProvider: Codable, Sendable {
     return issue(known.family, issuer: issuer, mistake: mistake, at: now)
   }
 
-  /// Revokes a refresh token with its family, or an access token alone (RFC 7009, section 2.1). Returns whether it was known.
+  /// Revokes a refresh token with its family, or only an access token (RFC 7009, section 2.1). Returns whether it was
+  /// known.
   mutating func revoke(token: String) -> Bool {
     if let known = refreshTokens[token] {
       families[known.family].isRevoked = true
@@ -85,7 +87,7 @@ struct IdentityProvider: Codable, Sendable {
     return accessTokens.removeValue(forKey: token) != nil
   }
 
-  /// Ends the grants of one subject, or all, and returns how many there were.
+  /// Revokes the grants of one subject, or of all, and returns how many there were.
   mutating func revoke(subject: String?) -> Int {
     let indices = families.indices.filter { index in
       !families[index].isRevoked && (subject == nil || families[index].subject == subject)
@@ -94,8 +96,8 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
-  /// Ends all that a subject gave to the client of one of its ID tokens, which may have expired. Returns whose the token is,
-  /// or nil if it is unknown.
+  /// Revokes all that a subject granted to the client of this ID token, which may have expired. Returns the subject, or
+  /// `nil` if the token is unknown.
   mutating func endSession(idToken: String) -> String? {
     guard let known = accessTokens[idToken] else { return nil }
     let ended = families[known.family]
@@ -111,7 +113,8 @@ struct IdentityProvider: Codable, Sendable {
     return accessTokens.count
   }
 
-  /// What there is to tell of a token (RFC 7662, section 2.2), or nil if it is not active. A refresh token tells no end.
+  /// The owner and expiry of an active token (RFC 7662, section 2.2), or `nil` if it is not active. A refresh token has
+  /// no expiry.
   func introspect(_ token: String, at now: Date) -> (family: Family, expiresAt: Date?)? {
     if let owner = owner(of: token, at: now) { return (owner.family, owner.expiresAt) }
     guard let known = refreshTokens[token], known.rotatedAt == nil, !families[known.family].isRevoked else {

@@ -6,21 +6,21 @@ struct Issuer: Sendable {
   let url: String
   let key: SigningKey
 
-  /// What an ID token says.
+  /// The claims of an ID token.
   struct Claims: Encodable {
     var iss = ""
     var sub, aud: Claim
     var azp: String?
     var iat, exp: Int
-    /// When the person logged in, or nil if nobody did.
+    /// When the person logged in, or `nil` if nobody did.
     var authTime: Int?
     var nonce: String?
     var atHash: String?
-    /// Two tokens of one second differ.
+    /// Makes two tokens of the same second differ.
     let jti = UUID().uuidString
   }
 
-  /// A claim that comes in more than one form.
+  /// A claim with several possible types.
   enum Claim: Encodable {
     case text(String), number(Int), list([String])
 

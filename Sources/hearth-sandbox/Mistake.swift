@@ -1,20 +1,20 @@
 import HTTPTypes
 
-/// Something that the provider does wrong, or a no that it says, while it carries a request out.
+/// A mistake of the provider, or a refusal, while it handles a request.
 enum Mistake: String, CaseIterable, Codable, Hashable, Sendable {
-  // In the ID token (OpenID Connect Core, section 3.1.3.7, says how each is found).
+  // In the ID token (OpenID Connect Core, section 3.1.3.7, describes the check for each).
   case wrongNonce, noNonce, algNone, unknownKey, wrongSignature, otherAudience, otherIssuer, expiredIDToken
   case wrongAtHash, noIDToken, otherSubject, otherParty
-  /// In the ID token, and right in another form: `sub` is a number; `aud` names an API besides the client, and no `azp`.
+  /// Valid, but unusual ID tokens: `sub` is a number; `aud` names an API in addition to the client, without `azp`.
   case numericSubject, twoAudiences
-  // Where the browser is sent back to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
+  // In the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
   case wrongState, noState, wrongIss, noIss, noCode
-  /// The person's yes is told as a no.
+  /// The person's consent is reported as a refusal.
   case denied
-  /// What becomes of a code or a poll at the token endpoint.
+  /// In the answer of the token endpoint to a code or a poll.
   case replayedCode, expiredDeviceCode, slowDown
 
-  /// Whether it can be made in carrying this request out.
+  /// Whether the mistake can be made while handling this request.
   func concerns(_ call: Call) -> Bool {
     let isBack = call.path == Endpoint.consent.rawValue && call.method == .post
     let isToken = Sandbox.tokenPaths.contains(call.path)

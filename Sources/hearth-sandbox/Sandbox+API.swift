@@ -23,7 +23,7 @@ extension Sandbox {
     let method, path, subject: String
   }
 
-  /// Any method under /api/. Reading has no effect.
+  /// Handles any method under /api/. Reading has no effect.
   func api(_ call: Call) -> Response {
     state.withLock { $0.statistics.apiRequests += 1 }
     let response: Response =

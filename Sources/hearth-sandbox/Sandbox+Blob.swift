@@ -4,11 +4,11 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// `/api/blob`: bodies of any length, of which nothing is kept.
+/// `/api/blob`: bodies of any length, which are not kept.
 ///
-/// GET gives so many `bytes` as the query says, each block of 64 KiB with its number at its beginning; with `cut` it breaks
-/// off after so many, and with `stall` it hangs there. Any other method tells how many bytes came, and their SHA-256; with
-/// `late` it looks at the token only then.
+/// GET returns `bytes` bytes, as the query says, with a number at the beginning of each block of 64 KiB. With `cut` the
+/// answer breaks off after that many bytes, and with `stall` it hangs there. Any other method returns the size and the
+/// SHA-256 of the body; with `late` the token is checked only after the body.
 extension Sandbox {
   static let blobPath = "/api/blob"
   private static let blockSize = 65_536
@@ -18,13 +18,13 @@ extension Sandbox {
     let sha256: String
   }
 
-  /// The answer is broken off.
+  /// The answer breaks off here.
   private struct Cut: Error {}
 
   func blob(_ request: Request) async throws -> Response {
     let call = Call(request, body: ByteBuffer())
     state.withLock { $0.statistics.apiRequests += 1 }
-    // A server that wants no such body need not read it.
+    // A server that refuses a body need not read it.
     if let fault = state.withLock({ $0.faults.next(for: call) }) { return fault.response(to: call, inPlaceOf: nil) }
     let isLate = call.query["late"] != nil
     if !isLate, owner(of: call) == nil { return unauthorized(call) }

@@ -24,7 +24,7 @@ extension Sandbox {
   private struct StatisticsReport: Encodable {
     let statistics: Statistics
     let effects: [APILedger.Effect]
-    /// Requests that wait to be released.
+    /// The number of requests that wait for their release.
     let held: Int
 
     enum CodingKeys: String, CodingKey { case effects, held }
@@ -37,7 +37,7 @@ extension Sandbox {
     }
   }
 
-  /// The requests by which a test, or a person with curl, controls the sandbox.
+  /// Handles the requests with which a test, or a person with curl, controls the sandbox.
   func control(_ call: Call) -> Response {
     do {
       switch (call.method, call.path) {
@@ -79,7 +79,7 @@ extension Sandbox {
         guard fault.path != nil || fault.mistake != nil else {
           throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is needed.")
         }
-        // The connection is watched for its end only once.
+        // The connection's end can be watched only once.
         guard fault.hold != true || fault.hang != true else {
           throw ErrorBody("invalid_request", "A request can have \"hold\" or \"hang\", not both.")
         }
@@ -102,7 +102,7 @@ extension Sandbox {
 
   private var listOfFaults: Response { .json(state.withLock(\.faults), keys: .useDefaultKeys) }
 
-  /// Reads a JSON object, whatever its content type. A key that is not among `keys` is an error, and no body means `{}`.
+  /// Reads a JSON object, whatever its content type. A key that is not in `keys` is an error; no body means `{}`.
   private func decode<Value: Decodable>(_ type: Value.Type, _ keys: [String], from call: Call) throws -> Value {
     let data = call.body.isEmpty ? Data("{}".utf8) : call.body
     let given = try JSONDecoder().decode(KeyNames.self, from: data).names

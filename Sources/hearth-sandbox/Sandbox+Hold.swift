@@ -3,7 +3,7 @@ import ServiceLifecycle
 import Synchronization
 
 extension Sandbox {
-  /// What a held request waits for: its stream ends when the request is released.
+  /// A held request's wait: the stream ends when the request is released.
   struct Hold: Sendable {
     let stream: AsyncStream<Void>
     let continuation: AsyncStream<Void>.Continuation
@@ -11,8 +11,8 @@ extension Sandbox {
     init() { (stream, continuation) = AsyncStream.makeStream() }
   }
 
-  /// The fault for a request, with its hold if the fault holds it. The request counts as held from now on, so that no
-  /// `release` can come in between.
+  /// The fault for a request, with its hold if the fault holds it. The request counts as held from now on, so that a
+  /// `release` cannot miss it.
   func nextFault(for call: Call) -> (fault: Fault, hold: Hold?)? {
     held.withLock { held in
       guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return nil }
@@ -34,7 +34,7 @@ extension Sandbox {
     }
   }
 
-  /// Lets the held requests go on and removes the faults that would hold more. Returns how many requests were held.
+  /// Releases the held requests and removes the faults that would hold more. Returns how many requests were held.
   @discardableResult
   func release() -> Int {
     let released = held.withLock { held in

@@ -14,7 +14,7 @@ extension Sandbox {
     var exp: Int?
   }
 
-  /// Carries out a request to the provider or the API.
+  /// Handles a request to the provider or the API.
   func perform(_ call: Call) -> Response {
     if call.path.hasPrefix("/api/") { return api(call) }
     guard let endpoint = Endpoint(rawValue: call.path) else {
@@ -58,7 +58,7 @@ extension Sandbox {
     }
   }
 
-  /// The client's id by Basic authentication or in the form (RFC 6749, section 2.3.1), or nil if the request has none.
+  /// The client's id from Basic authentication or the form (RFC 6749, section 2.3.1), or `nil` if the request has none.
   func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]
@@ -72,13 +72,14 @@ extension Sandbox {
     return id
   }
 
-  /// A response of an endpoint for clients. A client that is not known is told how to name itself (RFC 6749, section 5.2).
+  /// The error response of a client endpoint. For an unknown client it names the way to authenticate (RFC 6749, section
+  /// 5.2).
   func refused(_ error: ErrorBody, status: HTTPResponse.Status = .badRequest) -> Response {
     guard error.error == "invalid_client" else { return .json(error, status: status) }
     return .json(error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])
   }
 
-  /// An unknown token is no error (RFC 7009, section 2.2).
+  /// Revokes a token. An unknown one is no error (RFC 7009, section 2.2).
   private func revoke(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "There is no token.") }
@@ -88,7 +89,7 @@ extension Sandbox {
     return Response(status: .ok)
   }
 
-  /// RFC 7662, section 2. Of a token that is not active nothing is told but that.
+  /// Describes a token (RFC 7662, section 2). The answer about an inactive token says only that.
   private func introspect(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     let (now, token) = (now, call.fields["token"] ?? "")
@@ -101,7 +102,7 @@ extension Sandbox {
         exp: expiresAt.map { Int($0.timeIntervalSince1970) }))
   }
 
-  /// Whose access token the request has, and when that expires, or nil if it has no valid one.
+  /// The owner and expiry of the request's access token, or `nil` if it has no valid one.
   func owner(of call: Call) -> (family: IdentityProvider.Family, expiresAt: Date)? {
     let now = now
     return state.withLock { state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }

@@ -6,7 +6,8 @@ import Synchronization
 struct RegisteredClients: Codable, Sendable {
   struct Client: Codable, Sendable {
     let secret: String?
-    /// Without their ports, which a native client chooses for each sign-in (RFC 8252, section 7.3).
+    /// The redirect addresses without their ports, which a native client chooses for each sign-in (RFC 8252, section
+    /// 7.3).
     let redirects: Set<String>
   }
 
@@ -66,7 +67,8 @@ extension Sandbox {
     return .json(metadata, status: .created)
   }
 
-  /// Whether a client that is registered has named this address; any client that is not may have.
+  /// Whether the client may use this redirect address: a registered client must have named it, any other client may use
+  /// any.
   func mayReturn(to address: String, _ client: String) -> Bool {
     guard let known = state.withLock({ $0.clients.byID[client] }) else { return true }
     return known.redirects.contains(RegisteredClients.withoutPort(address))

@@ -6,7 +6,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// The provider and the API behind one port: handles requests, applies faults, and records what happened.
+/// The provider and the API on one port: handles requests, applies faults, and records what happens.
 final class Sandbox: HTTPResponder {
   struct Context: RequestContext {
     var coreContext: CoreRequestContextStorage
@@ -39,7 +39,7 @@ final class Sandbox: HTTPResponder {
 
   let settings: Settings
   let state = Mutex(State())
-  /// Held requests by what lets them go on. It is locked before `state`, if both are.
+  /// The continuations that release held requests. Locked before `state` if both are needed.
   let held = Mutex<Set<AsyncStream<Void>.Continuation>>([])
   private let url = Mutex("http://127.0.0.1")
   private let clock: @Sendable () -> Date
@@ -53,7 +53,7 @@ final class Sandbox: HTTPResponder {
 
   var issuer: Issuer { Issuer(url: url.withLock(\.self), key: state.withLock(\.keys.current)) }
 
-  /// `announce` is called once the server listens.
+  /// `announce` is called once the server is listening.
   func application(
     host: String, port: Int, logger: Logger, announce: @escaping @Sendable (Address) -> Void = { _ in }
   ) -> Application<Sandbox> {
@@ -91,12 +91,12 @@ final class Sandbox: HTTPResponder {
       throw ChannelError.ioOnClosedChannel
     }
     var answer = fault.response(to: call, inPlaceOf: response)
-    // Nothing is read any more from a connection that was watched for its end.
+    // A connection that was watched for its end is not read any more.
     if hold != nil { answer.headers[.connection] = "close" }
     return answer
   }
 
-  /// Waits, and ends early when the sandbox stops.
+  /// Waits. Ends early if the sandbox stops.
   func pause(_ duration: Duration) async throws {
     try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
   }

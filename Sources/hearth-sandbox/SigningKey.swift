@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// A key for ES256, under the name that its tokens and the provider's key set call it by.
+/// A key for ES256, with the name that tokens and the key set use for it.
 struct SigningKey: Codable, Sendable {
   private let raw: Data
 
@@ -34,7 +34,7 @@ struct SigningKey: Codable, Sendable {
   }
 }
 
-/// The key that signs now, and those before it whose tokens may still be about.
+/// The current signing key, and earlier ones that may still be needed to verify tokens.
 struct SigningKeys: Codable, Sendable {
   private(set) var current = SigningKey()
   private var former: [SigningKey] = []
@@ -48,7 +48,7 @@ struct SigningKeys: Codable, Sendable {
   }
 }
 
-/// Two digits for each byte.
+/// Two hex digits for each byte.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -1,17 +1,17 @@
 /// Counts of requests and their outcomes.
 struct Statistics: Codable, Sendable {
   var tokenCalls = 0
-  /// By `success`, the `error` of the response, or `fault`.
+  /// Counts by outcome: `success`, the `error` of the response, or `fault`.
   var tokenOutcomes: [String: Int] = [:]
   var tokenCallsInFlight = 0
   var maxTokenCallsInFlight = 0
-  /// Successful ones by subject.
+  /// Successful refreshes by subject.
   var refreshes: [String: Int] = [:]
-  /// Rotated tokens that were accepted once more within the grace period.
+  /// Rotated tokens that were accepted again within the grace period.
   var graceReuses = 0
   /// Rotated tokens that were used after the grace period, so that their family was revoked.
   var reuseDetected = 0
-  /// Sign-ins on the pages that gave tokens, by subject.
+  /// Sign-ins on the pages that led to tokens, by subject.
   var signIns: [String: Int] = [:]
   /// Codes that were used a second time.
   var codesReplayed = 0

@@ -1,8 +1,8 @@
 import Crypto
 import FoundationEssentials
 
-/// The codes that browsers take to their clients. Each counts once, for a minute, and for the client, the address and the
-/// challenge it was asked with (RFC 6749, section 4.1.2; RFC 7636, section 4.6).
+/// The codes that browsers bring to clients. Each is valid once, for a minute, and only for the client, the address and
+/// the challenge of its request (RFC 6749, section 4.1.2; RFC 7636, section 4.6).
 struct AuthorizationCodes: Codable, Sendable {
   static let lifetime: Double = 60
 
@@ -11,13 +11,13 @@ struct AuthorizationCodes: Codable, Sendable {
     let login: Login
     let expiresAt: Date
     var isUsed = false
-    /// The family of tokens that it gave.
+    /// The family of tokens that was issued for the code.
     var family: Int?
   }
 
   enum Outcome: Sendable {
     case accepted(AuthorizationRequest, Login)
-    /// It was used before. What it gave has to be revoked (RFC 6749, section 4.1.2).
+    /// The code was used before. Its tokens must be revoked (RFC 6749, section 4.1.2).
     case replayed(family: Int?)
     case rejected(String)
   }
@@ -45,7 +45,7 @@ struct AuthorizationCodes: Codable, Sendable {
     return .accepted(code.request, code.login)
   }
 
-  /// Notes what a code gave, to find it should the code be used again.
+  /// Records the family issued for a code, in case the code is used again.
   mutating func redeemed(_ code: String?, into family: Int) {
     if let code { codes[code]?.family = family }
   }

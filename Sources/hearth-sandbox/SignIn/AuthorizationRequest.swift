@@ -1,5 +1,5 @@
-/// What a client asks of the authorization endpoint (RFC 6749, section 4.1.1; OpenID Connect Core, section 3.1.2.1). Only
-/// the code flow with PKCE and S256 is there (RFC 9700, section 2.1.1).
+/// A client's request to the authorization endpoint (RFC 6749, section 4.1.1; OpenID Connect Core, section 3.1.2.1).
+/// Only the code flow with PKCE and S256 is supported (RFC 9700, section 2.1.1).
 struct AuthorizationRequest: Codable, Hashable, Sendable {
   enum Prompt: String, CaseIterable, Codable, Sendable {
     case none, login, consent, selectAccount = "select_account"
@@ -16,9 +16,9 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
 
   var asksForLogin: Bool { prompts.contains(.login) || prompts.contains(.selectAccount) }
 
-  /// Why a request is refused, by who is told.
+  /// Why a request is refused, by who receives the error.
   enum Refusal: Error, Hashable, Sendable {
-    /// The person at the browser: it cannot be sent back (RFC 6749, section 4.1.2.1).
+    /// The person at the browser, because the browser cannot be sent back (RFC 6749, section 4.1.2.1).
     case person(String)
     /// The client.
     case client(ErrorBody, RedirectURI, state: String?)
@@ -31,7 +31,7 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
     }
   }
 
-  /// `wantedClient` is the only client that is known, or nil if every one is.
+  /// `wantedClient` is the only known client, or `nil` if every client is accepted.
   init(_ fields: [String: String], wantedClient: String?) throws(Refusal) {
     guard let client = fields["client_id"], !client.isEmpty, wantedClient == nil || client == wantedClient else {
       throw .person("The client is unknown.")

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The sign-ins of devices, each with a code that the device polls with and one that the person types in (RFC 8628).
+/// The sign-ins of devices. Each has a code for the device's polls and one for the person to type (RFC 8628).
 struct DeviceCodes: Codable, Sendable {
   static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -13,7 +13,7 @@ struct DeviceCodes: Codable, Sendable {
     let scope: String
     let userCode: String
     let expiresAt: Date
-    /// Seconds; five more after each poll that came too early.
+    /// The interval between polls in seconds; five more after each poll that came too early.
     var interval: Double
     var polledAt: Date
     var decision = Decision.none
@@ -25,7 +25,7 @@ struct DeviceCodes: Codable, Sendable {
     let expiresIn, interval: Int
   }
 
-  /// What a person is asked to allow.
+  /// A request that waits for a person's consent.
   struct Waiting: Codable, Hashable, Sendable {
     let clientID: String
     let scope: String
@@ -46,20 +46,20 @@ struct DeviceCodes: Codable, Sendable {
       expiresIn: Int(lifetime), interval: Int(interval))
   }
 
-  /// The sign-in that a person's code belongs to, or nil if none waits for it. Case and dashes of the code do not count.
+  /// The sign-in that waits for this user code, or `nil`. Case and dashes of the code are ignored.
   func waiting(for userCode: String, at now: Date) -> Waiting? {
     guard let entry = key(of: userCode, at: now).flatMap({ entries[$0] }) else { return nil }
     return Waiting(clientID: entry.clientID, scope: entry.scope, userCode: entry.userCode)
   }
 
-  /// The person says no if `login` is nil. Returns false if nothing waits for it any more.
+  /// Records the person's decision; `login` is `nil` for a refusal. Returns false if nothing waits for it any more.
   mutating func decide(_ userCode: String, _ login: Login?, at now: Date) -> Bool {
     guard let key = key(of: userCode, at: now) else { return false }
     entries[key]?.decision = login.map(Decision.allowed) ?? .denied
     return true
   }
 
-  /// A poll of the device (RFC 8628, sections 3.4 and 3.5).
+  /// Answers a poll of the device (RFC 8628, sections 3.4 and 3.5).
   mutating func poll(
     _ deviceCode: String?, clientID: String?, mistake: Mistake?, at now: Date
   ) -> Result<(scope: String, login: Login), ErrorBody> {

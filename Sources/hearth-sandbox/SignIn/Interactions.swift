@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// Who is logged in, and since when.
+/// A logged-in person, and the time of the login.
 struct Login: Codable, Hashable, Sendable {
   let subject: String
   let at: Date
 }
 
-/// What goes on in browsers: who is logged in there, and what is being asked.
+/// The logins and open questions in browsers.
 struct Interactions: Codable, Sendable {
-  /// What a person is asked to allow.
+  /// A request for a person's consent.
   enum Question: Codable, Hashable, Sendable {
     case authorization(AuthorizationRequest)
     case device(DeviceCodes.Waiting)
@@ -32,7 +32,7 @@ struct Interactions: Codable, Sendable {
     let question: Question
     let since: Date
 
-    /// Whether this login is good enough, or the person has to log in first.
+    /// Whether this login suffices; otherwise the person must log in first.
     func accepts(_ login: Login) -> Bool {
       switch question {
       case .authorization(let request): !request.asksForLogin || login.at >= since
@@ -47,7 +47,7 @@ struct Interactions: Codable, Sendable {
   private var open: [String: Open] = [:]
   private var logins: [String: Login] = [:]
 
-  /// Returns the ticket that the pages' forms carry.
+  /// Opens a question. Returns the ticket for the pages' forms.
   mutating func begin(_ question: Question, at now: Date) -> String {
     open = open.filter { now.timeIntervalSince($1.since) < Self.timeout }
     let ticket = RandomText.token("ticket")
@@ -60,19 +60,19 @@ struct Interactions: Codable, Sendable {
     return found
   }
 
-  /// A question is answered once.
+  /// Closes a question, which can be answered only once.
   mutating func end(_ ticket: String?) {
     if let ticket { open[ticket] = nil }
   }
 
-  /// Returns the cookie.
+  /// Logs a person in. Returns the cookie.
   mutating func logIn(_ subject: String, at now: Date) -> String {
     let cookie = RandomText.token("session")
     logins[cookie] = Login(subject: subject, at: now)
     return cookie
   }
 
-  /// In every browser.
+  /// Logs the subject out in every browser.
   mutating func logOut(_ subject: String) {
     logins = logins.filter { $0.value.subject != subject }
   }

@@ -2,7 +2,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// A page for a person, which reads without scripts. Whatever comes from a request is escaped.
+/// A page for a person, without scripts. Text from requests is escaped.
 struct Page: Sendable {
   let title: String
   let content: String
@@ -22,7 +22,7 @@ struct Page: Sendable {
         """)
   }
 
-  /// The page that asks whether the client may have what it wants.
+  /// The page that asks for consent.
   static func consent(ticket: String, question: Interactions.Question, subject: String) -> Page {
     let scopes = question.scope.split(separator: " ").map { "<li>\(escaped(String($0)))</li>" }.joined()
     let device =
@@ -43,7 +43,7 @@ struct Page: Sendable {
         """)
   }
 
-  /// The page where the code of a device is typed in.
+  /// The page where the person types a device's code.
   static func device(userCode: String, problem: String? = nil) -> Page {
     Page(
       title: "Sign in on a device",
@@ -83,7 +83,7 @@ struct Page: Sendable {
       </html>
 
       """
-    // No form-action: browsers hold it against the client's address, too, where a form's answer leads there.
+    // No form-action: browsers would also apply it to the client's address when a form's answer redirects there.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
     return .text(
       text.utf8, contentType: "text/html; charset=utf-8", status: status,

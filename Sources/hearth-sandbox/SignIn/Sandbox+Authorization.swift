@@ -11,14 +11,15 @@ extension Sandbox {
     var expiresIn = Int(PushedRequests.lifetime)
   }
 
-  /// The authorization endpoint (RFC 6749, section 3.1). The person logs in where nobody is, and is then asked.
+  /// The authorization endpoint (RFC 6749, section 3.1). The person logs in if necessary, and is then asked for
+  /// consent.
   func authorize(_ call: Call) -> Response {
     do throws(AuthorizationRequest.Refusal) {
       let request = try authorizationRequest(call.method == .post ? call.fields : call.query)
       let now = now
       let login = loggedIn(call)
       if request.prompts.contains(.none) {
-        // Consent is always asked for: nothing tells one client on a loopback address from another (RFC 8252, 8.6).
+        // Always ask for consent, because clients on loopback addresses cannot be told apart (RFC 8252, section 8.6).
         let error =
           login == nil
           ? ErrorBody("login_required", "Nobody is logged in.")
@@ -55,7 +56,7 @@ extension Sandbox {
     return request
   }
 
-  /// The request, if its client has not registered other addresses.
+  /// Reads the request, and refuses an address that its client has not registered.
   private func knownRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
     let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
     guard mayReturn(to: request.redirectURI.text, request.clientID) else {
@@ -64,7 +65,7 @@ extension Sandbox {
     return request
   }
 
-  /// Takes an authorization request from the client directly (RFC 9126, section 2).
+  /// Accepts a pushed authorization request (RFC 9126, section 2).
   func pushRequest(_ call: Call) throws(ErrorBody) -> Response {
     let client = try authenticatedClient(call)
     var fields = call.fields
@@ -79,7 +80,7 @@ extension Sandbox {
     }
   }
 
-  /// The answer to the login form.
+  /// Handles the login form.
   func logIn(_ call: Call) -> Response {
     let (fields, now) = (call.fields, now)
     let ticket = fields["ticket"]
@@ -97,7 +98,7 @@ extension Sandbox {
       headers: [.setCookie: "\(Self.sessionCookie)=\(cookie); Path=/; HttpOnly; SameSite=Lax"])
   }
 
-  /// The page that asks for consent, and the answer to it.
+  /// Shows the page that asks for consent, and handles its form.
   func consent(_ call: Call) -> Response {
     let (fields, now) = (call.method == .post ? call.fields : call.query, now)
     guard let ticket = fields["ticket"], let open = state.withLock({ $0.interactions.question(of: ticket, at: now) })
@@ -127,8 +128,8 @@ extension Sandbox {
     }
   }
 
-  /// Ends a person's session at the client's wish (OpenID Connect RP-Initiated Logout 1.0, section 2). Who shows no ID token
-  /// of this provider ends nothing.
+  /// Ends a person's session for a client (OpenID Connect RP-Initiated Logout 1.0, section 2). Without an ID token of
+  /// this provider, nothing is ended.
   func endSession(_ call: Call) -> Response {
     let fields = call.method == .post ? call.fields : call.query
     let isEnded = state.withLock { state in
@@ -147,7 +148,7 @@ extension Sandbox {
     return .redirect(.found, to: fields["state"].map { back.adding([("state", $0)]) } ?? back.text)
   }
 
-  /// Shows the page that comes next: the login where nobody is logged in, or somebody has to do so again; else the consent.
+  /// Shows the next page: the login if nobody is logged in or a new login is required, otherwise the consent page.
   func ask(_ question: Interactions.Question, _ call: Call, at now: Date) -> Response {
     let login = loggedIn(call)
     let (ticket, open) = state.withLock { state in

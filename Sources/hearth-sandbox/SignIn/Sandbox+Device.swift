@@ -20,8 +20,8 @@ extension Sandbox {
     return .json(started)
   }
 
-  /// The page where the code is typed in, and the answer to it (RFC 8628, section 3.3). A code in the address fills in the
-  /// form and does no more.
+  /// Shows the page for the user code, and handles its form (RFC 8628, section 3.3). A code in the address only fills
+  /// in the form.
   func device(_ call: Call) -> Response {
     guard call.method == .post else { return Page.device(userCode: call.query["user_code"] ?? "").response() }
     let (userCode, now) = (call.fields["user_code"] ?? "", now)
@@ -31,7 +31,7 @@ extension Sandbox {
     return ask(.device(waiting), call, at: now)
   }
 
-  /// Keeps the person's answer for the device's next poll.
+  /// Records the person's decision for the device's next poll.
   func decide(_ waiting: DeviceCodes.Waiting, _ login: Login?) -> Response {
     let now = now
     guard state.withLock({ $0.devices.decide(waiting.userCode, login, at: now) }) else {
