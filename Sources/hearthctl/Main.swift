@@ -9,7 +9,7 @@ import HearthCore
 enum Main {
   static func main() {
     let line = CommandLine.arguments.dropFirst()
-    // Before anything is read: it holds passphrases and tokens. A program of exec keeps the limits of who called.
+    // First, because the process will hold passphrases and tokens. A program run by exec keeps the caller's limits.
     guard hearth_forbid_dumps(line.first == "exec" ? 0 : 1) == 0 else {
       Output.error("The process cannot be kept out of core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)
@@ -21,7 +21,7 @@ enum Main {
         var verb = try Verbs.parse(line)
         try verb.run()
       }
-      // What is watched ends so.
+      // A command that watches returns here after Ctrl-C.
       if Interruption.hasCome { exit(ExitStatus.interrupted.rawValue) }
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }
@@ -32,10 +32,10 @@ enum Main {
       Output.error(failure.description)
       exit(ExitStatus(failure).rawValue)
     } catch let error as RPCError {
-      // A value that could not be read, so that no daemon was asked.
+      // A value could not be parsed, so no daemon was asked.
       end(error, line, .usage)
     } catch {
-      // Help, version, and wrong usage (64), which names its command.
+      // Help, version, and wrong usage (64), with the name of its command.
       let code = Hearthctl.exitCode(for: error)
       guard code != .success else {
         print(HelpText.fitted(Hearthctl.fullMessage(for: error)))
@@ -54,7 +54,7 @@ enum Main {
     exit((status ?? ExitStatus(error)).rawValue)
   }
 
-  /// Which accounts there are, for a name that is none.
+  /// The existing accounts, for a name that is not one of them.
   private static func accountHint(_ name: String, _ line: ArraySlice<String>) -> String {
     let accounts = Completions.accountNames(Array(line))
     guard !accounts.isEmpty else { return "" }

@@ -1,23 +1,22 @@
 import ArgumentParser
 import HearthCore
 
-/// What stands on the command line before options and arguments: the verbs.
+/// The verbs on the command line, before options and arguments.
 enum Verbs {
-  /// The verb with what is given to it, read by ArgumentParser.
+  /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
-    // ArgumentParser would complain of the first option behind a verb that it does not know.
-    // It would also show the whole help for the one of an unknown verb.
+    // For an unknown verb, ArgumentParser would complain about the first option after it, or show the whole help.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
     if let unknown { throw ValidationError("There is no verb \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
   }
 
-  /// The command with its verbs, as far as they are known: `hearthctl outbox add`.
+  /// The known part of the command: `hearthctl outbox add`.
   static func command(in line: some Sequence<String>) -> String {
     read(line.filter { $0 != "help" }).known.joined(separator: " ")
   }
 
-  /// The line with "help" in front, where ArgumentParser looks for it: `help outbox add` for `outbox help add`.
+  /// The line with "help" in front, where ArgumentParser expects it: `help outbox add` for `outbox help add`.
   private static func arranged(_ line: [String]) -> [String] {
     let (known, _, further) = read(line)
     let verbs = known.dropFirst()
@@ -25,7 +24,7 @@ enum Verbs {
     return ["help"] + verbs + line.dropFirst(verbs.count + 1)
   }
 
-  /// `further`: the verbs that may follow what is known.
+  /// `further` are the verbs that may follow the known ones.
   private static func read(
     _ line: some Sequence<String>
   ) -> (known: [String], unknown: String?, further: [String]) {
@@ -44,6 +43,6 @@ enum Verbs {
 }
 
 extension [String] {
-  /// All of them in a sentence, or the first ones of many.
+  /// The names in a sentence; only the first ones if there are many.
   var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
 }

@@ -4,12 +4,12 @@ import HearthCore
 
 /// The `[[accounts.NAME.sinks]]` of a configuration file.
 extension AccountFile {
-  /// Empty where there is no file.
+  /// The token files; empty if there is no configuration file.
   func sinks() throws -> [DaemonProgram.Sink] {
     try ConfigurationPlace.exists(path) ? usable(program.sinks) : []
   }
 
-  /// Adds a sink's table after those of its account. Returns it as it is read, and where the file before is kept.
+  /// Adds a sink's table after those of its account. Returns the sink as hearthd reads it, and the path of the backup.
   func addSink(_ table: TOMLTable, of account: AccountName) throws -> (sink: DaemonProgram.Sink, kept: String?) {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)
@@ -31,7 +31,7 @@ extension AccountFile {
     return (added, edit.keptPath)
   }
 
-  /// Removes the table of the account's sink at this path. Returns where the file before is kept.
+  /// Removes the table of the account's sink at this path. Returns the path of the backup.
   func removeSink(at place: String, of account: AccountName) throws -> String? {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)

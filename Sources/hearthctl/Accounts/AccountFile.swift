@@ -2,18 +2,17 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// The accounts of a configuration file. The daemon's own reader says of each change whether it can be used, before it
-/// takes the place of what is there.
+/// The accounts in a configuration file. hearthd checks each change before it replaces the file.
 struct AccountFile {
   let path: String
   let program: DaemonProgram
 
-  /// Empty where there is no file.
+  /// The accounts; empty if there is no file.
   func accounts() throws -> [DaemonProgram.Account] {
     try ConfigurationPlace.exists(path) ? usableAccounts() : []
   }
 
-  /// What `ask` says of an account that is not written yet.
+  /// Asks hearthd about an account that is not written yet.
   func trying<Report>(
     _ account: AccountName, in table: TOMLTable, _ ask: (_ draft: String) throws -> Report
   ) throws -> Report {
@@ -22,8 +21,8 @@ struct AccountFile {
     return report!
   }
 
-  /// Adds a table; `accept` is called once it can be used, right before it is, with the path of the new file. Returns where
-  /// the file before is kept; nil if there was none. `isTrial`: nothing is written.
+  /// Adds a table. Once hearthd has checked it, and right before it takes effect, `accept` is called with the path of
+  /// the new file. With `isTrial` nothing is written. Returns the path of the backup, or `nil` if there was no file.
   @discardableResult
   func add(
     _ table: TOMLTable, of account: AccountName, isTrial: Bool = false, accept: (_ draft: String) throws -> Void
@@ -48,8 +47,8 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Removes an account's tables, and the rules that select it. `isTrial`: nothing is written. Returns where the file before
-  /// is kept.
+  /// Removes an account's tables and the rules that select it. With `isTrial` nothing is written. Returns the path of
+  /// the backup.
   @discardableResult
   func remove(_ account: AccountName, isTrial: Bool) throws -> String? {
     let edit = try ConfigurationEdit(path)
@@ -73,8 +72,8 @@ struct AccountFile {
     TOMLDocument(try ConfigurationEdit(path).bytes ?? []).ruleLines(of: account.description)
   }
 
-  /// Changes keys of an account's table: `change` is given what is written there, nil if nothing is, and returns what is
-  /// to be. Returns where the file before is kept.
+  /// Changes keys of an account's table. `change` receives the current text of a value, or `nil`, and returns the new
+  /// one. Returns the path of the backup.
   func change(
     _ keys: [String], of account: AccountName, _ change: (_ key: String, _ old: String?) throws -> String?
   ) throws -> String? {
@@ -96,7 +95,7 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Replaces the whole file, if it still holds `before` (empty if there is none). Returns where the file before is kept.
+  /// Replaces the whole file if it still holds `before` (empty if there is none). Returns the path of the backup.
   func replace(_ before: [UInt8], with after: [UInt8]) throws -> String? {
     let edit = try ConfigurationEdit(path)
     guard edit.bytes ?? [] == before else {
@@ -112,7 +111,7 @@ struct AccountFile {
     try read(draft: draft, isWhole: isWhole, program.accounts)
   }
 
-  /// What `read` says of the file as it is.
+  /// Calls `read` for the current file.
   func usable<Report>(_ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(path)
@@ -121,8 +120,8 @@ struct AccountFile {
     }
   }
 
-  /// What is wrong is in the table that was added: its line means nothing to anybody yet. `isWhole`: a person wrote the draft,
-  /// and is told the line in it.
+  /// Reads a draft. An error in an added table is reported without its line, which the user has not seen yet. With
+  /// `isWhole` a person wrote the draft, and the line is reported.
   func read<Report>(draft: String, isWhole: Bool = false, _ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(draft)

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The configuration file, read and locked against other programs of Hearth that would change it, until it is replaced.
+/// The configuration file, read and locked against changes by other Hearth programs until it is replaced.
 struct ConfigurationEdit {
-  /// As it is named, for people.
+  /// The path as given, for messages.
   let path: String
-  /// Where it lies: links are followed, so that they stay.
+  /// The path of the file itself: links are followed, so that they remain.
   private let place: String
   private let folder: FolderLock
   private let before: (status: stat, bytes: [UInt8])?
 
-  /// It is nil if there is no file yet.
+  /// The content; `nil` if there is no file yet.
   var bytes: [UInt8]? { before?.bytes }
 
-  /// What was there before is kept here.
+  /// The path of the backup; `nil` if there is no file yet.
   var keptPath: String? { before.map { _ in place + ".bak" } }
 
-  /// Reads the file. Where there is none its folder is made, for its owner alone.
+  /// Reads the file. If there is none, creates its folder for the owner only.
   init(_ path: String) throws(CommandFailure) {
     self.path = path
     place = try Self.resolve(path)
@@ -25,9 +25,8 @@ struct ConfigurationEdit {
     before = try Self.read(place, named: path)
   }
 
-  /// Writes `new` beside the file, has it checked there, and lets it take the place of the file, which is kept as
-  /// `keptPath`. `check` is given the path of what was written, and throws where it must not be used. `isTrial`: it is
-  /// only checked.
+  /// Writes `new` next to the file, checks it there, and then replaces the file, which is kept as `keptPath`. `check`
+  /// receives the path of the new file, and throws if it must not be used. With `isTrial` the file is only checked.
   func replace(with new: [UInt8], isTrial: Bool = false, check: (String) throws -> Void) throws {
     let mode = before.map { $0.status.st_mode & 0o7777 } ?? 0o600
     let draft = try write(new, mode: mode)
@@ -43,13 +42,13 @@ struct ConfigurationEdit {
         throw CommandFailure(.failed, "\(keptPath) cannot be written: \(reason). Nothing was changed.")
       }
     }
-    // What another program has created meanwhile is not replaced.
+    // A file that another program has created in the meantime is not replaced.
     let isCreated = before == nil && link(draft, place) == 0
     guard isCreated || (before != nil || errno != EEXIST) && rename(draft, place) == 0 else { throw unwritable() }
     folder.sync()
   }
 
-  /// Somebody may have edited the file by hand meanwhile.
+  /// Throws if somebody has edited the file by hand in the meantime.
   private func requireUnchanged() throws(CommandFailure) {
     var now = stat()
     let isThere = stat(place, &now) == 0
@@ -64,7 +63,7 @@ struct ConfigurationEdit {
     }
   }
 
-  /// A new file beside the configuration, on disk, with the owner and the group of the one before.
+  /// Writes a new file next to the configuration and syncs it to disk, with the owner and the group of the original.
   private func write(_ bytes: [UInt8], mode: mode_t) throws(CommandFailure) -> String {
     var template = Array((place + ".XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)
@@ -73,7 +72,7 @@ struct ConfigurationEdit {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     var mode = mode
-    // A group that cannot be given is not to read it under another's name.
+    // If the group cannot be set, remove its permissions, because they would apply to another group.
     if let before, fchown(descriptor, before.status.st_uid, before.status.st_gid) != 0 { mode &= ~0o070 }
     guard WholeFile.write(bytes, to: descriptor), fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else {
       let failure = unwritable()
@@ -94,7 +93,7 @@ struct ConfigurationEdit {
 // MARK: - Reading
 
 extension ConfigurationEdit {
-  /// The daemon's own limit, in bytes.
+  /// hearthd's own limit, in bytes.
   private static let limit = 1 << 20
 
   private static func resolve(_ path: String) throws(CommandFailure) -> String {
@@ -110,7 +109,7 @@ extension ConfigurationEdit {
     return String(cString: place)
   }
 
-  /// It is nil if there is no such file.
+  /// Reads the file; `nil` if it does not exist.
   private static func read(
     _ place: String, named path: String
   ) throws(CommandFailure) -> (status: stat, bytes: [UInt8])? {
@@ -152,19 +151,19 @@ extension ConfigurationEdit {
   }
 }
 
-/// An open folder, in which no other program of Hearth replaces the configuration meanwhile.
+/// An open, locked folder, in which no other Hearth program can replace the configuration.
 private final class FolderLock {
   private let descriptor: Int32
 
   init(_ path: String) throws(CommandFailure) {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw CommandFailure(.failed, "The folder \(path) cannot be opened: \(reason()).") }
-    // Some file systems have no locks: then what changes meanwhile is still noticed.
+    // Some file systems do not support locks; then changes are still noticed before the file is replaced.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }
 
   deinit { close(descriptor) }
 
-  /// Makes what was renamed survive a power loss, where the file system can.
+  /// Makes a rename survive a power loss, if the file system supports that.
   func sync() { fsync(descriptor) }
 }

@@ -1,10 +1,10 @@
 import Glibc
 import HearthControl
 
-/// Which file the accounts are written in.
+/// Finds the file that contains the accounts.
 enum ConfigurationPlace {
-  /// What `option` names, else the one that the running daemon uses, else the first that exists of those that it would
-  /// look for, else the one to create.
+  /// The file that `option` names, else the one that the running daemon uses, else the first existing one that a daemon
+  /// would read, else the one to create.
   static func path(
     option: String?, daemon: String?, else paths: EnvironmentPaths
   ) throws(CommandFailure) -> String {
@@ -16,7 +16,7 @@ enum ConfigurationPlace {
     return path
   }
 
-  /// Also where it is a link to what is not there: that has to be fixed before another file takes its place.
+  /// Also true for a link whose target is missing: it must be fixed before another file takes its place.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

@@ -2,18 +2,18 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// The program `hearthd`, which reads configurations and knows the providers: it is asked about them, and runs for that
-/// moment alone.
+/// The program `hearthd`, which reads configurations and knows the providers. It runs only for the moment of each
+/// question.
 struct DaemonProgram {
   private let program: Subprogram
-  /// Where the daemon that serves the configuration has its own files, as options: what may lie there it refuses alike.
+  /// Options with the paths of the running daemon's own files, so that hearthd refuses the same paths.
   private var places: [String] = []
-  /// A report needs no network.
+  /// The timeout of a report that needs no network.
   private static let timeout: Duration = .seconds(20)
-  /// More than the daemon's program waits for a provider itself.
+  /// The timeout of a report that asks a provider: longer than hearthd's own.
   private static let discoveryTimeout: Duration = .seconds(25)
 
-  /// The one beside this program, else the one in `$PATH`.
+  /// Finds hearthd next to this program, else in `$PATH`.
   static func find() throws(CommandFailure) -> DaemonProgram {
     let own = String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
       buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }
@@ -28,7 +28,7 @@ struct DaemonProgram {
 
   private init(_ program: Subprogram) { self.program = program }
 
-  /// The same, which reads configurations as this daemon does.
+  /// The same program, which then reads configurations as this daemon does.
   func reading(as daemon: DaemonInfo) -> DaemonProgram {
     var program = self
     program.places = [("--state-dir", "state"), ("--socket", "socket")].flatMap { option, name in
@@ -40,10 +40,10 @@ struct DaemonProgram {
   struct Account: Equatable {
     let name: String
     let type: String
-    /// Its preset; nil without one.
+    /// The preset; `nil` without one.
     let provider: String?
     let issuer: String
-    /// What seals its credential, and the key file that is named for that.
+    /// What seals the credential, and the key file that is configured for it.
     let protection: String
     let keyFile: String?
 
@@ -67,26 +67,26 @@ struct DaemonProgram {
   struct Provider {
     let name: String
     let type: String
-    /// It is nil if each customer has one of their own, or there is none.
+    /// The issuer; `nil` if each customer has one, or there is none.
     let issuer: String?
     let issuerExample: String?
-    /// The keys that an account has to have, and those that most clients need.
+    /// The keys that an account must have, and those that most clients need.
     let required: [String]
     let usual: [String]
-    /// Where its APIs answer.
+    /// The origins of the provider's APIs.
     let apiOrigins: [String]
     let json: JSON
   }
 
   struct Endpoints {
-    /// It is nil if the endpoints are configured.
+    /// The address of the discovery document; `nil` if the endpoints are configured.
     let discovery: String?
     let token: String?
     let hasBrowser: Bool
     let hasDevice: Bool
-    /// What the issuer calls itself, if it differs from the configured one by its final slash.
+    /// The issuer's own name, if it differs from the configured one by a final slash.
     let otherIssuer: String?
-    /// Where clients register themselves; nil where the provider does not offer that.
+    /// Where clients register themselves; `nil` if the provider does not offer that.
     let registration: String?
     let json: JSON
   }
@@ -95,24 +95,24 @@ struct DaemonProgram {
   struct Client {
     let id: String
     let secret: Secret?
-    /// The account's `client_auth`, if it needs one.
+    /// The `client_auth` of the account, if it needs one.
     let authentication: String?
   }
 
-  /// The provider of a mail address.
+  /// The provider of an email address.
   enum Finding {
     case provider(String)
     case issuer(String)
   }
 
-  /// Why there is no report: what the reader says is wrong with the configuration, or that the provider has not answered.
+  /// Why there is no report: an error in the configuration, or no answer from the provider.
   struct Refusal: Error {
     let sentence: String
-    /// The same may succeed later.
+    /// Whether a later attempt may succeed.
     var mayPass = false
   }
 
-  /// The accounts of a configuration file; throws a `Refusal` where it cannot be used.
+  /// The accounts of a configuration file. Throws a `Refusal` if the file cannot be used.
   func accounts(of path: String) throws -> [Account] {
     let report = try ask(["--describe", "--config", path] + places)
     return try (report["accounts"]?.array ?? []).map { account in
@@ -125,7 +125,7 @@ struct DaemonProgram {
     }
   }
 
-  /// The sinks of a configuration file, each account's in their order; throws a `Refusal` where it cannot be used.
+  /// The sinks of a configuration file, in order within each account. Throws a `Refusal` if the file cannot be used.
   func sinks(of path: String) throws -> [Sink] {
     let report = try ask(["--describe", "--config", path] + places)
     return try (report["sinks"]?.array ?? []).map { sink in
@@ -147,7 +147,7 @@ struct DaemonProgram {
     }
   }
 
-  /// Where the account's provider answers; throws a `Refusal` where it does not.
+  /// The endpoints of the account's provider. Throws a `Refusal` if it does not answer.
   func discover(_ account: AccountName, in path: String) throws -> Endpoints {
     let report = try ask(
       ["--discover", account.description, "--config", path] + places, within: Self.discoveryTimeout)
@@ -158,7 +158,7 @@ struct DaemonProgram {
       registration: report["registrationEndpoint"]?.string, json: report)
   }
 
-  /// Registers a client for the account at its provider; throws a `Refusal` where that does not work. `token` is an initial
+  /// Registers a client for the account with its provider. Throws a `Refusal` if that fails. `token` is an initial
   /// access token, if there is one.
   func register(_ account: AccountName, in path: String, token: Secret?) throws -> Client {
     let report = try ask(
@@ -169,7 +169,7 @@ struct DaemonProgram {
       id: id, secret: report["clientSecret"]?.string.map { Secret($0) }, authentication: report["clientAuth"]?.string)
   }
 
-  /// The provider of a mail address, or nil if none is known; throws a `Refusal` where that cannot be found out.
+  /// The provider of an email address, or `nil` if none is known. Throws a `Refusal` if that cannot be determined.
   func provider(of address: String) throws -> Finding? {
     let report = try ask(["--discover-provider", address], within: Self.discoveryTimeout)
     return report["provider"]?.string.map { .provider($0) } ?? report["issuer"]?.string.map { .issuer($0) }
@@ -182,7 +182,7 @@ struct DaemonProgram {
   private func ask(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration = Self.timeout
   ) throws -> JSON {
-    // A unit's %d is not known here, and what lies there is not read: any folder will do.
+    // A unit's %d is unknown here, and nothing in it is read, so any folder will do.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
     let output = try program.output(arguments, input: input, within: limit)

@@ -2,7 +2,7 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// Registering a client of one's own at the provider of a new account (RFC 7591).
+/// Options to register a new client with the provider of a new account (RFC 7591).
 struct RegistrationOptions: ParsableArguments {
   @Flag(help: "Register Hearth as a client at the provider, without asking first.")
   var register = false
@@ -12,11 +12,11 @@ struct RegistrationOptions: ParsableArguments {
 
   var isAsked: Bool { register || registrationTokenStdin }
 
-  /// A provider decides by itself what it calls the client. This one is only asked about.
+  /// A client id for the draft that hearthd reads. The provider then assigns the real one.
   private static let standIn = "unregistered"
 
-  /// Registers a client where one is missing and the provider offers it, if the person wants that, and puts it among the
-  /// keys. Returns its secret, if the provider insists on one.
+  /// Registers a client if the account has none, the provider offers it and the person agrees, and adds it to the keys.
+  /// Returns its secret, if the provider assigns one.
   func register(
     _ account: AccountName, _ keys: inout AccountKeys, _ file: AccountFile, mayAsk: Bool
   ) throws -> SecretFile? {
@@ -32,7 +32,7 @@ struct RegistrationOptions: ParsableArguments {
         try file.program.discover(account, in: $0)
       }
     } catch let refusal as DaemonProgram.Refusal {
-      // Where a client is named, the same is said again, or the person decides.
+      // Without --register, the later trial of the provider reports the problem.
       guard isAsked else { return nil }
       throw failure(refusal)
     }
@@ -73,7 +73,7 @@ struct RegistrationOptions: ParsableArguments {
 }
 
 extension AccountKeys {
-  /// Whether the provider may tell in its discovery document that clients can register.
+  /// Whether the provider's discovery document may offer registration.
   fileprivate var mayRegister: Bool {
     issuer != nil && provider == nil && (type == nil || type == "oidc") && clientSecretFile == nil
       && clientKeyFile == nil

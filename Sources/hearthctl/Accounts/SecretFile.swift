@@ -3,12 +3,14 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// A client's secret that was typed in, and the file that it is kept in: beside the configuration, for its owner alone.
+/// A client secret that was typed, and the file that will hold it, next to the configuration and readable only by its
+/// owner.
 struct SecretFile {
   let path: String
   private let secret: Secret
 
-  /// `configuration` as it is named: a link to a file elsewhere, which may be in a repository, takes no secret there.
+  /// `configuration` is the path as given: if it is a link, the secret stays next to the link, not in the target's
+  /// folder, which may be in a repository.
   static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
     let folder = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)]
     let path = "\(folder)\(account).secret"
@@ -19,7 +21,7 @@ struct SecretFile {
     return path
   }
 
-  /// Asks a person, without echo. Returns nil for a client without a secret.
+  /// Asks a person without echo. Returns `nil` for a client without a secret.
   static func asked(for account: AccountName, beside configuration: String) throws -> SecretFile? {
     guard let typed = try Input.answer("Client secret (empty if it has none): ", echo: false), !typed.isEmpty else {
       return nil
@@ -43,7 +45,7 @@ struct SecretFile {
     secret = try Self.secret(in: bytes, of: "Standard input")
   }
 
-  /// Finds the client's secret in what a person has given as that. `name` begins the sentence of a refusal.
+  /// Finds the client's secret in what a person has given. The message of a refusal begins with `name`.
   @discardableResult
   static func secret(in bytes: [UInt8], of name: String) throws(CommandFailure) -> Secret {
     do {
@@ -61,8 +63,8 @@ struct SecretFile {
 }
 
 extension SecretFile? {
-  /// Carries out a change that calls what it is given right before it counts: then the file is written. It is removed
-  /// where the change fails after that.
+  /// Carries out a change that calls its argument right before it takes effect; that call writes the file. If the
+  /// change fails after that, the file is removed.
   func writing<Result>(_ change: (() throws -> Void) throws -> Result) throws -> Result {
     var isWritten = false
     do {

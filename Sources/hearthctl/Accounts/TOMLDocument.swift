@@ -1,10 +1,10 @@
 import HearthCore
 
-/// A TOML document to which a table is added, or from which tables are removed. All the rest stays as it is, byte for
-/// byte.
+/// A TOML document to which tables can be added and from which they can be removed. Everything else stays the same,
+/// byte for byte.
 ///
-/// Only as much of the syntax (https://toml.io/en/v1.0.0) is read as it takes to tell where each statement begins and
-/// ends. Whether the document is valid before and after, the daemon's own reader says.
+/// It parses only as much of the syntax (https://toml.io/en/v1.0.0) as it needs to find where each statement begins and
+/// ends. hearthd checks whether the document is valid before and after.
 struct TOMLDocument {
   private(set) var bytes: [UInt8]
 
@@ -12,8 +12,8 @@ struct TOMLDocument {
     self.bytes = bytes
   }
 
-  /// Adds a table, whose lines end with `\n`, after the last one below `group`, or at the end where there is none. A blank
-  /// line comes before it.
+  /// Adds a table, whose lines end with `\n`, after the last table below `group`, or at the end if there is none, with
+  /// a blank line before it.
   mutating func add(_ table: String, to group: String...) {
     let elements = TOMLElement.all(in: bytes)
     var end = elements.last { $0.kind != .blank }?.range.upperBound ?? 0
@@ -27,22 +27,22 @@ struct TOMLDocument {
     bytes.insert(contentsOf: added.utf8, at: end)
   }
 
-  /// Removes a table and the tables below it, each with the comment directly above its header and the one directly after
-  /// its last line, and one of the blank lines around it. False where there is no such header.
+  /// Removes a table and the tables below it, each with the comments directly above its header and directly after its
+  /// last line, and one of the blank lines around it. Returns false if there is no such header.
   mutating func remove(_ path: [String]) -> Bool {
     let elements = TOMLElement.all(in: bytes)
     return remove(elements.indices.filter { elements[$0].kind == .header && elements[$0].table.starts(with: path) })
   }
 
-  /// Removes one of the tables of a `[[list]]`, counted from 0, likewise. False where it is not there as such a table.
+  /// Removes one table of a `[[list]]`, counted from 0, in the same way. Returns false if there is no such table.
   mutating func remove(_ path: [String], element: Int) -> Bool {
     let elements = TOMLElement.all(in: bytes)
     let headers = elements.indices.filter { elements[$0].kind == .header && elements[$0].table == path }
     return headers.indices.contains(element) && remove([headers[element]])
   }
 
-  /// The lines, counted from 1, that select an account for programs that name none: `default_account`, and the headers of
-  /// `[[use]]`.
+  /// The lines, counted from 1, that select an account for programs that name none: `default_account` and the headers
+  /// of `[[use]]`.
   func ruleLines(of account: String) -> [Int] {
     let elements = TOMLElement.all(in: bytes)
     return rules(of: account, in: elements).map { index in
@@ -50,7 +50,7 @@ struct TOMLDocument {
     }
   }
 
-  /// Removes `default_account`, and each such `[[use]]` as a table is removed.
+  /// Removes `default_account`, and each `[[use]]` table that selects the account.
   mutating func removeRules(of account: String) {
     let elements = TOMLElement.all(in: bytes)
     _ = remove(rules(of: account, in: elements).filter { elements[$0].kind == .header })
@@ -86,7 +86,7 @@ struct TOMLDocument {
       for position in start...Self.endOfComments(after: last, in: elements) { isRemoved[position] = true }
     }
     guard isRemoved.contains(true) else { return false }
-    // The blank line that parted it from what stands before; at the beginning, from what stands after.
+    // Also remove the blank line before the removed part; at the beginning of the file, the one after it.
     for index in elements.indices.dropLast() where elements[index].kind == .blank && !isRemoved[index] {
       isRemoved[index] = isRemoved[index + 1] && elements[index + 1].kind != .blank
     }
@@ -95,9 +95,9 @@ struct TOMLDocument {
     return true
   }
 
-  /// Gives a key of a table the value that `change` makes of what is written there, nil if it is not there: in its place,
-  /// or after the table's last line. The comment behind a value stays. Where `change` returns nil the key's lines go. False
-  /// where there is no such header.
+  /// Sets a key of a table to the value that `change` makes of the current text (`nil` if the key is missing), in place
+  /// or after the table's last line. A comment after a value stays. If `change` returns `nil`, the key's lines are
+  /// removed. Returns false if there is no such header.
   mutating func change(_ key: String, in path: [String], _ change: (String?) throws -> String?) rethrows -> Bool {
     let elements = TOMLElement.all(in: bytes)
     guard let header = elements.firstIndex(where: { $0.kind == .header && $0.table == path }) else { return false }
@@ -120,7 +120,8 @@ struct TOMLDocument {
     return true
   }
 
-  /// The last of the comments that follow directly; `index` itself where there are none, or they stand above a header.
+  /// The last of the comments that follow directly; `index` itself if there are none, or if they belong to the next
+  /// header.
   private static func endOfComments(after index: Int, in elements: [TOMLElement]) -> Int {
     let next = elements[(index + 1)...].firstIndex { $0.kind != .comment }
     if let next, elements[next].kind == .header { return index }
@@ -132,7 +133,7 @@ struct TOMLDocument {
 struct TOMLElement {
   enum Kind {
     case blank, comment, header
-    /// A key and its value, over one line or several.
+    /// A key and its value, on one or several lines.
     case pair
 
     var isContent: Bool {
@@ -144,12 +145,12 @@ struct TOMLElement {
   }
 
   let kind: Kind
-  /// The table that it begins, or belongs to.
+  /// The table that the element begins or belongs to.
   let table: [String]
-  /// With the end of its line.
+  /// The bytes of the element, with its line end.
   let range: Range<Int>
 
-  /// Reads a pair: its key, and where its value stands.
+  /// Reads a pair: its key, and the range of its value.
   func pair(in bytes: [UInt8]) -> (key: [String], value: Range<Int>) {
     var scanner = Scanner(bytes: bytes, position: range.lowerBound)
     return scanner.pair()
@@ -178,11 +179,11 @@ private struct Scanner {
 
   private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// The next statement or line, and where it is a header, its name.
+  /// The next statement or line, and the name if it is a header.
   mutating func next() -> (TOMLElement.Kind, Range<Int>, [String]?)? {
     let start = position
     guard start < bytes.count else { return nil }
-    // A mark at the beginning of a file is no part of its first line.
+    // A byte order mark at the beginning of a file is not part of its first line.
     if start == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     skipBlanks()
     var header: [String]?
@@ -196,12 +197,12 @@ private struct Scanner {
     default: kind = .pair
     }
     skipStatement()
-    // A string that ends with the text may end with half an escape.
+    // An unterminated string may end in the middle of an escape.
     position = min(position, bytes.count)
     return (kind, start..<position, header)
   }
 
-  /// The pair that begins here.
+  /// Reads the pair that begins here.
   mutating func pair() -> ([String], Range<Int>) {
     skipBlanks()
     let key = name()
@@ -221,8 +222,8 @@ private struct Scanner {
     while let byte, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
   }
 
-  /// To the beginning of the next statement: past the end of the line on which no string and no bracket is open; or up to
-  /// the comment that ends it.
+  /// Advances to the next statement: past the end of the first line without an open string or bracket, or only up to
+  /// the comment at its end.
   private mutating func skipStatement(toComment: Bool = false) {
     var depth = 0
     while let byte {
@@ -245,7 +246,8 @@ private struct Scanner {
     }
   }
 
-  /// Past the closing quotes, or to the end of a line where they are missing. Returns what stands between the quotes.
+  /// Advances past the closing quotes, or to the end of the line if they are missing. Returns the text between the
+  /// quotes.
   @discardableResult
   private mutating func skipString() -> String {
     let quote = bytes[position]
@@ -270,7 +272,7 @@ private struct Scanner {
     return String(decoding: bytes[start..<min(position, bytes.count)], as: UTF8.self)
   }
 
-  /// `[a."b c"]` without moving on. A quoted name stands with its escapes.
+  /// Returns the name in `[a."b c"]`, without advancing. Quoted names keep their escapes.
   private func name() -> [String] {
     var scanner = self
     while scanner.byte == UInt8(ascii: "[") { scanner.position += 1 }
@@ -293,7 +295,7 @@ private struct Scanner {
 }
 
 extension [UInt8] {
-  /// Its lines end as on Windows.
+  /// Whether the lines end with CR LF, as on Windows.
   fileprivate var usesCarriageReturns: Bool {
     guard let end = firstIndex(of: UInt8(ascii: "\n")), end > 0 else { return false }
     return self[end - 1] == UInt8(ascii: "\r")

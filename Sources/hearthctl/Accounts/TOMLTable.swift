@@ -1,7 +1,7 @@
 import ArgumentParser
 import HearthCore
 
-/// A table of the configuration that is about to be written.
+/// A new table for the configuration.
 struct TOMLTable {
   enum Value {
     case string(String)
@@ -11,7 +11,7 @@ struct TOMLTable {
   }
 
   let path: [String]
-  /// It is one more of a list of tables: `[[path]]`.
+  /// Whether it is an element of a list of tables: `[[path]]`.
   var isElement = false
   var entries: [(key: String, value: Value)] = []
 
@@ -19,7 +19,7 @@ struct TOMLTable {
     if let value { entries.append((key, .string(value))) }
   }
 
-  /// Gives a key that is there another value.
+  /// Sets an existing key to another value.
   mutating func replace(_ key: String, with value: String) {
     if let place = entries.firstIndex(where: { $0.key == key }) { entries[place].value = .string(value) }
   }
@@ -28,7 +28,7 @@ struct TOMLTable {
     if !values.isEmpty { entries.append((key, .strings(values))) }
   }
 
-  /// Its lines, each with its end. Throws if a value has a character that would not be seen in the file.
+  /// Returns the table's lines with their ends. Throws if a value has a character that would be invisible in the file.
   func text() throws(ValidationError) -> String {
     let header = "[\(try path.map(Self.key).joined(separator: "."))]"
     var lines = isElement ? "[\(header)]\n" : "\(header)\n"
@@ -51,7 +51,7 @@ struct TOMLTable {
     }
   }
 
-  /// The text of a list with these texts before those that it has, but for one that it has already.
+  /// Returns the list's text with these texts added at the front, except those that it already has.
   static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
     guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is no list: leave out --add.") }
     var rest = list.dropFirst()
@@ -63,7 +63,7 @@ struct TOMLTable {
     return "[" + rest
   }
 
-  /// A bare key where that is possible (TOML 1.0.0, "Keys").
+  /// A bare key if possible (TOML 1.0.0, "Keys").
   private static func key(_ name: String) throws(ValidationError) -> String {
     let isBare = !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) }
     return isBare ? name : try quoted(name, for: name)

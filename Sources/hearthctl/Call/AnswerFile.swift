@@ -1,11 +1,11 @@
 import Glibc
 
-/// Where the body of an answer goes: a file, which has the whole of it or stays as it was; a pipe or a device, which is
-/// written as it is; or, by `-`, standard output.
+/// Where to write the body of an answer: a file, which gets all of it or stays unchanged; a pipe or a device, which is
+/// written directly; or standard output for `-`.
 struct AnswerFile {
   private enum Kind {
     case standardOutput
-    /// The file itself, behind all links, and the mode it has or will have.
+    /// The file itself, with all links resolved, and the mode it has or will have.
     case file(String, mode_t)
     /// A pipe, a terminal, /dev/null.
     case stream
@@ -14,7 +14,7 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Throws if nothing could be written there, so that the request need not be sent.
+  /// Throws if nothing can be written there, so that the request is not sent for nothing.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)
@@ -34,14 +34,14 @@ struct AnswerFile {
       }
     }
     guard errno == ENOENT else { throw failure(path) }
-    // A link that leads nowhere is left: what it is for is not known.
+    // A link without a target is left alone, because its purpose is unknown.
     guard lstat(path, &status) != 0 else { throw failure(path) }
     let mask = umask(0)
     umask(mask)
     return try file(path, 0o666 & ~mask)
   }
 
-  /// It is replaced by another one, which is made beside it.
+  /// A file that is replaced by a new one, made next to it.
   private static func file(_ path: String, _ mode: mode_t) throws -> Kind {
     guard access(folder(of: path), W_OK | X_OK) == 0 else { throw failure(path) }
     return .file(path, mode)
@@ -56,7 +56,7 @@ struct AnswerFile {
     CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
   }
 
-  /// Has `body` write the answer, piece by piece. Where it throws, a file is as it was.
+  /// Runs `body`, which writes the answer piece by piece. If it throws, a file stays unchanged.
   func write(_ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void) throws {
     switch kind {
     case .standardOutput:

@@ -1,22 +1,22 @@
 import Glibc
 import HearthControl
 
-/// The person's browser.
+/// The user's browser.
 enum Browser {
-  /// A display, or a program that was named to open pages.
+  /// Whether there is a display, or a program configured to open pages.
   static var isThere: Bool {
     BrowserCommand.isNamed(variable("BROWSER")) || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
   }
 
-  /// Has the browser show a page, with the programs of `$BROWSER` or with xdg-open: the first one that can be run and does
-  /// not fail. Returns nil if there is none. Nobody waits for it.
+  /// Opens a page with the programs in `$BROWSER` or with xdg-open: the first one that can be run and does not fail.
+  /// Does not wait for it. Returns `nil` if there is none.
   static func open(_ url: String) -> Opening? {
     isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
   }
 
-  /// A program that was started to show a page. It may turn out only later that it cannot.
+  /// A program that was started to show a page. It may still fail later.
   struct Opening {
-    /// The program that runs now, and its name.
+    /// The program that is running, and its name.
     private var current: (process: pid_t, name: String)?
     private var others: ArraySlice<[String]>
 
@@ -33,7 +33,8 @@ enum Browser {
       }
     }
 
-    /// Returns what became of the last program if none has shown the page; nil if one has, or still may. Says it once.
+    /// Returns how the last program failed if none has shown the page, but only once; `nil` if one has shown it or
+    /// still may.
     mutating func failure() -> String? {
       while let (process, name) = current {
         var status: Int32 = 0
@@ -52,18 +53,18 @@ enum Browser {
     }
   }
 
-  /// Returns nil if it cannot be run.
+  /// Returns `nil` if the program cannot be run.
   private static func start(_ line: [String]) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    // What the browser writes is none of the person's business here.
+    // Hide the browser's own output.
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
       posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
     }
     var arguments = line.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
-    // A process group of its own: Ctrl-C here is not meant for the browser.
+    // In its own process group, so that Ctrl-C here does not reach the browser.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

@@ -4,21 +4,21 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Which daemon is called, how long that may take, and how its answer is printed.
+/// Which daemon to call, how long to wait for it, and how to print its answer.
 protocol DaemonAccess {
   var socket: String? { get }
   var json: Bool { get }
-  /// In seconds.
+  /// The timeout, in seconds.
   var timeout: Double? { get }
 }
 
-/// This is the same as a value.
+/// The same as a plain value.
 struct DaemonChoice: DaemonAccess, Hashable {
   var socket: String?
   var json = false
   var timeout: Double?
 
-  /// A year, in seconds.
+  /// The longest timeout: a year, in seconds.
   private static let longest = 31_536_000.0
 
   func validate() throws {
@@ -43,13 +43,13 @@ extension DaemonAccess {
     }
   }
 
-  /// Each call of the client ends after `--timeout`, or after `timeout` where that is not given.
+  /// Connects. Each call of the client ends after `--timeout`, or after `timeout` if the option is not given.
   func connect(timeout: Duration = ControlClient.timeout) throws -> ControlClient {
     let limits = try limits(or: timeout)
     return try ControlClient(path: socketPath, timeout: limits.call, connecting: limits.connecting)
   }
 
-  /// It is nil if no daemon runs.
+  /// Connects; `nil` if no daemon runs.
   func connectIfRunning() throws -> ControlClient? {
     do {
       return try connect(timeout: ControlClient.shortTimeout)
@@ -60,39 +60,39 @@ extension DaemonAccess {
     }
   }
 
-  /// How long a call and connecting may take; `timeout`: the former where `--timeout` does not say.
+  /// How long a call and connecting may take. `timeout` is for a call without `--timeout`.
   func limits(or timeout: Duration) throws -> (call: Duration, connecting: Duration) {
     guard let limit = timeLimit else { return (timeout, ControlClient.connectingTimeout) }
     guard limit > .zero else { throw ValidationError("--timeout must be more than 0 seconds.") }
     return (limit, limit)
   }
 
-  /// What `--timeout` says.
+  /// The limit from `--timeout`.
   var timeLimit: Duration? { timeout.map { .seconds($0) } }
 }
 
 extension ControlClient {
-  /// For verbs that ask for what the daemon knows already: it answers at once, or something is wrong with it.
+  /// For verbs that ask for data that the daemon already has: it answers at once, or something is wrong with it.
   static let shortTimeout: Duration = .seconds(15)
 
-  /// It is nil if the daemon refuses the call because the outbox cannot be read.
+  /// The counts; `nil` if the daemon refuses the call because the outbox cannot be read.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
 
-  /// Answers the same for several accounts, in their order.
+  /// The counts of several accounts, in order.
   mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
     try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
   }
 }
 
 extension CommandFailure {
-  /// What follows the daemon has come to its end.
+  /// The daemon stopped while this command was following it.
   static let daemonStopped = CommandFailure(.noDaemon, "The daemon has stopped.")
 }
 
 extension EventFollower {
-  /// What comes next; nil when `limit` is over first.
+  /// The next step; `nil` if `limit` passes first.
   mutating func step(from daemon: inout ControlClient, within limit: Duration? = nil) throws -> Step? {
     do {
       return try next(from: &daemon, within: limit)
@@ -101,8 +101,8 @@ extension EventFollower {
     }
   }
 
-  /// What comes next, and all that comes together with it; none when `limit` is over first. It is given after `most`,
-  /// however much still comes: a busy outbox must not keep the person from seeing it.
+  /// The next step, with all that arrive together with it; none if `limit` passes first. Returns after `most`, however
+  /// many still arrive, so that a busy outbox does not delay the screen.
   mutating func burst(
     from daemon: inout ControlClient, within limit: Duration? = nil, most: Duration = .milliseconds(200)
   ) throws -> [Step] {
@@ -118,7 +118,7 @@ extension EventFollower {
   }
 }
 
-/// A variable of the environment; nil if it is unset or empty.
+/// A variable of the environment; `nil` if it is unset or empty.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   return String(cString: value)

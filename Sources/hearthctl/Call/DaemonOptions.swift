@@ -2,7 +2,7 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// What every verb takes.
+/// The options of every verb.
 struct DaemonOptions: ParsableArguments, DaemonAccess {
   @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
@@ -18,20 +18,20 @@ struct DaemonOptions: ParsableArguments, DaemonAccess {
   var choice: DaemonChoice { DaemonChoice(socket: socket, json: json, timeout: timeout) }
 }
 
-/// The account of a verb that is for one, and has it named.
+/// The account of a verb that requires one.
 struct NamedAccount: ParsableArguments {
   @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
-  /// Fails as the daemon would where no account can have this name.
+  /// The name. Throws the daemon's error if no account can have it.
   var name: AccountName { get throws { try AccountName(asked: account) } }
 }
 
-/// The account that a verb is asked about, or all of them.
+/// The account of a verb, or all accounts.
 struct AccountChoice: ParsableArguments {
   @Argument(help: "One account; all of them without.", completion: Completions.accounts)
   var account: String?
 
-  /// Fails as the daemon would where no account can have this name.
+  /// The name, or `nil` for all. Throws the daemon's error if no account can have it.
   var name: AccountName? { get throws { try AccountName.asked(account) } }
 }

@@ -4,7 +4,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The account of a verb that needs one, which the command line may leave out.
+/// The account of a verb that needs one; the command line may omit it.
 struct DefaultedAccount: ParsableArguments {
   @Argument(
     help: "The account (default: the one that \"hearthctl which\" tells).", completion: Completions.accounts)
@@ -35,7 +35,7 @@ struct OutboxAccount: ParsableArguments {
     }
   }
 
-  /// It is nil for all.
+  /// The account, or `nil` for all.
   func name(_ daemon: inout ControlClient) throws -> AccountName? {
     all ? nil : try DefaultAccount.selected(account ?? option.account, &daemon)
   }
@@ -48,12 +48,12 @@ struct AccountOption: ParsableArguments {
   var account: String?
 }
 
-/// The account that a program gets that names none.
+/// The account for commands that name none.
 enum DefaultAccount {
-  /// A variable of the environment that names it.
+  /// The environment variable with its name.
   static let variableName = "HEARTH_ACCOUNT"
 
-  /// The account that is `named`, else the default for this place. `url`: where its token is to be sent, if that is known.
+  /// The account in `named`, else the default for this directory. `url` is where the token will be sent, if known.
   static func name(_ named: String?, for url: String?, _ daemon: inout ControlClient) throws -> AccountName {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: url, &daemon).value
@@ -68,21 +68,21 @@ enum DefaultAccount {
         + "or [[use]] in the configuration.")
   }
 
-  /// The same, or nil if nothing selects one: that it is the only one selects none.
+  /// The same, or `nil` if nothing selects an account. That it is the only one does not count.
   static func selected(_ named: String?, _ daemon: inout ControlClient) throws -> AccountName? {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: nil, &daemon).value
     return choice.reason == .only ? nil : choice.account
   }
 
-  /// What the configuration says.
+  /// What the configuration chooses.
   static func choice(
     for url: String?, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 
-  /// The working directory as the kernel names it, and as the person does who came there by a link.
+  /// The working directory as the kernel names it, and as the shell names it if the user got there through a link.
   private static var workingDirectories: [String] {
     guard let buffer = getcwd(nil, 0) else { return [] }
     defer { free(buffer) }

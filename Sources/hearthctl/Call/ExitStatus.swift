@@ -2,21 +2,21 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// How hearthctl ends.
+/// The exit statuses of hearthctl.
 enum ExitStatus: Int32, CaseIterable {
   case done = 0
-  /// stderr says why.
+  /// It failed; stderr says why.
   case failed = 1
   case signInNeeded = 3
   case locked = 4
-  /// Cannot now, later may work.
+  /// Not possible now, but it may work later.
   case later = 5
   case noDaemon = 6
   case usage = 64
-  /// Given up with Ctrl-C, as a shell says it of a program that SIGINT ends.
+  /// Cancelled with Ctrl-C: the value that shells report for SIGINT.
   case interrupted = 130
 
-  /// What a session's state means for a command that asked for it.
+  /// The status for a session's state, for a command that asked for it.
   init(_ session: SessionStatus) {
     switch session.state {
     case .authenticated: self = session.token.map { $0.health(at: .now) != .expired } == true ? .done : .later
@@ -28,7 +28,7 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ error: RPCError) {
     switch error.kind {
-    // The answer was too long: it will be as long again.
+    // The answer was too long, and would be too long again.
     case .requestFailed where !error.isRetryable: self = .failed
     case .unauthenticated, .reauthRequired: self = .signInNeeded
     case .locked, .wrongPassphrase, .passphraseNeeded: self = .locked
@@ -52,17 +52,17 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// The status of several accounts is that which most needs somebody.
+  /// The worst status of several accounts.
   static func worst(_ statuses: some Sequence<ExitStatus>) -> ExitStatus {
     let order: [ExitStatus] = [.done, .later, .locked, .signInNeeded, .failed, .noDaemon, .usage]
     return statuses.max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .done
   }
 }
 
-/// Ends the program with this exit status; the message goes to stderr.
+/// Ends the program with this exit status, and prints the message on stderr.
 struct CommandFailure: Error, Equatable {
   let status: ExitStatus
-  /// It is nil if everything is on the screen already.
+  /// The message; `nil` if everything has already been printed.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {

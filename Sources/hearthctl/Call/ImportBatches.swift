@@ -2,11 +2,11 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Sends lines of an export to the daemon, some in one call, which keeps all of them or none. Where one is refused, they
-/// go one by one, so that it alone is left out.
+/// Sends lines of an export to the daemon, several in one call, which stores all of them or none. If one is refused,
+/// they are sent one by one, so that only that one is left out.
 struct ImportBatches: ~Copyable {
   private static let most = 100
-  /// The limit of the lines of a call; one line may be longer by itself.
+  /// The limit of the lines of a call, in bytes; a single line may be longer.
   private static let mostBytes = 512 << 10
 
   private(set) var counts = ImportCounts()
@@ -15,7 +15,7 @@ struct ImportBatches: ~Copyable {
   private let isUnsent: Bool
   private var waiting: [(number: Int, item: JSON)] = []
   private var bytes = 0
-  /// What a dry run has come by, which the daemon does not keep: the items' ids, and what their keys stand for.
+  /// The ids and keys that a dry run has seen, because the daemon stores nothing.
   private var seen: Set<String> = []
   private var keys: [[JSON?]: [JSON?]] = [:]
   private var keptBytes = 0
@@ -25,7 +25,7 @@ struct ImportBatches: ~Copyable {
     (self.isDryRun, self.isUnsent) = (isDryRun, isUnsent)
   }
 
-  /// The number of the first line that the daemon has not answered.
+  /// The number of the first line that the daemon has not answered yet.
   var firstUnsent: Int? { waiting.first?.number }
 
   mutating func add(_ line: [UInt8], number: Int, _ options: DaemonOptions) throws {
@@ -47,7 +47,7 @@ struct ImportBatches: ~Copyable {
     bytes += line.count
   }
 
-  /// Whether a dry run has met the item, or one with its key, in an earlier line; the line is counted then.
+  /// Whether a dry run has already seen this item, or one with the same key. Then the line is counted here.
   private mutating func isSeen(_ object: JSONObject, _ number: Int) -> Bool {
     if let id = object["id"]?.string, !seen.insert(id).inserted {
       counts.known += 1
@@ -78,13 +78,13 @@ struct ImportBatches: ~Copyable {
     return object
   }
 
-  /// Sends what waits.
+  /// Sends the collected lines.
   mutating func send(_ options: DaemonOptions) throws {
     if waiting.count > 1, try keep(waiting.map(\.item)) == nil { waiting = [] }
     while let (number, item) = waiting.first {
       if let refusal = try keep([item]) {
         refuse(number, refusal.message.replacing("items[0].", with: "").replacing("items[0]: ", with: ""))
-        // A line that is too long closes the connection.
+        // A line that is too long makes the daemon close the connection.
         if refusal.kind == .parseError { daemon = try options.connect() }
       }
       waiting.removeFirst()
@@ -92,7 +92,7 @@ struct ImportBatches: ~Copyable {
     bytes = 0
   }
 
-  /// Returns why one of them is refused; none of them is kept then.
+  /// Returns why one of them is refused, in which case none is stored; `nil` if all are stored.
   private mutating func keep(_ items: [JSON]) throws -> RPCError? {
     var params: JSONObject = ["items": .array(items)]
     if isDryRun {
@@ -130,7 +130,7 @@ struct ImportBatches: ~Copyable {
 }
 
 extension RPCError {
-  /// Another item may be taken all the same.
+  /// Whether the error is about the item, so that others may still be accepted.
   fileprivate var isAboutItems: Bool {
     let kinds: [Kind?] = [.invalidParams, .unknownAccount, .originNotAllowed, .idempotencyConflict, .parseError]
     return kinds.contains(kind)

@@ -2,11 +2,11 @@ import ArgumentParser
 import Glibc
 import HearthCore
 
-/// What hearthctl reads: standard input, files, and what a person types.
+/// The inputs of hearthctl: standard input, files, and what a person types.
 enum Input {
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-  /// Everything on standard input.
+  /// Reads all of standard input.
   static func all() throws -> [UInt8] {
     guard let bytes = WholeFile.read(STDIN_FILENO) else {
       throw CommandFailure(.failed, "Standard input cannot be read: \(reason()).")
@@ -15,7 +15,7 @@ enum Input {
     return bytes
   }
 
-  /// Refuses lines that the terminal may have cut: it keeps the beginning of a long one without a word.
+  /// Refuses lines that the terminal may have cut, because it drops the end of a long line silently.
   static func requireWhole(_ typed: [UInt8]) throws(CommandFailure) {
     let longest = typed.split(separator: UInt8(ascii: "\n")).map(\.count).max() ?? 0
     guard longest >= TypedLine.kernelLimit else { return }
@@ -34,7 +34,7 @@ enum Input {
     return bytes
   }
 
-  /// A secret: typed without echo where standard input is a terminal, else its first line.
+  /// Reads a secret: typed without echo on a terminal, else the first line of standard input.
   static func secret(prompt: String, name: String = "passphrase") throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = secretLine(), !line.isEmpty else {
@@ -43,7 +43,7 @@ enum Input {
     return line
   }
 
-  /// Asks twice on the terminal, for a mistake would lock the credential for good.
+  /// Asks twice on the terminal, because with a typing mistake the credential could never be opened again.
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
     guard try ask("Again: ", echo: false) == passphrase else {
@@ -52,7 +52,7 @@ enum Input {
     return passphrase
   }
 
-  /// Asks on the terminal; the caller has made sure that there is one.
+  /// Asks on the terminal. The caller must have checked that there is one.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
     guard let line = try typed(prompt, echo: echo), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")
@@ -60,7 +60,7 @@ enum Input {
     return line
   }
 
-  /// What is typed in answer to a question, which may be nothing; nil if the terminal has ended.
+  /// The typed answer to a question, which may be empty; `nil` at the terminal's end.
   static func answer(_ question: String, echo: Bool = true) throws -> String? {
     try typed(question, echo: echo)?.trimmingBlanks()
   }
@@ -77,13 +77,13 @@ enum Input {
       TerminalGuard.end()
       if !echo { Output.write("\n", to: STDERR_FILENO) }
     }
-    // Not before the echo is off: what is typed at a prompt must not be shown.
+    // After the echo is off, so that nothing typed at the prompt is shown.
     Output.write(prompt.shown(), to: STDERR_FILENO)
     return try line.next()
   }
 
-  /// The next line of standard input, without its end; nil if there is none. Read byte by byte, since the buffer of
-  /// a stream would keep what went through it until the program ends.
+  /// The next line of standard input, without its end; `nil` if there is none. Read byte by byte, because a stream's
+  /// buffer would keep the secret until the program ends.
   private static func secretLine() -> String? {
     var line: [UInt8] = []
     while true {

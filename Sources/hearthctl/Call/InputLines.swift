@@ -1,19 +1,19 @@
 import Glibc
 import HearthControl
 
-/// The lines of a file, or of standard input, however many there are.
+/// The lines of a file or of standard input, in any number.
 struct InputLines {
-  /// Longer than any line that the daemon takes.
+  /// Longer than any line that the daemon accepts.
   private static let limit = 256 << 20
 
-  /// The number of the line that was read last, counted from 1.
+  /// The number of the last line read, counted from 1.
   private(set) var number = 0
   private let name: String
   private let descriptor: Int32
   private var framer = LineFramer(limit: Self.limit)
   private var isAtEnd = false
 
-  /// `-` is standard input.
+  /// `-` means standard input.
   init(_ file: String) throws {
     name = file == "-" ? "Standard input" : file
     descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
@@ -28,7 +28,7 @@ struct InputLines {
     if descriptor != STDIN_FILENO { Glibc.close(descriptor) }
   }
 
-  /// The next line, without its end; nil at the end of the file.
+  /// The next line without its end; `nil` at the end of the file.
   mutating func next() throws -> [UInt8]? {
     while true {
       var line: [UInt8]?
@@ -55,7 +55,7 @@ struct InputLines {
     if count < 0, errno == EINTR { return }
     guard count >= 0 else { throw failure }
     isAtEnd = count == 0
-    // The last line may lack its end.
+    // The last line may lack its newline.
     framer.push(isAtEnd ? (framer.isInsideLine ? [UInt8(ascii: "\n")] : []) : Array(chunk[..<count]))
   }
 

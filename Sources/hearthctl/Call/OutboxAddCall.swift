@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// What `outbox add` is asked for, as it is written on the command line.
+/// The arguments of `outbox add`.
 struct OutboxAddCall: PlainCall {
   let content: RequestContent
   let lane: String?

@@ -1,6 +1,6 @@
-/// A verb with what is given to it, whoever has read that: `PlainLine` or ArgumentParser.
+/// A verb with its arguments, parsed by `PlainLine` or ArgumentParser.
 protocol PlainCall: Hashable {
-  /// Throws what is wrong with the values.
+  /// Throws an error if a value is not allowed.
   func validate() throws
 
   func run() throws

@@ -1,18 +1,18 @@
-/// A command line in its plain spelling: a verb, its arguments, and long options with their values as words of their own,
+/// A command line in its plain spelling: a verb, its arguments, and long options with their values as separate words,
 /// each at most once.
 ///
-/// The calls that scripts make in loops are read from it, for ArgumentParser takes several times as long as the call
-/// itself. Whatever is spelled otherwise, is wrong or asks for help is left to ArgumentParser; what is read here, that
-/// would read the same.
+/// It is for calls that scripts make in loops, because ArgumentParser takes several times as long as the call itself.
+/// Lines that are spelled otherwise, are wrong or ask for help are left to ArgumentParser, and it would read every
+/// plain line in the same way.
 struct PlainLine {
-  /// Not plain, or wrong.
+  /// The line is not plain, or it is wrong.
   private struct NotPlain: Error {}
 
   private var arguments: [String] = []
   private var flags: [String] = []
   private var options: [(name: String, value: String)] = []
 
-  /// It is nil if ArgumentParser is to read the line.
+  /// The call; `nil` if ArgumentParser must read the line.
   static func call(_ line: ArraySlice<String>) -> (any PlainCall)? {
     let verb = line.dropFirst()
     guard let call = try? read(line.first, verb), (try? call.validate()) != nil else { return nil }
@@ -95,7 +95,8 @@ struct PlainLine {
     }
   }
 
-  /// `flags`, `options`: those of the verb, beside those of every verb. `arguments`: how many there may be.
+  /// `flags` and `options` are those of the verb, in addition to those of every verb. `count` is the allowed number of
+  /// arguments.
   private init(
     _ words: ArraySlice<String>, flags: [String], options: [String], arguments count: ClosedRange<Int>
   ) throws {
@@ -116,12 +117,12 @@ struct PlainLine {
     guard count.contains(arguments.count) else { throw NotPlain() }
   }
 
-  /// `-` alone is a value: standard input.
+  /// A single `-` is a value: standard input.
   private static func isOption(_ word: String) -> Bool { word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 }
 
   private func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }
 
-  /// It is nil if the option is not given.
+  /// The value; `nil` if the option is not given.
   private func value(_ option: String) throws -> String? {
     let values = values(option)
     guard values.count <= 1 else { throw NotPlain() }

@@ -1,21 +1,21 @@
 import Glibc
 import HearthCore
 
-/// The body of a request, which is read piece by piece, and again from its beginning where the API asks for that.
+/// The body of a request, read piece by piece, and again from the beginning if the API asks for that.
 final class RequestBody {
   private enum Source {
-    /// All of it.
+    /// The whole body.
     case bytes([UInt8])
-    /// So many bytes of a file, from this place on.
+    /// `count` bytes of a file, from `start` on.
     case file(start: off_t, count: Int)
-    /// Something that can be read once: how it begins, and what it is called.
+    /// A source that can be read only once: its beginning, and its name for messages.
     case stream(beginning: [UInt8], name: String)
   }
 
-  /// How much of what can be read once is kept, in bytes, so that it can be sent again; what is no longer than that is sent
-  /// with its length, which some servers insist on (RFC 9110, section 15.5.12).
+  /// How much of a stream is kept, in bytes, so that it can be sent again. A body no longer than this is sent with its
+  /// length, which some servers require (RFC 9110, section 15.5.12).
   static let keptBeginning = 1 << 20
-  /// In bytes.
+  /// The size of a piece, in bytes.
   private static let pieceSize = 64 << 10
 
   private let source: Source
@@ -25,7 +25,7 @@ final class RequestBody {
 
   init(_ bytes: [UInt8]) { (source, descriptor) = (.bytes(bytes), -1) }
 
-  /// Opens a file, or standard input, `-`.
+  /// Opens a file, or standard input for `-`.
   init(path: String) throws {
     let isInput = path == "-"
     descriptor = isInput ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
@@ -33,7 +33,7 @@ final class RequestBody {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Self.unreadable(name) }
     let start = lseek(descriptor, 0, SEEK_CUR)
-    // A file of the kernel's own has no length before it is read.
+    // A file of the kernel, such as one in /proc, reports no length.
     if status.st_mode & S_IFMT == S_IFREG, start >= 0, status.st_size > start {
       source = .file(start: start, count: Int(status.st_size - start))
       return
@@ -63,7 +63,7 @@ final class RequestBody {
     }
   }
 
-  /// For a request that takes no pieces.
+  /// The whole body, for a request that is not streamed.
   func whole() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
@@ -73,7 +73,7 @@ final class RequestBody {
     }
   }
 
-  /// The piece that begins there; empty if the body ends.
+  /// The piece that begins at `offset`; empty at the end of the body.
   func piece(at offset: Int) throws -> [UInt8] {
     switch source {
     case .bytes(let bytes): return Array(bytes.dropFirst(offset).prefix(Self.pieceSize))
@@ -85,7 +85,7 @@ final class RequestBody {
       }
       return piece
     case .stream(let beginning, let name):
-      // Once more is read than is kept, there is no use in beginning again.
+      // Once more has been read than is kept, the body cannot be sent again.
       if offset < beginning.count, streamed == beginning.count {
         return Array(beginning.dropFirst(offset).prefix(Self.pieceSize))
       }
@@ -117,7 +117,7 @@ final class RequestBody {
     return piece
   }
 
-  /// Some bytes; none at the end.
+  /// Reads some bytes; none at the end.
   private static func read(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: pieceSize)
     while true {

@@ -32,19 +32,19 @@ struct RequestOptions: ParsableArguments {
   }
 }
 
-/// The request that a verb sends or queues, as it is written on the command line.
+/// The request of a verb that sends or queues one, from the command line.
 struct RequestContent: Hashable {
-  /// They are read in any case, though the protocol tells cases apart (RFC 9110, section 9.1).
+  /// Accepted in any case, though the protocol distinguishes cases (RFC 9110, section 9.1).
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-  /// It is nil for the default one.
+  /// The account; `nil` for the default one.
   let account: String?
   let method: String
   let url: String
   let data: String?
   let header: [String]
 
-  /// `words`: the account, which may be left out, method and URL.
+  /// `words` are the account, which may be missing, the method and the URL.
   init(_ words: [String], account: String?, data: String?, header: [String]) {
     let method = words[words.count - 2]
     let upper = method.uppercased()
@@ -54,7 +54,7 @@ struct RequestContent: Hashable {
   }
 
   func validate() throws {
-    // An account and a method alone would be taken for a method and a URL.
+    // An account and a method without a URL would be taken for a method and a URL.
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing, or is not one that begins with https://: \(url.shown())")
     }
@@ -74,8 +74,8 @@ struct RequestContent: Hashable {
     }
   }
 
-  /// Those in a file, one a line, so that no secret stands in the command line; empty lines count for nothing. What is in
-  /// it is not shown.
+  /// The headers in a file, one on each line, so that no secret appears on the command line. Empty lines are ignored.
+  /// Errors do not show the content.
   private func headers(in file: String) throws -> [APIRequest.Header] {
     let bytes = file == "-" ? try Input.all() : try Input.file(file)
     let place = file == "-" ? "standard input" : file
@@ -90,7 +90,7 @@ struct RequestContent: Hashable {
     }
   }
 
-  /// It is nil if there is none.
+  /// The body to stream; `nil` if there is none.
   func streamedBody() throws -> RequestBody? {
     guard let data else { return nil }
     if data == "-" || data.hasPrefix("@") { return try RequestBody(path: data == "-" ? "-" : String(data.dropFirst())) }
@@ -106,7 +106,7 @@ struct RequestContent: Hashable {
 }
 
 extension APIRequest.Header {
-  /// Written as `Name: value`; nil if it is not.
+  /// Parses `Name: value`. Fails for any other text.
   fileprivate init?(line: String) {
     guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
     self.init(name: String(line[..<colon]), value: line[line.index(after: colon)...].trimmingBlanks())
@@ -114,7 +114,7 @@ extension APIRequest.Header {
 }
 
 extension StringProtocol {
-  /// Without white space at both ends.
+  /// The text without white space at both ends.
   func trimmingBlanks() -> String {
     let tail = drop { $0.isWhitespace }
     guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }

@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A request that is under way, whose bodies go in pieces: neither has to fit into memory. The body is sent while the answer
-/// is waited for and read, since an API may begin to answer before it has all of it.
+/// A request in progress with streamed bodies, which need not fit into memory. The body is sent while the answer is
+/// read, because an API may begin to answer before it has the whole body.
 struct StreamedRequest {
   private let stream: String
   private let body: RequestBody?
@@ -31,7 +31,7 @@ struct StreamedRequest {
     }
   }
 
-  /// The next piece of the answer's body; nil at its end.
+  /// The next piece of the answer's body; `nil` at its end.
   mutating func piece(over daemon: inout ControlClient) throws -> [UInt8]? {
     let answer = try next(over: &daemon)
     return answer.isEnd ? nil : answer.data
@@ -46,7 +46,7 @@ struct StreamedRequest {
       case .first(let answer):
         if !answer.isEnd { reading = try daemon.begin(ReadStream(stream)) }
         guard let next = answer.next else { return answer }
-        // What is being written is answered the same.
+        // A write in progress gets the same answer.
         if writing == nil { try write(from: next, over: &daemon) }
       }
     }

@@ -1,11 +1,11 @@
 import Glibc
 import HearthCore
 
-/// Another program, run for what it prints. Its errors are not shown.
+/// Another program, run for its output. Its error output is not shown.
 struct Subprogram {
   let path: String
 
-  /// The first of these folders that has it; nil if none has.
+  /// The first of these folders that contains the program; `nil` if none does.
   static func find(_ name: String, in folders: some Sequence<String>) -> Subprogram? {
     folders.lazy.map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
       .map(Subprogram.init)
@@ -14,8 +14,8 @@ struct Subprogram {
   /// The folders of `$PATH`.
   static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
 
-  /// `input` is what it reads, no more than a pipe holds (64 KiB, pipe(7)). Throws if it cannot be run, or has not ended
-  /// within this time; then it is killed.
+  /// Runs the program and returns its output. `input` may have at most 64 KiB, the size of a pipe (pipe(7)). Throws if
+  /// the program cannot be run, or has not ended within this time; then it is killed.
   func output(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
   ) throws(CommandFailure) -> [UInt8] {
@@ -52,7 +52,7 @@ struct Subprogram {
     return output
   }
 
-  /// It is nil if it has not ended until then.
+  /// Reads all output; `nil` if it has not ended by the deadline.
   private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

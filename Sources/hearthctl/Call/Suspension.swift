@@ -1,18 +1,18 @@
 import Glibc
 import Synchronization
 
-/// Whether this process has been asked to stop until it is continued: Ctrl-Z, where it draws on the whole terminal.
+/// Whether this process, which draws on the whole terminal, has been asked to stop with Ctrl-Z.
 enum Suspension {
   private static let isAsked = Atomic(false)
 
-  /// From here on the signal stops the program only where it says so.
+  /// From here on the signal is only recorded; the program stops where it checks for it.
   static func watch() {
     Glibc.signal(SIGTSTP) { _ in Suspension.isAsked.store(true, ordering: .relaxed) }
   }
 
   static var hasCome: Bool { isAsked.load(ordering: .relaxed) }
 
-  /// Stops as the signal would have done; returns once the process is continued, or at once where there is no shell that
+  /// Stops as the signal would have done. Returns once the process is continued, or at once if there is no shell that
   /// could continue it.
   static func stop() {
     isAsked.store(false, ordering: .relaxed)

@@ -1,11 +1,11 @@
 import Glibc
 
-/// While something is typed, the terminal has other settings: a signal that ends the program gives it its own back first.
+/// Restores the terminal's settings before a signal ends the program, because they are changed during typing.
 enum TerminalGuard {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-  /// The settings of the terminal as it was. They are set before the handler is, and read by it alone.
+  /// The terminal's original settings. They are set before the handler, and only the handler reads them.
   nonisolated(unsafe) private static var saved = termios()
-  /// The handlers before these.
+  /// The previous handlers.
   nonisolated(unsafe) private static var former: [sigaction] = []
 
   static func begin(_ settings: termios) {

@@ -3,20 +3,20 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// What `token` is asked for.
+/// The arguments of `token`.
 struct TokenCall: PlainCall {
   /// How headers are printed.
   enum Headers: String, CaseIterable, ExpressibleByArgument { case json }
 
-  /// It is nil for the default one.
+  /// The account; `nil` for the default one.
   let account: String?
-  /// In seconds.
+  /// The minimum validity, in seconds.
   let minValid: Int?
   let header: Bool
   let headers: Headers?
-  /// Where it is to be sent; nil: whoever asked sees to that.
+  /// Where the token will be sent; `nil` leaves that to the caller.
   let url: String?
-  /// In seconds, how long to wait for a session that is locked or signed out; nil: not at all.
+  /// How long to wait for a locked or signed-out session, in seconds; `nil` means not at all.
   var wait: Int?
   let daemon: DaemonChoice
 
@@ -46,7 +46,7 @@ struct TokenCall: PlainCall {
     }
   }
 
-  /// Waits until somebody has signed in or unlocked the account, for as long as `limit`.
+  /// Waits up to `limit` until somebody has signed in to the account or unlocked it.
   private func waiting(
     for call: GetToken, _ limit: Duration, _ client: inout ControlClient
   ) throws -> Reply<GivenToken> {

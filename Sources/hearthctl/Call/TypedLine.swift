@@ -1,17 +1,17 @@
 import Glibc
 
-/// A line that a person types or pastes at the terminal on standard input, however long it is.
+/// A line of any length that a person types or pastes at the terminal on standard input.
 ///
-/// The kernel's own line editing keeps 4,095 bytes of a line and drops the others without a word (termios(3), "Canonical
-/// and noncanonical mode"). So the terminal is told to pass everything on, and what a person expects while typing is done
-/// here: the echo, and the keys that erase a letter, a word or the line.
+/// The kernel's own line editing keeps 4,095 bytes of a line and silently drops the rest (termios(3), "Canonical and
+/// noncanonical mode"). So the terminal passes everything on, and this type does the editing: the echo, and the keys
+/// that erase a letter, a word or the line.
 struct TypedLine {
-  /// How many bytes of a line the kernel keeps when it edits lines itself.
+  /// How many bytes of a line the kernel keeps in its own line editing.
   static let kernelLimit = 4095
-  /// No address, password or token is this long, in bytes.
+  /// In bytes; no address, password or token is this long.
   private static let limit = 1 << 20
 
-  /// The terminal's settings before.
+  /// The terminal's original settings.
   let before: termios
   private let isEchoed: Bool
   private var bytes: [UInt8] = []
@@ -19,7 +19,8 @@ struct TypedLine {
 
   private enum Step { case going, line, end }
 
-  /// Returns nil if standard input is no terminal, or if this program runs in the background and must leave it alone.
+  /// Returns `nil` if standard input is not a terminal, or if this program runs in the background and must leave it
+  /// alone.
   init?(echo: Bool) {
     var settings = termios()
     guard Self.isForeground, tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
@@ -30,7 +31,7 @@ struct TypedLine {
   /// Whether nothing has been typed since the last line.
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// The terminal passes everything on. `dropsEarlier`: what was typed before is no answer.
+  /// Makes the terminal pass everything on. `dropsEarlier` discards what was typed before.
   func begin(dropsEarlier: Bool) {
     var settings = before
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
@@ -41,13 +42,13 @@ struct TypedLine {
     tcsetattr(STDIN_FILENO, dropsEarlier ? TCSAFLUSH : TCSANOW, &settings)
   }
 
-  /// The terminal is as before.
+  /// Restores the terminal.
   func end(dropsEarlier: Bool) {
     var before = before
     tcsetattr(STDIN_FILENO, dropsEarlier ? TCSAFLUSH : TCSANOW, &before)
   }
 
-  /// Waits for a line, and returns it without its end. Returns nil at the terminal's end.
+  /// Waits for a line, and returns it without its end. Returns `nil` at the terminal's end.
   mutating func next() throws(CommandFailure) -> String? {
     while true {
       switch read() {
@@ -58,10 +59,11 @@ struct TypedLine {
     }
   }
 
-  /// Returns the line that has been typed already, or nil if there is none or it is empty. The part of a line stays.
+  /// Returns the line that has already been typed, or `nil` if there is none or it is empty. An unfinished line is
+  /// kept.
   mutating func waiting() throws(CommandFailure) -> String? {
     guard Self.isForeground else { return nil }
-    // A shell that has continued this program may have given the terminal its own settings.
+    // A shell that has continued this program may have restored its own settings.
     begin(dropsEarlier: false)
     var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     while poll(&input, 1, 0) == 1, input.revents & Int16(POLLIN) != 0 {
@@ -76,7 +78,7 @@ struct TypedLine {
     return nil
   }
 
-  /// A terminal that does not control this process has no foreground, and everybody may use it.
+  /// A terminal that does not control this process has no foreground group, and everyone may use it.
   private static var isForeground: Bool {
     let group = tcgetpgrp(STDIN_FILENO)
     return group < 0 || group == getpgrp()
@@ -90,12 +92,12 @@ struct TypedLine {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads one byte, so that nothing of the next line is taken.
+  /// Reads a single byte, so that nothing of the next line is consumed.
   private mutating func read() -> Step {
     var byte: UInt8 = 0
     let count = Glibc.read(STDIN_FILENO, &byte, 1)
     if count < 0, errno == EINTR { return .going }
-    // A line that the terminal's end has cut is none.
+    // An unfinished line at the terminal's end does not count.
     guard count == 1 else { return .end }
     return take(byte)
   }
@@ -118,7 +120,7 @@ struct TypedLine {
     return .going
   }
 
-  /// A key of the terminal; a NUL, which no key sends, where it is switched off.
+  /// A key of the terminal, or NUL, which no key sends, if it is disabled.
   private func key(_ index: Int32) -> UInt8 {
     var control = before.c_cc
     return withUnsafeBytes(of: &control) { $0[Int(index)] }
@@ -126,14 +128,14 @@ struct TypedLine {
 
   private mutating func eraseLetter() {
     var last = bytes.popLast()
-    // The other bytes of a letter in UTF-8.
+    // Remove the other bytes of a UTF-8 character too.
     while let byte = last, byte & 0xC0 == 0x80 { last = bytes.popLast() }
     if let last, last >= 0x20 { echo("\u{8} \u{8}") }
   }
 
   private func echo(_ text: String) { echo(Array(text.utf8)) }
 
-  /// Shows it on the terminal that messages go to, or on this one if they go elsewhere.
+  /// Shows text on the terminal for messages, or on this one if messages go elsewhere.
   private func echo(_ shown: [UInt8]) {
     guard isEchoed else { return }
     _ = WholeFile.write(shown, to: isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : STDIN_FILENO)

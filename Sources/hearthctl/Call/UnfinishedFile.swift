@@ -1,14 +1,14 @@
 import Glibc
 
-/// The one file that is being made: a signal that ends the program removes it first.
+/// The file being written: a signal that ends the program removes it first.
 enum UnfinishedFile {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
-  /// Set before the handler is, and read by it alone.
+  /// Set before the handler, and read only by the handler.
   nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
 
-  /// mkstemp(3).
+  /// Creates the file (mkstemp(3)).
   static func make(_ template: inout [CChar]) -> Int32 {
-    // Between the file and the name by which it is removed no signal may come.
+    // No signal may come between creating the file and recording its name.
     var (blocked, before) = (sigset_t(), sigset_t())
     sigemptyset(&blocked)
     for number in signals { sigaddset(&blocked, number) }
@@ -18,7 +18,7 @@ enum UnfinishedFile {
     guard descriptor >= 0 else { return descriptor }
     path = strdup(template)
     for number in signals {
-      // What the caller's parent has it ignore, it ignores, as under nohup(1).
+      // Keep ignoring signals that the parent process ignores, as under nohup(1).
       let former = signal(number) { number in
         if let path = UnfinishedFile.path { unlink(path) }
         signal(number, SIG_DFL)
@@ -31,7 +31,7 @@ enum UnfinishedFile {
     return descriptor
   }
 
-  /// It is in its place, or removed.
+  /// The file has been moved into place or removed.
   static func end() {
     for number in signals { signal(number, SIG_DFL) }
     free(path)

@@ -1,8 +1,9 @@
 import HearthControl
 import HearthCore
 
-/// What Bazel and others ask of a credential helper (https://github.com/EngFlow/credential-helper-spec). They show what the
-/// helper writes to standard error, and fail if it exits with anything but 0. An answer without headers is no failure.
+/// The request of Bazel and similar programs to a credential helper
+/// (https://github.com/EngFlow/credential-helper-spec). They show the helper's standard error, and fail unless it exits
+/// with 0. An answer without headers is no failure.
 struct CredentialBazelCall: HelperCall {
   let source: CredentialChoice
   let operation: String
@@ -17,7 +18,7 @@ struct CredentialBazelCall: HelperCall {
     var answer: JSONObject = ["headers": [:]]
     if let bearer = try source.token(for: [url])?.bearer {
       answer["headers"] = ["Authorization": [.string(bearer.headerValue)]]
-      // Without it, Bazel keeps the headers for half an hour.
+      // Without an expiry, Bazel keeps the headers for half an hour.
       if let expiresAt = bearer.expiresAt { answer["expires"] = .string(expiresAt.description) }
     }
     Output(isJSON: true).line(JSON.object(answer).description)

@@ -2,18 +2,19 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Where the helpers of other programs get their tokens: the daemon gives a token only for the account's `api_origins`.
+/// Chooses the account for a helper. The daemon gives out a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// If it is nil, the account that is chosen for the server, else the first one that has it among its `api_origins` and
-  /// has a token.
+  /// The account; if it is `nil`, the account that is chosen for the server, else the first one that has the server in
+  /// its `api_origins` and has a token.
   let account: String?
   let daemon: DaemonChoice
 
-  /// What an account says when it is asked for a token. It is nil if the token may not be sent there.
+  /// An account's answer to a request for a token; `nil` if its token may not be sent there.
   typealias Answer = Result<GivenToken, RPCError>
 
-  /// Returns a token for the first of these URLs that an account's `api_origins` has, or nil if no account has one. An
-  /// account that is locked or signed out keeps no other one from answering. Throws if only such accounts have the server.
+  /// Returns a token for the first of these URLs that is in an account's `api_origins`, or `nil` if there is none. A
+  /// locked or signed-out account does not prevent another from answering. Throws if all accounts with the server are
+  /// locked or signed out.
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
@@ -38,8 +39,8 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// The one of several accounts that the environment or the configuration chooses for this URL. If it has the server, no
-  /// other account answers, so that nobody works as the wrong user while it is locked.
+  /// The account that the environment or the configuration chooses for this URL among several. If it has the server, no
+  /// other account answers, so that nobody acts as the wrong user while it is locked.
   static func chosen(
     among accounts: [AccountName], for url: String?, _ client: inout ControlClient
   ) throws -> AccountName? {
@@ -52,7 +53,7 @@ struct CredentialChoice: Hashable {
     }
   }
 
-  /// `names`: the answer also says what names the token's user has.
+  /// With `names`, the answer also contains the names of the token's user.
   static func ask(
     _ account: AccountName, _ urls: [String], names: Bool = false, _ client: inout ControlClient
   ) throws(ControlClient.Failure) -> Answer? {
@@ -68,7 +69,7 @@ struct CredentialChoice: Hashable {
 }
 
 extension HTTPURL {
-  /// The root of a host, with its port where it has one; nil if `host` is anything else.
+  /// The root URL of a host, with its port if it has one; `nil` if `host` is anything else.
   static func root(_ scheme: String, _ host: String) -> HTTPURL? {
     (try? HTTPURL("\(scheme)://\(host)/")).flatMap { $0.target == "/" ? $0 : nil }
   }

@@ -1,13 +1,14 @@
 import HearthControl
 import HearthCore
 
-/// What docker asks of its credential helper (docker-credential-helpers). docker reads a failure from standard output, in
-/// words that it knows where there are such. Some programs show standard error instead, so it is said there, too.
+/// docker's request to its credential helper (docker-credential-helpers). docker reads failures from standard output
+/// and recognizes some phrases. Some programs show standard error instead, so failures are printed there too.
 struct CredentialDockerCall: HelperCall {
   static let username = "oauth2accesstoken"
-  /// What the programs take for "there is none", and then go on without (docker-credential-helpers, "errors").
+  /// The phrase for "no credentials", after which the programs continue without any (docker-credential-helpers,
+  /// "errors").
   private static let none = "credentials not found in native keychain"
-  /// What they take for a question that names no server.
+  /// The phrase for a request without a server.
   private static let noServer = "no credentials server URL"
 
   let source: CredentialChoice
@@ -48,7 +49,7 @@ struct CredentialDockerCall: HelperCall {
 
   private var output: Output { Output(isJSON: true) }
 
-  /// Docker names a registry by its host; on this machine it may be asked without TLS.
+  /// The URLs for a registry, which docker names by its host; on this machine it may have no TLS.
   static func urls(of server: String) -> [String] {
     let urls = server.contains("://") ? [try? HTTPURL(server)] : ["https", "http"].map { HTTPURL.root($0, server) }
     return urls.compactMap { $0?.description }

@@ -1,14 +1,14 @@
 import HearthControl
 import HearthCore
 
-/// What git asks of its credential helper (gitcredentials(7)). git reads standard output and shows standard error; it goes
-/// on to its next helper unless it reads `quit=1`.
+/// git's request to its credential helper (gitcredentials(7)). git reads standard output, shows standard error, and
+/// goes on to its next helper unless it reads `quit=1`.
 struct CredentialGitCall: HelperCall {
-  /// The names that git hosts document for any token: they say nothing of who it belongs to.
+  /// User names that git hosts document for any token; they do not identify its owner.
   private static let anybody = ["oauth2", "x-access-token", "x-token-auth"]
 
   let source: CredentialChoice
-  /// If it is nil, the account's `username`, or the name that GitLab documents.
+  /// The user name; if it is `nil`, the account's `username`, or the name that GitLab documents.
   let username: String?
   let bearer: Bool
   let operation: String
@@ -16,7 +16,7 @@ struct CredentialGitCall: HelperCall {
   func validate() {}
 
   func answer() throws {
-    // Hearth keeps the tokens itself, and a server's 401 may mean anything: only what APIs say counts.
+    // Hearth keeps the tokens itself, and a server's 401 may mean anything: only reports by APIs count.
     guard operation == "get" else { return }
     let asked = GitCredential(String(decoding: try Input.all(), as: UTF8.self))
     guard let url = asked.url else { return }
@@ -27,7 +27,7 @@ struct CredentialGitCall: HelperCall {
       let name = username ?? found.username ?? Self.anybody[0]
       Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))
     } catch let refusal as NamedCredential.Refusal {
-      // The server and the user are ours: git is not to ask the person for a password instead.
+      // The server and the user are known to Hearth, so git must not ask for a password instead.
       if refusal.isFinal { Output(isJSON: false).line("quit=1") }
       throw refusal.error
     }

@@ -1,13 +1,13 @@
 import HearthControl
 import HearthCore
 
-/// What Google's client libraries ask of an executable that has the token of another provider, which they exchange for one
-/// of Google's (https://google.aip.dev/auth/4117). They read a failure from standard output, as JSON, and only from a
-/// program that exits with 0. Some mix standard error into it, so nothing is said there.
+/// The request of Google's client libraries to an executable that provides another provider's token, which they
+/// exchange for one of Google's (https://google.aip.dev/auth/4117). They read failures from standard output, as JSON,
+/// and only from a program that exits with 0. Some also parse standard error, so nothing is printed there.
 struct CredentialGoogleCall: HelperCall {
-  /// Where the libraries exchange the token by default. They do not say which address they use.
+  /// Where the libraries exchange the token by default. They do not pass the address they use.
   static let url = "https://sts.googleapis.com/v1/token"
-  /// The types of OpenID Connect. What else there is, is SAML.
+  /// The types for OpenID Connect; the others are for SAML.
   private static let tokenTypes = ["urn:ietf:params:oauth:token-type:id_token", "urn:ietf:params:oauth:token-type:jwt"]
 
   let source: CredentialChoice
@@ -36,7 +36,7 @@ struct CredentialGoogleCall: HelperCall {
         .failed, "No account has the origin of \(url) among its api_origins; the token goes nowhere else.")
     }
     let token = given.bearer.token.secret.reveal()
-    // Google would refuse an opaque one, which is more than it may know.
+    // Google would refuse an opaque token, and should not even see it.
     guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
       throw CommandFailure(
         .failed, "The token of \(given.account) is no JWT, and Google takes no other: set bearer = \"id_token\".")

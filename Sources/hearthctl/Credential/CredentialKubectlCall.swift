@@ -1,18 +1,18 @@
 import HearthControl
 import HearthCore
 
-/// What kubectl asks of its credential plugin. kubectl shows what the plugin writes to standard error, and fails if it exits
-/// with anything but 0 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
+/// kubectl's request to its credential plugin. kubectl shows the plugin's standard error, and fails unless it exits
+/// with 0 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 struct CredentialKubectlCall: HelperCall {
   let source: CredentialChoice
-  /// The cluster, for a client that does not say it.
+  /// The cluster, if the client does not name it.
   let url: String?
 
   func validate() {}
 
   func answer() throws {
     let asked = try ExecCredential(variable("KUBERNETES_EXEC_INFO"))
-    // What the client says counts: it sends the token there.
+    // The client's own answer wins, because that is where it sends the token.
     guard let server = asked.server ?? url else {
       throw CommandFailure(
         .usage,

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Where the helpers of other programs have their tokens from.
+/// The options that select the account and the daemon for a helper.
 struct CredentialSource: ParsableArguments {
   @OptionGroup var daemonOptions: DaemonOptions
 

@@ -1,9 +1,9 @@
 import HearthControl
 import HearthCore
 
-/// What terraform and tofu ask of a credentials helper
-/// (https://developer.hashicorp.com/terraform/internals/credentials-helpers). They show what the helper writes to standard
-/// error, and fail if it exits with anything but 0. An empty object means that there is no token for the host.
+/// The request of terraform and tofu to a credentials helper
+/// (https://developer.hashicorp.com/terraform/internals/credentials-helpers). They show the helper's standard error,
+/// and fail unless it exits with 0. An empty object means that there is no token for the host.
 struct CredentialTerraformCall: HelperCall {
   let source: CredentialChoice
   let operation: String

@@ -1,17 +1,17 @@
 import HearthControl
 import HearthCore
 
-/// What kubectl and other clients of Kubernetes ask of a credential plugin, and the answer (client.authentication.k8s.io,
-/// "ExecCredential").
+/// The request of kubectl and other Kubernetes clients to a credential plugin, and the answer
+/// (client.authentication.k8s.io, "ExecCredential").
 struct ExecCredential {
   private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
 
   let version: String
-  /// The URL of the cluster; nil if the client was not told to say it.
+  /// The URL of the cluster; `nil` if the client is not configured to pass it.
   let server: String?
 
-  /// Reads `KUBERNETES_EXEC_INFO`, which a person who tries the plugin out has not set. Throws a sentence where it is no
-  /// ExecCredential, or of a version that is not known.
+  /// Reads `KUBERNETES_EXEC_INFO`, which is unset if a person tries the plugin out. Throws if it is not an
+  /// ExecCredential or has an unknown version.
   init(_ info: String?) throws {
     guard let info else {
       (version, server) = (Self.versions[0], nil)

@@ -1,13 +1,13 @@
 import HearthControl
 import HearthCore
 
-/// What git asks of a credential helper, and the answer (git-credential(1), "INPUT/OUTPUT FORMAT").
+/// git's request to a credential helper, and the answer (git-credential(1), "INPUT/OUTPUT FORMAT").
 struct GitCredential {
   private var attributes: [String: String] = [:]
-  /// Git understands `authtype` (since 2.46).
+  /// Whether git understands `authtype` (since 2.46).
   private(set) var takesBearer = false
 
-  /// Lines of `key=value` up to an empty one; what else there is, is nothing to a helper.
+  /// Reads lines of `key=value` up to an empty one; unknown keys are ignored.
   init(_ text: String) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       guard !line.isEmpty else { break }
@@ -18,7 +18,7 @@ struct GitCredential {
     }
   }
 
-  /// The URL of the server; nil if it is asked for in another way than over HTTP, or by what is no host.
+  /// The URL of the server; `nil` if the request is not for HTTP, or the host is not valid.
   var url: String? {
     guard let scheme = attributes["protocol"], ["http", "https"].contains(scheme), let host = attributes["host"] else {
       return nil
@@ -26,14 +26,14 @@ struct GitCredential {
     return HTTPURL.root(scheme, host)?.description
   }
 
-  /// Without a slash at its beginning. Git tells it if `credential.useHttpPath` is set.
+  /// The path, without a slash at the beginning. git sends it if `credential.useHttpPath` is set.
   var path: String { attributes["path"] ?? "" }
 
-  /// The user that the password is to be for. It is nil if any user will do.
+  /// The user that the password is for; `nil` if any user will do.
   var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// Basic, as git hosts take a token: in place of the password, under the name that git was told or `user`. With
-  /// `asBearer` as a bearer token (RFC 6750), which other helpers are told not to keep.
+  /// Basic authentication with the token as the password, as git hosts accept it, and with the user name that git was
+  /// given, or `user`. With `asBearer`, a bearer token (RFC 6750), marked so that other helpers do not store it.
   func answer(_ bearer: Bearer, user: String, asBearer: Bool) -> String {
     let token = bearer.token.secret.reveal()
     var lines =

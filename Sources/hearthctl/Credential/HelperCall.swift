@@ -2,19 +2,19 @@ import ArgumentParser
 import HearthClient
 import HearthControl
 
-/// A helper that another program runs. That program reads a failure in one place and in one form only, so each helper says
-/// it there, as the document of its protocol has it.
+/// A helper that another program runs. Each such program reads failures in one place and one form, so each helper
+/// reports them in the way that its protocol defines.
 protocol HelperCall: PlainCall {
   /// Prints the answer.
   func answer() throws
 
-  /// Says a failure where the program reads it. Returns what is left for standard error and the exit status, or nil if the
-  /// protocol reads a failure only from a program that exits with 0.
+  /// Reports a failure where the program reads it. Returns what remains for standard error and the exit status, or
+  /// `nil` if the protocol accepts failures only from a program that exits with 0.
   func say(_ failure: CommandFailure) -> CommandFailure?
 }
 
 extension HelperCall {
-  /// Most programs show what a helper writes to standard error, and look only at its exit status.
+  /// Most programs show a helper's standard error and check only its exit status.
   func say(_ failure: CommandFailure) -> CommandFailure? { failure }
 
   func run() throws {
@@ -28,7 +28,7 @@ extension HelperCall {
 }
 
 extension CommandFailure {
-  /// Returns nil for an error that only the command line's parser can put in words.
+  /// Returns `nil` for errors that only the command line parser can describe.
   fileprivate init?(of error: any Error) {
     switch error {
     case let error as CommandFailure: self = error

@@ -2,7 +2,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The token for a caller that may say whose it has to be: git passes on the user of a URL, or of `credential.username`.
+/// A token for a caller that may name its user: git passes the user from a URL or from `credential.username`.
 struct NamedCredential {
   let token: GivenToken
   /// The account's `username`, if the configuration has one.
@@ -11,24 +11,24 @@ struct NamedCredential {
   /// Why there is no token.
   struct Refusal: Error {
     let error: RPCError
-    /// Whether the caller certainly asks for the account that refused, so that no other account may answer.
+    /// Whether the caller certainly means this account, so that no other account may answer.
     let isFinal: Bool
   }
 
-  /// Returns nil if no account has the server and the user. If `user` is nil, any user will do.
-  /// `page`: the URL with the path that git asks for, if it tells one.
+  /// Returns `nil` if no account has the server and the user. If `user` is `nil`, any user will do. `page` is the URL
+  /// with the path, if git passes one.
   init?(_ choice: CredentialChoice, for url: String, page: String, user: String?) throws {
     var client = try choice.daemon.connect()
     let sessions = try client.call(ListSessions()).value.sessions
     let chosen = try AccountName.asked(choice.account)
     var accounts = chosen.map { [$0] } ?? sessions.map(\.account)
-    // The user that git names says more than the place does.
+    // The user that git names counts more than the directory.
     let first = user == nil ? try CredentialChoice.chosen(among: accounts, for: page, &client) : nil
     if let first { accounts = [first] + accounts.filter { $0 != first } }
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: Refusal?
     var others: [GivenToken?] = []
-    // An account that has the name comes before those that are asked for theirs.
+    // First the accounts with a matching `username`, then those that must be asked for their names.
     for account in accounts.filter(named.contains) + accounts.filter({ !named.contains($0) }) {
       let hasName = named.contains(account)
       switch try CredentialChoice.ask(account, [url], names: !hasName, &client) {
@@ -44,8 +44,8 @@ struct NamedCredential {
       case nil: break
       }
     }
-    // The name may be one that Hearth does not know: of an account that the person has chosen, or of the only account with
-    // the server if that has no name at all. It is never given to one account if it is another's.
+    // Hearth may not know the name. Accept it for an account that the person has chosen, or for the only account with
+    // the server if that has no name at all, but never if the name belongs to another account.
     if named.isEmpty, others.count == 1, let token = others[0], chosen != nil || token.names?.isEmpty != false {
       self.init(token, of: token.account, sessions)
       return
@@ -78,7 +78,7 @@ extension GivenToken {
 }
 
 private enum UserName {
-  /// People write mail addresses in any case.
+  /// People write email addresses in any case.
   static func isSame(_ one: String, _ other: String) -> Bool {
     one == other || one.contains("@") && one.lowercased() == other.lowercased()
   }

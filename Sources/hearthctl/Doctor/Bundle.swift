@@ -3,14 +3,14 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// What somebody who helps needs to know, as one file. Nothing in it is a secret: what the daemon tells and logs holds
+/// A report for somebody who helps, in one file. It contains no secret, because the daemon's answers and log contain
 /// none.
 struct Bundle {
-  /// How many lines of the journal there may be.
+  /// The largest number of journal lines.
   private static let lines = 500
 
   var findings: [Finding] = []
-  /// What the daemon answered, by the method; the error where it did not.
+  /// The daemon's answers by method, or its errors.
   private(set) var answers: [(method: String, answer: JSON)] = []
 
   mutating func ask(_ daemon: inout ControlClient) {
@@ -33,14 +33,14 @@ struct Bundle {
     return .object(members)
   }
 
-  /// What is there already stays as it is.
+  /// Writes the report. An existing file is left unchanged.
   func write(to path: String) throws(CommandFailure) {
     guard WholeFile.create(Array((json.indented() + "\n").utf8), at: path) else {
       throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     }
   }
 
-  /// Kernel and distribution.
+  /// The kernel and the distribution.
   private static var system: String {
     var name = utsname()
     uname(&name)

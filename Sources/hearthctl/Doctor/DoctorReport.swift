@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What `doctor` prints of its findings: a line for each cause, and one for all that is fine.
+/// The output of `doctor`: a line for each cause, and one line for all that is fine.
 struct DoctorReport {
   let findings: [Finding]
   /// How many characters fit on a line.
@@ -12,7 +12,7 @@ struct DoctorReport {
   /// Every finding, in the order of the checks.
   var whole: String { lines(findings.map { ($0.verdict, "\($0.check): \($0.sentence)") }) }
 
-  /// The causes with their advice, the worst first, and the names of the checks that found nothing.
+  /// The causes with their advice, the worst first, then the names of the checks that found nothing wrong.
   var text: String {
     let causes = causes
     let failing = Set(findings.filter { $0.verdict != .good }.map(\.check))
@@ -37,8 +37,8 @@ struct DoctorReport {
     var accounts: [AccountName]
   }
 
-  /// The same for several accounts is one cause. A session that cannot be refreshed is no cause of its own where the way
-  /// to its provider is one.
+  /// The causes. The same finding for several accounts is one cause. A session that cannot be refreshed is not a cause
+  /// of its own if its provider cannot be reached.
   private var causes: [Cause] {
     let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
     var causes: [Cause] = []
@@ -61,7 +61,7 @@ struct DoctorReport {
     return causes.filter { $0.verdict != .doubtful } + causes.filter { $0.verdict == .doubtful }
   }
 
-  /// What to compare, in order, where an API rejects tokens that are fresh.
+  /// What to compare, in order, if an API rejects fresh tokens.
   private var refusedTokens: String? {
     guard let finding = findings.first(where: \.isAboutRefusedToken), let account = finding.account else { return nil }
     let steps = [
@@ -96,7 +96,7 @@ extension Finding {
     Diagnosis.Check(rawValue: check).map(Self.providerChecks.contains) ?? false
   }
 
-  /// Whether it may be no more than what follows from a provider that cannot be reached.
+  /// Whether it may be only a consequence of a provider that cannot be reached.
   fileprivate var follows: Bool { check == Self.session && (verdict == .doubtful || verdict == .bad(.later)) }
 
   fileprivate var isAboutRefusedToken: Bool {

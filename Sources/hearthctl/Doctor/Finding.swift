@@ -1,11 +1,11 @@
 import HearthControl
 import HearthCore
 
-/// What one check found.
+/// The result of one check.
 struct Finding: Equatable {
   enum Verdict: Equatable {
     case good
-    /// Worth a look; nothing fails for it.
+    /// Worth a look, but nothing fails.
     case doubtful
     case bad(ExitStatus)
 
@@ -37,7 +37,7 @@ struct Finding: Equatable {
 
   let verdict: Verdict
   let check: String
-  /// The account that was checked; nil for what is about all of them.
+  /// The account that was checked; `nil` if the finding is about all accounts.
   let account: AccountName?
   let message: String
   /// Whether the session has ended because an API rejected its tokens.
@@ -78,7 +78,7 @@ struct Finding: Equatable {
       switch (diagnosis.verdict, diagnosis.check) {
       case (.ok, _): .good
       case (.warning, _): .doubtful
-      // What is about the network or a server may be better later.
+      // Problems of the network or a server may go away.
       case (.problem, .providerName), (.problem, .providerConnection), (.problem, .providerAnswer),
         (.problem, .apiName),
         (.problem, .apiConnection):
@@ -90,7 +90,7 @@ struct Finding: Equatable {
     self.init(verdict, diagnosis.check.rawValue, diagnosis.message, of: account)
   }
 
-  /// With the account in front.
+  /// The message, with the account in front.
   var sentence: String { account.map { "\($0): \(message)" } ?? message }
 
   var json: JSON {

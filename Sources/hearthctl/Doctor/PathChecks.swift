@@ -3,7 +3,7 @@ import HearthControl
 
 /// Checks of the files and folders that Hearth uses.
 enum PathChecks {
-  /// Where no daemon tells which it uses: those that one would look for.
+  /// Checks the paths that a daemon would use, if no daemon reports its own.
   static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
     let state =
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
@@ -18,7 +18,7 @@ enum PathChecks {
     return [configuration(at: used), state]
   }
 
-  /// `daemon`: the one that was started with it.
+  /// `daemon` is the one that was started with this file.
   static func configuration(at path: String, of daemon: DaemonInfo? = nil) -> Finding {
     guard let status = status(path) else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
@@ -36,7 +36,7 @@ enum PathChecks {
     return Finding(.good, "configuration", path)
   }
 
-  /// What the daemon's reader finds wrong in a file. Another check tells where there is no daemon's program.
+  /// What hearthd finds wrong in a file. If hearthd is missing, another check reports that.
   private static func refusal(of path: String, by daemon: DaemonInfo?) -> String? {
     do {
       let program = try DaemonProgram.find()

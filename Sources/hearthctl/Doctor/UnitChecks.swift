@@ -1,10 +1,10 @@
 import HearthCore
 
-/// Checks of systemd's units, as `systemctl show` tells of them.
+/// Checks systemd's units from the output of `systemctl show`.
 enum UnitChecks {
   private static let units = ["hearthd.socket", "hearthd.service"]
 
-  /// Nothing where no user manager answers: then there are no units.
+  /// The findings; none if no user manager answers, because then there are no units.
   static func findings() -> [Finding] {
     guard let systemctl = Subprogram.find("systemctl", in: Subprogram.searchPath),
       let output = try? systemctl.output(
@@ -13,7 +13,7 @@ enum UnitChecks {
     return findings(String(decoding: output, as: UTF8.self)).map { [$0] } ?? []
   }
 
-  /// `text`: a paragraph of `Name=value` lines for each unit.
+  /// `text` has a paragraph of `Name=value` lines for each unit.
   static func findings(_ text: String) -> Finding? {
     let units = text.split(separator: "\n\n").map { paragraph in
       Dictionary(

@@ -68,8 +68,8 @@ struct ExecVerb: ParsableCommand {
         file.remove()
         throw error
       }
-      // A process of its own, which no signal meant for the program ends: the file goes even if this one is killed, and if
-      // the keeper is, it goes from here. If both are, the next exec sweeps it away.
+      // A separate process, which no signal for the program ends: it removes the file even if this one is killed, and
+      // this one does if the keeper is killed. If both are, the next exec removes it.
       let keeper = try TokenKeeper(file, of: token.account, at: daemonOptions.socketPath, for: running)
       let status = running.waitForEnd(keeping: [file.lock])
       keeper.waitForEnd()

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A program that runs for this one: signals go on to it, and whoever stops or ends it, stops or ends this one likewise.
+/// A child program that this one stands for: signals are passed on to it, and when it stops or ends, this program does
+/// the same.
 ///
-/// It stays in this process group, so that the keys of a terminal (Ctrl-C, Ctrl-Z) and its changes of size reach it by
-/// themselves.
+/// It stays in this process group, so that it receives the terminal's keys (Ctrl-C, Ctrl-Z) and size changes directly.
 struct RunningProgram {
-  /// What is passed on, and what tells that the program stops or ends.
+  /// The signals that are passed on, and SIGCHLD, which reports that the program stopped or ended.
   private static let signals = [
     SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD,
   ]
 
   let process: pid_t
 
-  /// Starts it with one more variable. From then on the signals are blocked here.
+  /// Starts the program with one more variable. From then on the signals are blocked here.
   init(_ line: [String], variable name: String, _ value: String) throws(ProgramFailure) {
-    // Who ignores it is not told of any end.
+    // A process that ignores SIGCHLD is not told when a child ends.
     signal(SIGCHLD, SIG_DFL)
     var (blocked, before) = (Self.blocked, sigset_t())
     sigprocmask(SIG_BLOCK, &blocked, &before)
@@ -45,8 +45,8 @@ struct RunningProgram {
     return set
   }
 
-  /// Waits for it, and returns its exit status, or 128 and the number of the signal that ended it. Nothing else stays
-  /// open here.
+  /// Waits for the program, and returns its exit status, or 128 plus the number of the signal that ended it. Closes all
+  /// other descriptors here.
   func waitForEnd(keeping descriptors: [Int32] = []) -> Int32 {
     Descriptors.letGo(except: descriptors)
     var signals = Self.blocked
@@ -54,19 +54,19 @@ struct RunningProgram {
     while true {
       var status: Int32 = 0
       while waitpid(process, &status, WNOHANG | WUNTRACED) == process {
-        // wait(2): the low byte is 0x7F while it is stopped, else the signal that ended it.
+        // wait(2): the low byte is 0x7F if the program is stopped, else the signal that ended it.
         guard status & 0xFF == 0x7F else { return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
-        // The shell gets its terminal back. SIGSTOP is meant for the program alone.
+        // Stop as well, so that the shell gets its terminal back. SIGSTOP was meant only for the program.
         if status >> 8 & 0xFF != SIGSTOP { raise(SIGSTOP) }
       }
       let number = sigwaitinfo(&signals, &information)
-      // What the terminal sends it sends to the program, too (sigaction(2), SI_KERNEL).
+      // The terminal sends its signals to the program, too (sigaction(2), SI_KERNEL).
       if number > 0, number != SIGCHLD, information.si_code <= 0 { kill(process, number) }
     }
   }
 }
 
-/// A program that cannot be run. Ends this one as a shell and env(1) say it: 127 if there is none, else 126.
+/// The program cannot be run. The exit status is that of a shell and env(1): 127 if it does not exist, else 126.
 struct ProgramFailure: Error {
   let program: String
   let code: Int32

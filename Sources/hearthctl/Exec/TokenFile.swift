@@ -1,13 +1,13 @@
 import Glibc
 import HearthCore
 
-/// The file that a program of `exec` reads its token from, in a folder of its own below `$XDG_RUNTIME_DIR`. The folder is
-/// locked while somebody is there to remove it.
+/// The file from which a program of `exec` reads its token, in its own folder below `$XDG_RUNTIME_DIR`. The folder is
+/// locked while a process is there to remove it.
 struct TokenFile {
   private static let prefix = "hearth-exec-"
 
   private let folder: String
-  /// The open folder, whose lock every process has that has it open.
+  /// The open folder. Every process that has it open shares its lock.
   let lock: Int32
 
   var path: String { folder + "/token" }
@@ -27,7 +27,7 @@ struct TokenFile {
         throw CommandFailure(.failed, "No token file can be made in \(place): \(reason()).")
       }
       let folder = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-      // Another one may have swept it away before it was locked.
+      // Another process may have removed it before it was locked.
       if let file = TokenFile(locking: folder) {
         self = file
         return
@@ -36,7 +36,7 @@ struct TokenFile {
     throw CommandFailure(.failed, "No token file can be locked in \(place).")
   }
 
-  /// Returns nil if somebody has the folder locked, or it is gone or somebody else's.
+  /// Returns `nil` if another process has locked the folder, or if it is gone or belongs to another user.
   private init?(locking folder: String) {
     self.folder = folder
     lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -63,14 +63,14 @@ struct TokenFile {
     }
   }
 
-  /// Why the file cannot be written, after `write` has failed; nothing of it is left.
+  /// Why the file cannot be written, after `write` has failed. Removes what is left of it.
   var failure: CommandFailure {
     let failure = CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     remove()
     return failure
   }
 
-  /// Puts a whole file in place of the one before. Returns false, with errno, if it cannot.
+  /// Replaces the file as a whole. Returns false, with errno, if that fails.
   func write(_ token: Secret) -> Bool {
     unlink(unfinished)
     let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -79,7 +79,7 @@ struct TokenFile {
     return WholeFile.write(Array(token.reveal().utf8), to: descriptor) && rename(unfinished, path) == 0
   }
 
-  /// Takes the token away; the place stays.
+  /// Removes the token, but not the folder.
   func clear() { unlink(path) }
 
   func remove() {

@@ -4,11 +4,11 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The process that keeps a program's token file fresh for as long as the program runs, and then removes it.
+/// The process that keeps a program's token file fresh while the program runs, and then removes it.
 struct TokenKeeper {
   private let process: pid_t
 
-  /// Ends the program, and throws, if there can be no such process.
+  /// Ends the program and throws if this process cannot be started.
   init(_ file: TokenFile, of account: AccountName, at socket: String, for program: RunningProgram) throws {
     let end = hearth_watch_process(program.process)
     process = end < 0 ? -1 : hearth_fork()
@@ -29,9 +29,9 @@ struct TokenKeeper {
   }
 
   private static func keep(_ file: TokenFile, _ account: AccountName, _ socket: String, until end: Int32) -> Never {
-    // Neither the terminal nor who waits for the end of a pipe has to do with it. Signals stay blocked, as they are.
+    // Detach from the terminal and from the pipes of the caller. Signals stay blocked.
     setsid()
-    // The lock of the file's folder stays with this process.
+    // This process keeps the lock of the file's folder.
     let end = Waker(watching: Descriptors.letGo(except: [end, file.lock])[0])
     var pauses = ReconnectPauses()
     while !end.isWoken {
@@ -44,7 +44,7 @@ struct TokenKeeper {
           try refresh(file, account, &daemon)
         }
       } catch {
-        // While the daemon is away the file stays as it is. An account that is gone has no token.
+        // While the daemon is away the file stays. An account that was removed has no token.
         if case .refused(let refusal) = error, refusal.kind == .unknownAccount { file.clear() }
         end.sleep(until: .now + pauses.next())
       }
@@ -53,7 +53,7 @@ struct TokenKeeper {
     _exit(0)
   }
 
-  /// Writes the token of now, or takes the file away while the session gives none.
+  /// Writes the current token, or removes the file while the session gives out none.
   private static func refresh(
     _ file: TokenFile, _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) {
@@ -67,8 +67,8 @@ struct TokenKeeper {
 
 /// The open files of this process.
 enum Descriptors {
-  /// Leaves nothing open but some, whose new numbers it returns: standard input, output and errors are /dev/null, so that a
-  /// pipe ends when the program lets go of it.
+  /// Closes all descriptors except these, and returns their new numbers. Standard input, output and error become
+  /// /dev/null, so that a pipe ends when the program closes it.
   @discardableResult
   static func letGo(except descriptors: [Int32] = []) -> [Int32] {
     let first = STDERR_FILENO + 1

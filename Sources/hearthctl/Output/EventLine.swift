@@ -1,11 +1,11 @@
 import HearthControl
 import HearthCore
 
-/// One notification in one line for people.
+/// A notification as one line for people.
 struct EventLine {
   let text: String
 
-  /// `time`: nil for the notification's own.
+  /// `time` replaces the notification's own time, if given.
   init(_ notification: Notification, time: String? = nil) {
     var parts = [time ?? notification.time ?? "", notification.method.padded(to: 18)]
     if let session = notification.session {

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A file that stands at its place only once it is whole and on disk, for its owner alone.
+/// A file, readable only by its owner, that appears at its path only once it is complete and on disk.
 struct FileInMaking {
   private let path: String
   private let descriptor: Int32
 
-  /// Puts what `body` writes in the place of the file; where it throws, what was there stays.
+  /// Replaces the file with what `body` writes. If it throws, the old file stays.
   static func write<Result>(_ path: String, _ body: (FileInMaking) throws -> Result) throws -> Result {
-    // Of a name that nobody has, and 0600 (mkstemp(3)).
+    // With an unused name and mode 0600 (mkstemp(3)).
     var name = Array("\(path).XXXXXX".utf8CString)
     let file = FileInMaking(path: path, descriptor: mkstemp(&name))
     guard file.descriptor >= 0 else { throw file.failure }

@@ -1,6 +1,6 @@
-/// What `--help` prints. ArgumentParser breaks its lines, but not the one that shows how a command is used.
+/// The text of `--help`. ArgumentParser wraps all lines except the usage line.
 enum HelpText {
-  /// Breaks that line between options, so that no line is wider than `columns`.
+  /// Wraps the usage line between options, so that no line is wider than `columns`.
   static func fitted(_ help: String, columns: Int = 80) -> String {
     let start = "USAGE:"
     return help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -16,7 +16,7 @@ enum HelpText {
     }.joined(separator: "\n")
   }
 
-  /// The words of the line. What is in brackets is one.
+  /// The words of the line. A bracketed part is one word.
   private static func parts(of usage: Substring) -> [String] {
     var (parts, depth) = ([""], 0)
     for character in usage {

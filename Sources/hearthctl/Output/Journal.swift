@@ -1,8 +1,9 @@
 import HearthControl
 
-/// What the daemon has written into the journal of the user's services.
+/// The daemon's messages in the journal of the user's services.
 enum Journal {
-  /// The newest lines, the last one at the end; nil where there is no journal to read. `account`: only what is about it.
+  /// The newest lines, the last one at the end; `nil` if there is no journal to read. With `account`, only lines about
+  /// it.
   static func lines(_ count: Int, of account: String? = nil) -> [String]? {
     let filter = account.map { ["HEARTH_ACCOUNT=\($0)"] } ?? []
     guard let journalctl = Subprogram.find("journalctl", in: Subprogram.searchPath),

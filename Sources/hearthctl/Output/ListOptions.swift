@@ -1,7 +1,7 @@
 import ArgumentParser
 import HearthControl
 
-/// How a list is printed.
+/// The options for printing a list.
 struct ListOptions: ParsableArguments {
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case wide, json
@@ -12,7 +12,7 @@ struct ListOptions: ParsableArguments {
     help: ArgumentHelp("wide prints all columns, json is the same as --json.", valueName: "format"))
   var format: Format?
 
-  /// Prints `json`, or what `text` makes for so much room on a line, nil for any.
+  /// Prints `json`, or the result of `text` for the room on a line; `nil` means any.
   func show(_ json: JSON, _ output: Output, _ text: (_ room: Int?) throws -> String) rethrows {
     try Output(isJSON: output.isJSON || format == .json).show(json) {
       try text(format == .wide ? nil : Output.columns)

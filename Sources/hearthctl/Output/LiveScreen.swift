@@ -1,16 +1,16 @@
 import Glibc
 
-/// The whole terminal while a picture that changes is shown on it. What was there before comes back at the end, and while
-/// the program is stopped.
+/// The whole terminal while a changing picture is shown. Its previous content returns at the end, and while the program
+/// is stopped.
 struct LiveScreen: ~Copyable {
-  /// How often an interruption is looked for.
+  /// How often to check for an interruption.
   static let step: Duration = .milliseconds(250)
 
-  /// It is nil if no keys are read.
+  /// The keys; `nil` if none are read.
   let keys: KeyInput?
 
-  /// Until `body` returns or throws; a signal to end makes `Interruption.hasCome` true and no more, and one to stop is
-  /// obeyed by `stopWhereAsked`.
+  /// Shows the screen until `body` returns or throws. A signal to end only sets `Interruption.hasCome`;
+  /// `stopWhereAsked` obeys a signal to stop.
   static func run(readingKeys: Bool = false, _ body: (borrowing LiveScreen) throws -> Void) rethrows {
     Interruption.watch()
     Suspension.watch()
@@ -20,7 +20,8 @@ struct LiveScreen: ~Copyable {
     try body(screen)
   }
 
-  /// Another screen, no cursor, and lines that are too long are cut (xterm's control sequences, "DEC Private Mode Set").
+  /// Switches to the alternate screen, hides the cursor, and cuts long lines (xterm's control sequences, "DEC Private
+  /// Mode Set").
   private func take() {
     Output.write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l", to: STDOUT_FILENO)
     keys?.begin()
@@ -31,7 +32,8 @@ struct LiveScreen: ~Copyable {
     Output.write("\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l", to: STDOUT_FILENO)
   }
 
-  /// After Ctrl-Z: gives the terminal back and stops. Says, once the program goes on, that there is nothing on the screen.
+  /// After Ctrl-Z, gives the terminal back and stops. Returns true once the program continues, because the screen is
+  /// then empty.
   func stopWhereAsked() -> Bool {
     guard Suspension.hasCome else { return false }
     giveBack()
@@ -40,14 +42,13 @@ struct LiveScreen: ~Copyable {
     return true
   }
 
-  /// In characters; that of a terminal of old where it does not tell.
+  /// The size in characters; 80 by 24 if the terminal does not report it.
   var size: (columns: Int, rows: Int) {
     guard let size = Screen.size(of: STDOUT_FILENO), size.columns > 0 else { return (80, 24) }
     return size
   }
 
-  /// Puts a picture in the place of the one before, of which no empty screen is seen in between. Its parts were made fit
-  /// to be shown.
+  /// Replaces the picture without an empty screen in between. The caller must have made all parts safe to show.
   func draw(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(size.rows)
     let picture = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n")

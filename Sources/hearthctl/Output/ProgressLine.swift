@@ -1,13 +1,13 @@
 import Glibc
 import HearthCore
 
-/// One line on the terminal that messages go to, which is written over again and again; nothing elsewhere.
+/// One line on the terminal for messages, which is overwritten again and again; nothing elsewhere.
 enum ProgressLine {
   static var isShown: Bool { isatty(STDERR_FILENO) == 1 }
 
   static func show(_ text: String) {
     guard isShown else { return }
-    // What wraps cannot be written over.
+    // A line that wraps cannot be overwritten.
     Output.write("\r\u{1B}[K\(text.shown().prefix(Screen.room))", to: STDERR_FILENO)
   }
 

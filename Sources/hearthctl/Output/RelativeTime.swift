@@ -1,11 +1,11 @@
 import Glibc
 import HearthCore
 
-/// Times and lengths of time as a person wants to read them, in whole seconds.
+/// Times and durations in the form in which people like to read them, in whole seconds.
 extension Timestamp {
   static var now: Timestamp { Timestamp(seconds: Int64(time(nil))) }
 
-  /// `14:03:09` where the person is.
+  /// `14:03:09`, in local time.
   var timeOfDay: String {
     var seconds = time_t(milliseconds / 1000)
     var parts = tm()
@@ -13,7 +13,7 @@ extension Timestamp {
     return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// From `other` to this time; negative where this is the earlier one. Fractions of both are dropped.
+  /// The time from `other` to this; negative if this is earlier. Fractions of seconds are dropped from both.
   func since(_ other: Timestamp) -> Duration {
     .seconds(milliseconds / 1000 - other.milliseconds / 1000)
   }
@@ -27,7 +27,7 @@ extension Timestamp {
 }
 
 extension Duration {
-  /// `42 s`, `51 min`, `2 h 5 min`, `3 d 4 h`: the two largest units, so that it can be read at a glance.
+  /// `42 s`, `51 min`, `2 h 5 min`, `3 d 4 h`: the two largest units, so that it is quick to read.
   var span: String {
     func pair(_ whole: Int64, _ unit: String, _ rest: Int64, _ restUnit: String) -> String {
       rest == 0 ? "\(whole) \(unit)" : "\(whole) \(unit) \(rest) \(restUnit)"

@@ -53,7 +53,8 @@ struct AccountEditVerb: ParsableCommand {
   }
 }
 
-/// A copy of the configuration beside it, for its owner alone, under a name by which editors know what it is.
+/// A copy of the configuration next to it, readable only by its owner, with a name from which editors recognize its
+/// type.
 private struct Draft {
   let path: String
 
@@ -73,15 +74,15 @@ private struct Draft {
   func remove() { unlink(path) }
 }
 
-/// The person's editor.
+/// The user's editor.
 private enum Editor {
-  /// A shell reads the line, as for other programs that start it: it may have options.
+  /// The command line, which a shell reads as for other programs that start an editor: it may have options.
   private static var line: String? {
     if let named = variable("VISUAL") ?? variable("EDITOR") { return named }
     return ["editor", "nano", "vi"].first { Subprogram.find($0, in: Subprogram.searchPath) != nil }
   }
 
-  /// Returns when the person has left it: nil, or why it did not end well.
+  /// Runs the editor. Returns `nil` when it has ended well, else why not.
   static func failure(on path: String) -> CommandFailure? {
     guard let line else {
       return CommandFailure(.failed, "There is no editor: set $EDITOR to one, as in EDITOR=nano.")
@@ -94,7 +95,7 @@ private enum Editor {
     guard code == 0 else {
       return CommandFailure(.failed, "The editor cannot be run: \(String(cString: strerror(code))).")
     }
-    // Ctrl-C is the editor's, as git has it.
+    // Ctrl-C belongs to the editor, as in git.
     let former = Glibc.signal(SIGINT, SIG_IGN)
     defer { Glibc.signal(SIGINT, former) }
     var status: Int32 = 0

@@ -94,15 +94,15 @@ struct AccountUnsetVerb: ParsableCommand {
 }
 
 extension AccountSetting {
-  /// The list that an account has where its table has none: an account of OpenID Connect asks for `openid`.
+  /// The default of a list that is not set: an OpenID Connect account asks for `openid`.
   fileprivate func usual(_ key: String, of account: AccountName) throws -> String {
     guard key == "scopes" else { return "[]" }
     let isOpenID = try file.accounts().contains { $0.name == account.description && $0.type == "oidc" }
     return isOpenID ? "[\"openid\"]" : "[]"
   }
 
-  /// Has the daemon read in what was changed, and says what has become of it. `json` is what else is said as JSON. `kept`:
-  /// where the file before is.
+  /// Reloads the daemon's configuration after a change, and reports the result. `json` has further members for the JSON
+  /// output. `kept` is the path of the backup.
   func report(_ what: String, _ json: JSONObject, _ kept: String?, _ daemonOptions: DaemonOptions) throws {
     let isReloaded = try reload(daemonOptions)
     var json = json

@@ -12,7 +12,7 @@ struct AccountVerb: ParsableCommand {
     ])
 }
 
-/// What the verbs about accounts take besides.
+/// The extra options of the verbs about accounts.
 struct AccountOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"),
@@ -20,10 +20,10 @@ struct AccountOptions: ParsableArguments {
   var config: String?
 }
 
-/// The configuration, and whether the daemon that runs serves it.
+/// The configuration file, and whether the running daemon uses it.
 struct AccountSetting {
   let file: AccountFile
-  /// It is nil if no daemon runs; false: its configuration is another file.
+  /// Whether the running daemon uses this file; `nil` if no daemon runs.
   let isServed: Bool?
 
   init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {
@@ -40,7 +40,7 @@ struct AccountSetting {
     file = AccountFile(path: path, program: program)
   }
 
-  /// Has the daemon read the file in, where one serves it.
+  /// Makes the daemon read the file again, if it uses it. Returns whether it did.
   func reload(_ daemonOptions: DaemonOptions) throws -> Bool {
     guard isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
     _ = try daemon.call(ReloadConfiguration())
@@ -80,7 +80,7 @@ struct AccountListVerb: ParsableCommand {
       guard !rows.isEmpty else {
         return "There are no accounts in \(setting.file.path): add one with \"hearthctl account add\"."
       }
-      // Without a daemon nothing is known of the sessions.
+      // Without a daemon, the state of the sessions is unknown.
       let isKnown = setting.isServed == true
       var table = Table(
         columns: [

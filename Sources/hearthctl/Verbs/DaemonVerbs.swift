@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs about the daemon as a whole; the longer ones have files of their own.
+/// The verbs about the whole daemon; longer ones have their own files.
 enum DaemonVerbs {
   static let all: [any ParsableCommand.Type] = [
     TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, DocsVerb.self, ReloadVerb.self,
@@ -39,7 +39,7 @@ struct EventsVerb: ParsableCommand {
       case .snapshot:
         throw CommandFailure(.later, "Too much happened at once, and some of it is missing here: start again.")
       case .notification(let notification):
-        // One line each also on a terminal: this is a stream.
+        // One line for each event, even on a terminal: this is a stream.
         daemonOptions.output.line(
           daemonOptions.json ? notification.json.description : EventLine(notification).text)
       }

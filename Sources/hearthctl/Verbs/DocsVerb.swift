@@ -57,11 +57,11 @@ struct Page {
     return pages
   }()
 
-  /// The first line, without the sign of a heading or a comment.
+  /// The first line, without the marker of a heading or a comment.
   var title: String { String(text.prefix { $0 != "\n" }.drop { $0 == "#" || $0 == " " }) }
 
-  /// Becomes the pager, which reads the page from a pipe. Each page fits into the pipe's buffer (pipe(7): 64 KiB). Returns
-  /// only if it cannot.
+  /// Replaces this process with the pager, which reads the page from a pipe. Each page fits into the pipe's buffer
+  /// (pipe(7): 64 KiB). Returns only if that fails.
   fileprivate func showInPager() throws {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0, WholeFile.write(Array(text.utf8), to: ends[1]), dup2(ends[0], STDIN_FILENO) >= 0 else {

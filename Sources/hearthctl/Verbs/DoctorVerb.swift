@@ -58,7 +58,7 @@ struct DoctorVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// Checks the files that a running daemon says it uses; without one, those that it would look for.
+  /// Checks the files that the running daemon reports; without a daemon, those that it would use.
   private func files(_ info: DaemonInfo?) -> [Finding] {
     guard let info else { return PathChecks.unasked(.ofThisProcess) }
     var findings: [Finding] = []
@@ -106,10 +106,10 @@ struct DoctorVerb: ParsableCommand {
 }
 
 extension DoctorVerb {
-  /// How long the steps on the way to the servers may take together, where no `--timeout` is given.
+  /// The timeout for all steps to the servers together, unless `--timeout` is given.
   private static let diagnosisTimeout: Duration = .seconds(120)
 
-  /// What the daemon finds on the way to the provider and the APIs; nothing where its version cannot try that.
+  /// The daemon's checks of the connections to the provider and the APIs; none if its version has no such checks.
   private func diagnose(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> [Finding] {

@@ -73,7 +73,7 @@ struct OutboxExportVerb: ParsableCommand {
     return counts
   }
 
-  /// How many there are; nil if nobody counts them.
+  /// The number of items; `nil` if it is unknown.
   private func count(_ query: OutboxQuery, _ daemon: inout ControlClient) throws -> Int? {
     guard query.state == nil, query.lane == nil else { return nil }
     let stats = try daemon.call(GetOutboxStats(query.account)).value

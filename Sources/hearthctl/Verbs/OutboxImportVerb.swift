@@ -29,7 +29,7 @@ struct OutboxImportVerb: ParsableCommand {
   func run() throws {
     var lines = try InputLines(file)
     defer { lines.close() }
-    // A read from a terminal or a pipe may wait for ever, and ends with the program.
+    // Reading from a terminal or a pipe may block forever, so there Ctrl-C ends the program.
     if file != "-" { Interruption.watch() }
     var batches = ImportBatches(try daemonOptions.connect(), isDryRun: dryRun, isUnsent: unsent)
     do {
@@ -41,7 +41,7 @@ struct OutboxImportVerb: ParsableCommand {
         if shown != batches.counts.done { ProgressLine.show("Importing \(batches.counts.done)") }
         shown = batches.counts.done
       }
-      // Who writes into a pipe was interrupted too, and what came of it is not all.
+      // The writer of the pipe was interrupted too, so the input may be incomplete.
       try requireUninterrupted(batches.counts)
       try batches.send(daemonOptions)
     } catch {
@@ -66,14 +66,14 @@ extension OutboxImportVerb {
   }
 }
 
-/// What has become of the lines so far.
+/// The results for the lines so far.
 struct ImportCounts: Hashable {
   var imported = 0
-  /// How many of those that were imported are held.
+  /// How many of the imported items are held.
   var held = 0
-  /// They were there already.
+  /// Items that already existed.
   var known = 0
-  /// They had come to their end when they were exported.
+  /// Items that had already ended when they were exported.
   var ended = 0
   var refused = 0
 

@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs about the outbox; the longer ones have files of their own.
+/// The verbs about the outbox; longer ones have their own files.
 struct OutboxVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "outbox", abstract: "Queue requests, and see what becomes of them.",
@@ -35,7 +35,7 @@ struct OutboxShowVerb: ParsableCommand {
   }
 }
 
-/// One item, or all dead or all held ones of an account.
+/// One item, or all dead or held items of an account.
 struct OutboxChoice: ParsableArguments {
   @Argument(help: "The item.", completion: Completions.items([.dead, .held, .waiting, .pending]))
   var id: String?
@@ -54,7 +54,7 @@ struct OutboxChoice: ParsableArguments {
     }
   }
 
-  /// Changes what was chosen, and prints how many items that were. `done`: what became of them.
+  /// Changes the chosen items, and prints how many there were. `done` says what was done.
   func change<Method: ItemChangeMethod>(
     _ done: String, _ options: DaemonOptions, _ method: (ItemChoice) -> Method
   ) throws {

@@ -87,7 +87,8 @@ struct ProtectVerb: ParsableCommand {
       ?? configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)] + "\(account).key"
   }
 
-  /// Throws if one secret would take the place of another of its kind: of two only one can be known at a time.
+  /// Returns false if the credential is already protected in this way. Throws if a passphrase would replace a
+  /// passphrase or a key file another key file: only one of its kind can be known at a time.
   private func needsChange(_ before: DaemonProgram.Account, _ configuration: String) throws(CommandFailure) -> Bool {
     guard before.protection == way.rawValue else { return true }
     switch way {
@@ -104,8 +105,8 @@ struct ProtectVerb: ParsableCommand {
     }
   }
 
-  /// Makes sure that the credential can be opened. Returns the passphrase that the daemon needs after its reload: the new
-  /// one, or the one until now; nil if there is none.
+  /// Checks that the credential can be opened. Returns the passphrase that the daemon needs after its reload, the new
+  /// or the current one; `nil` if it needs none.
   private func open(
     _ account: AccountName, _ before: DaemonProgram.Account, _ daemon: inout ControlClient
   ) throws -> Secret? {
@@ -122,7 +123,7 @@ struct ProtectVerb: ParsableCommand {
     return passphrase
   }
 
-  /// The first line of standard input, where that was asked for; else what a person types.
+  /// The first line of standard input with `--passphrase-stdin`, otherwise what a person types.
   private func passphrase(_ typed: () throws -> String) throws -> Secret {
     if passphraseStdin { return Secret(try Input.secret(prompt: "Passphrase: ")) }
     guard Input.isTerminal else {
@@ -131,7 +132,7 @@ struct ProtectVerb: ParsableCommand {
     return Secret(try typed())
   }
 
-  /// A key of 256 bits. A file that is there is left as it is: the daemon says what is wrong with it.
+  /// Creates a key of 256 bits. An existing file is left unchanged; hearthd reports if it is not valid.
   private func makeKeyFile(_ path: String) throws(CommandFailure) {
     var generator = SystemRandomNumberGenerator()
     let digits = (0..<4).map { _ in
@@ -143,7 +144,7 @@ struct ProtectVerb: ParsableCommand {
     }
   }
 
-  /// The daemon writes the credential as soon as it has read it, and answers when both are done.
+  /// Waits until the daemon has read and rewritten the credential.
   private func awaitSeal(of account: AccountName, _ daemon: inout ControlClient) throws {
     _ = try daemon.call(RehydrateSessions(account))
     let deadline = Timestamp.now + .seconds(15)

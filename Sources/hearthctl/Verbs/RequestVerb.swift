@@ -42,10 +42,11 @@ struct RequestVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  /// How long the daemon may take beyond the time of the API: to refresh a token, unless the person has given a limit.
+  /// How long the daemon may take beyond the API's own timeout, mainly to refresh a token; shorter if the user has set
+  /// a limit.
   private var grace: Duration { daemonOptions.timeout == nil ? .seconds(75) : .seconds(5) }
 
-  /// As the call takes it: in whole seconds, as many as the API may be given.
+  /// The seconds as the call accepts them: whole, and within the limits for an API.
   private static func whole(_ seconds: Double) -> Duration {
     .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
   }
@@ -62,7 +63,7 @@ struct RequestVerb: ParsableCommand {
 
   func run() throws {
     let content = request.content
-    // What cannot be written is better not asked for.
+    // First, so that nothing is requested that cannot be written.
     let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let (headers, body) = (try content.headers(), try content.streamedBody())
@@ -84,7 +85,7 @@ struct RequestVerb: ParsableCommand {
     }
   }
 
-  /// For an answer that is kept, or printed as JSON.
+  /// For an answer that is kept or printed as JSON.
   private func sendWhole(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -117,14 +118,14 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// `body` writes the answer, piece by piece.
+  /// Prints an answer. `body` writes it piece by piece.
   private func print(
     _ head: AnswerHead, to file: AnswerFile?, _ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void
   ) throws {
     if include { daemonOptions.output.line(head.text) }
     if let file, (200...299).contains(head.status) { return try file.write(body) }
     guard Output.isTerminal else { return try body { daemonOptions.output.content($0) } }
-    // Whether it can be shown is not known before its end.
+    // Only the whole body shows whether it is printable.
     var shown: [UInt8] = []
     try body { piece in
       shown += piece
@@ -136,17 +137,17 @@ struct RequestVerb: ParsableCommand {
   }
 }
 
-/// How an answer begins.
+/// The head of an answer.
 struct AnswerHead {
   let status: Int
   let headers: [APIRequest.Header]
 
-  /// Status and header fields, and an empty line.
+  /// The status, the header fields and an empty line.
   fileprivate var text: String {
     "HTTP/1.1 \(status)\n" + headers.map { "\($0.name): \($0.value.shown(limit: .max))\n" }.joined()
   }
 
-  /// Where a redirect leads that the daemon left to the caller.
+  /// The target of a redirect that the daemon did not follow.
   fileprivate var unfollowed: String? {
     guard (300...399).contains(status) else { return nil }
     return headers.first { $0.name.lowercased() == "location" }?.value.shown()
@@ -154,7 +155,7 @@ struct AnswerHead {
 }
 
 extension ExitStatus {
-  /// What the status of an API's answer means for a command that asked for it; nil if it is no error.
+  /// The exit status for the status of an API's answer; `nil` if it is no error.
   init?(httpStatus: Int) {
     switch httpStatus {
     case ..<400: return nil

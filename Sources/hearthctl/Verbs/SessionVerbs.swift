@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs about a session; the longer ones have files of their own.
+/// The verbs about a session; longer ones have their own files.
 enum SessionVerbs {
   static let all: [any ParsableCommand.Type] = [
     StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, RetryVerb.self, LockVerb.self,
@@ -132,6 +132,6 @@ struct LockVerb: ParsableCommand {
 }
 
 extension Sessions {
-  /// A line for each: the account and what is to be said of it.
+  /// A line for each session: the account and its message.
   var messages: String { sessions.map { "\($0.account): \($0.message.shown())" }.joined(separator: "\n") }
 }

@@ -24,7 +24,7 @@ struct WhichVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
     let account = try DefaultAccount.name(nil, for: url, &daemon)
-    // One that the environment names may not exist.
+    // The account in the environment variable may not exist.
     _ = try daemon.call(GetSession(account))
     if variable(DefaultAccount.variableName) != nil {
       daemonOptions.output.show(["account": .string(account.description), "reason": "environment"]) {

@@ -1,12 +1,12 @@
-/// A QR code of a text (ISO/IEC 18004:2015): byte mode, versions 1 to 10, error correction of level L, since a screen has
-/// no stains.
+/// A QR code of a text (ISO/IEC 18004:2015): byte mode, versions 1 to 10, error correction level L, which is enough for
+/// a screen.
 struct QRCode {
   let version: QRVersion
-  /// Which of the eight patterns hides its regularities (7.8).
+  /// Which of the eight masks is applied (7.8).
   let mask: Int
   private let grid: QRGrid
 
-  /// It is nil if the text has more bytes than version 10 takes. `mask`: this one, instead of the best.
+  /// Fails if the text is too long for version 10. `mask` is used instead of the best one.
   init?(_ text: String, mask: Int? = nil) {
     let bytes = Array(text.utf8)
     guard let version = QRVersion.smallest(for: bytes.count) else { return nil }
@@ -21,12 +21,13 @@ struct QRCode {
   /// Modules on each side.
   var size: Int { grid.size }
 
-  /// Whether the module is dark; those around the code are light.
+  /// Whether the module is dark. Modules outside the code are light.
   func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && grid[x, y]
   }
 
-  /// Lines of half blocks, in black on white whatever the terminal's colours, with a light margin of `margin` modules.
+  /// The code as lines of half blocks, in black on white whatever the terminal's colours, with a light margin of
+  /// `margin` modules.
   func lines(margin: Int) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
       let blocks = (-margin..<size + margin).map { x in
@@ -42,13 +43,13 @@ struct QRCode {
   }
 }
 
-/// How large a code is.
+/// The size of a code.
 struct QRVersion: Equatable {
   let number: Int
 
   var size: Int { 17 + 4 * number }
 
-  /// It is nil if none takes so many bytes.
+  /// The smallest version for this many bytes; `nil` if none is large enough.
   static func smallest(for count: Int) -> QRVersion? {
     (1...10).lazy.map(QRVersion.init).first { $0.capacity >= count }
   }
@@ -69,13 +70,13 @@ struct QRVersion: Equatable {
   }
 
   private var dataCount: Int { Self.totals[number - 1] - correction * blocks }
-  /// Bits of the number that tells how many bytes there are (table 3).
+  /// The length of the byte count, in bits (table 3).
   private var countBits: Int { number < 10 ? 8 : 16 }
 
-  /// In bytes of text.
+  /// The longest text, in bytes.
   var capacity: Int { (dataCount * 8 - 4 - countBits) / 8 }
 
-  /// The text with its padding, in blocks that are interleaved with those for their correction (7.4 to 7.6).
+  /// The text with its padding, in blocks interleaved with their error correction (7.4 to 7.6).
   func codewords(for bytes: [UInt8]) -> [UInt8] {
     var bits: [Bool] = []
     func append(_ value: Int, _ count: Int) {
@@ -90,7 +91,7 @@ struct QRVersion: Equatable {
     let data = stride(from: 0, to: bits.count, by: 8).map { start in
       bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | ($1 ? 1 : 0) }
     }
-    // The last blocks have one codeword more, where they cannot all be of one length.
+    // If the blocks cannot all have the same length, the last ones have one more codeword.
     let (short, longer) = (dataCount / blocks, dataCount % blocks)
     var parts: [[UInt8]] = []
     for index in 0..<blocks {
@@ -107,7 +108,7 @@ struct QRVersion: Equatable {
     }
   }
 
-  /// Where the alignment patterns have their centres (annex E).
+  /// The centres of the alignment patterns (annex E).
   var alignments: [Int] {
     switch number {
     case 1: []
@@ -121,7 +122,7 @@ extension [Int] {
   fileprivate func repeated(_ count: Int) -> [Int] { (0..<count).map { self[$0 % self.count] } }
 }
 
-/// The codewords for error correction: the remainder of a division in GF(2⁸) (7.5.2 and annex A).
+/// Computes error correction codewords: the remainder of a division in GF(2⁸) (7.5.2 and annex A).
 struct ReedSolomon {
   /// The coefficients of the generator polynomial, without the leading one.
   private let divisor: [UInt8]
@@ -149,7 +150,7 @@ struct ReedSolomon {
     return remainder
   }
 
-  /// Modulo x⁸ + x⁴ + x³ + x² + 1.
+  /// Multiplies modulo x⁸ + x⁴ + x³ + x² + 1.
   private static func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
     var product = 0
     for bit in (0..<8).reversed() {

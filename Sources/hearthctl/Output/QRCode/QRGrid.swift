@@ -2,10 +2,10 @@
 struct QRGrid {
   let size: Int
   private var dark: [Bool]
-  /// They belong to patterns and format, and are not masked.
+  /// The modules of patterns and format, which are not masked.
   private var isFixed: [Bool]
 
-  /// With all patterns, before there is any data (6.3 and 7.9, 7.10).
+  /// A grid with all patterns, before any data (6.3, 7.9 and 7.10).
   init(_ version: QRVersion) {
     size = version.size
     dark = Array(repeating: false, count: size * size)
@@ -36,7 +36,7 @@ struct QRGrid {
     isFixed[y * size + x] = true
   }
 
-  /// With the light line around it.
+  /// Places a finder pattern with its light border.
   private mutating func placeFinder(_ x: Int, _ y: Int) {
     for dx in -4...4 {
       for dy in -4...4 {
@@ -46,7 +46,7 @@ struct QRGrid {
     }
   }
 
-  /// Fifteen bits, twice (figure 25), and the module that is always dark.
+  /// Places the fifteen format bits twice (figure 25), and the module that is always dark.
   private mutating func placeFormat(_ bits: Int) {
     func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
     for index in 0...5 { fix(8, index, bit(index)) }
@@ -59,7 +59,7 @@ struct QRGrid {
     fix(8, size - 8, true)
   }
 
-  /// Eighteen bits, twice, from version 7 on (7.10).
+  /// Places the eighteen version bits twice, from version 7 on (7.10).
   private mutating func placeVersion(_ number: Int) {
     guard number >= 7 else { return }
     let bits = number << 12 | Self.remainder(of: number << 12, by: 0x1F25)
@@ -80,14 +80,14 @@ struct QRGrid {
     return rest
   }
 
-  /// In columns of two, upwards and downwards by turns, from the lower right (7.7.3).
+  /// Places the data in pairs of columns, alternately upwards and downwards, from the lower right (7.7.3).
   mutating func place(_ codewords: [UInt8]) {
     let all: [Bool] = codewords.flatMap { byte in (0..<8).reversed().map { byte >> $0 & 1 == 1 } }
     var bits = all[...]
     var isUpwards = true
     var right = size - 1
     while right > 0 {
-      // The column of the timing pattern has no partner.
+      // The column of the timing pattern is skipped.
       if right == 6 { right -= 1 }
       for step in 0..<size {
         let y = isUpwards ? size - 1 - step : step
@@ -98,19 +98,19 @@ struct QRGrid {
     }
   }
 
-  /// With the data masked, and the format that says so (7.8 and 7.9).
+  /// Returns the grid with masked data and the matching format (7.8 and 7.9).
   func masked(by mask: Int) -> QRGrid {
     var grid = self
     for y in 0..<size {
       for x in 0..<size where !isFixed[y * size + x] && Self.inverts(mask, x, y) { grid[x, y].toggle() }
     }
-    // 01 is level L (table 12).
+    // 01 means level L (table 12).
     let format = 0b01 << 3 | mask
     grid.placeFormat((format << 10 | Self.remainder(of: format << 10, by: 0x537)) ^ 0x5412)
     return grid
   }
 
-  /// Table 10.
+  /// Whether the mask inverts a module (table 10).
   private static func inverts(_ mask: Int, _ x: Int, _ y: Int) -> Bool {
     switch mask {
     case 0: (x + y) % 2 == 0
@@ -126,7 +126,7 @@ struct QRGrid {
 
   // MARK: - Penalty
 
-  /// How hard it is to read (table 11): the least counts.
+  /// How hard the code is to read (table 11): the lowest penalty is best.
   var penalty: Int {
     let lines = (0..<size).flatMap { index in
       [(0..<size).map { self[$0, index] }, (0..<size).map { self[index, $0] }]
@@ -134,7 +134,7 @@ struct QRGrid {
     return lines.reduce(0) { $0 + Self.runs(in: $1) + Self.finders(in: $1) } + squares + imbalance
   }
 
-  /// Five of a colour in a line, or more.
+  /// Five or more modules of one colour in a line.
   private static func runs(in line: [Bool]) -> Int {
     var (penalty, length) = (0, 0)
     for index in line.indices {
@@ -146,7 +146,7 @@ struct QRGrid {
 
   private static let finder = [true, false, true, true, true, false, true]
 
-  /// What looks like a finder, with four light modules before or after it; those outside of the code are light.
+  /// Patterns that look like a finder, with four light modules before or after; modules outside the code are light.
   private static func finders(in line: [Bool]) -> Int {
     let margin = [Bool](repeating: false, count: 4)
     let wide = margin + line + margin
@@ -157,7 +157,7 @@ struct QRGrid {
     }
   }
 
-  /// Two by two of a colour.
+  /// Squares of two by two modules of one colour.
   private var squares: Int {
     var penalty = 0
     for y in 0..<size - 1 {
@@ -168,7 +168,7 @@ struct QRGrid {
     return penalty
   }
 
-  /// Ten for each five per cent that the dark modules differ from half.
+  /// Ten for each five per cent by which the share of dark modules differs from half.
   private var imbalance: Int {
     let count = dark.reduce(0) { $0 + ($1 ? 1 : 0) }
     return abs(count * 20 - dark.count * 10) / dark.count * 10
