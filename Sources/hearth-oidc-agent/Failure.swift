@@ -45,7 +45,7 @@ extension Failure {
     let seconds = (wait.wholeMilliseconds + 999) / 1000
     return Failure(
       "wrong password",
-      info: "It was not tried, because passwords before were wrong; try again in \(seconds) s.")
+      info: "It was not tried, because earlier passwords were wrong; try again in \(seconds) s.")
   }
 
   static let noMemory = Failure(
@@ -54,11 +54,11 @@ extension Failure {
   /// From this phrase, clients know that they may ask another agent.
   static let unknownAccount = Failure(
     "No account configured with that short name",
-    info: "Hearth has no account of this name; \"hearthctl account add\" makes one.")
+    info: "Hearth has no account of this name. Add one with \"hearthctl account add\".")
 
   static let unknownIssuer = Failure(
     "account not loaded",
-    info: "Hearth has no account of this issuer; \"hearthctl account add\" makes one.")
+    info: "Hearth has no account of this issuer. Add one with \"hearthctl account add\".")
 
   /// oidc-agent would pick one; Hearth does not, because a program could get the wrong user's token.
   static func severalAccounts(_ accounts: [AccountName]) -> Failure {

@@ -65,7 +65,7 @@ final class Server: Sendable {
     while let bytes = connection.receive() {
       guard !bytes.isEmpty else {
         // A client that only checks for an agent sends nothing.
-        if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request ends in the middle."))) }
+        if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request is incomplete."))) }
         return
       }
       switch exchange.receive(bytes) {

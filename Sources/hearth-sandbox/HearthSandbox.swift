@@ -36,22 +36,22 @@ struct HearthSandbox: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Keep grants and effects in this file across runs.", valueName: "path"))
   var state: String?
 
-  @Option(help: "How long access tokens live.")
+  @Option(help: "Lifetime of access tokens.")
   var tokenLifetime = Seconds(3600)
 
-  @Option(help: "How long a rotated refresh token is still accepted before its use counts as theft.")
+  @Option(help: "Time for which a rotated refresh token is still accepted before its use counts as theft.")
   var grace = Seconds(10)
 
-  @Option(help: "The only client id that is accepted; without it every one is.")
+  @Option(help: "Only client id to accept (default: any).")
   var clientID: String?
 
-  @Option(help: "The secret that clients must show, by Basic authentication or in the form.")
+  @Option(help: "Secret that clients must send, by Basic authentication or in the form.")
   var clientSecret: String?
 
-  @Option(help: "The password that is right for every user name.")
+  @Option(help: "Password of every user.")
   var password = "password"
 
-  @Flag(help: "Accept only authorization requests that were pushed first.")
+  @Flag(help: "Accept only pushed authorization requests.")
   var requirePushedRequests = false
 
   @Flag(help: "Register no clients (RFC 7591).")
@@ -60,13 +60,13 @@ struct HearthSandbox: AsyncParsableCommand {
   @Flag(help: "Give each client that registers a secret, whatever it asks for.")
   var registerSecrets = false
 
-  @Option(help: ArgumentHelp("The initial access token that clients must show to register.", valueName: "token"))
+  @Option(help: ArgumentHelp("Initial access token that clients must send to register.", valueName: "token"))
   var registrationToken: String?
 
-  @Option(help: "How long the code of a device is good.")
+  @Option(help: "Lifetime of a device's code.")
   var deviceCodeLifetime = Seconds(600)
 
-  @Option(help: "How long a device has to wait between two polls.")
+  @Option(help: "Time that a device must wait between two polls.")
   var deviceInterval = Seconds(5)
 
   func validate() throws {

@@ -67,7 +67,7 @@ extension Sandbox {
       settings.clientSecret == nil || secret == settings.clientSecret
     else { throw ErrorBody("invalid_client", "The client or its secret is unknown.") }
     if let id, let known = state.withLock({ $0.clients.byID[id] }), known.secret != nil, known.secret != secret {
-      throw ErrorBody("invalid_client", "The secret of the client is another one.")
+      throw ErrorBody("invalid_client", "The client's secret is wrong.")
     }
     return id
   }

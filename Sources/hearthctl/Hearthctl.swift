@@ -4,10 +4,10 @@ import HearthControl
 struct Hearthctl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthctl",
-    abstract: "See and steer the sessions that hearthd keeps.",
+    abstract: "Show and control the sessions that hearthd keeps.",
     discussion: """
-      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 cannot now but later may work, \
-      6 no daemon on the socket, 64 wrong usage, 130 given up with Ctrl-C.
+      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 not now but later may work, \
+      6 no daemon on the socket, 64 wrong usage, 130 cancelled with Ctrl-C.
       """,
     version: "hearthctl \(HearthVersion.text)",
     subcommands: SessionVerbs.all + [

@@ -5,7 +5,7 @@ import Logging
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthd",
-    abstract: "Keeps sessions alive and delivers an outbox, for every program of the user.",
+    abstract: "Keep sessions alive and deliver an outbox, for every program of the user.",
     usage: "hearthd [<options>]")
 
   @Option(help: ArgumentHelp("Configuration file.", valueName: "file"))

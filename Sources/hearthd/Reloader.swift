@@ -109,7 +109,7 @@ actor Reloader {
     if fresh.oidcAgentSocket {
       let advice = "\"systemctl --user enable --now hearth-oidc-agent.socket\""
       Logger(label: "hearthd").warning(
-        "oidc_agent_socket does nothing any more, and can be removed: \(advice) serves its clients.")
+        "oidc_agent_socket has no effect any more and can be removed: \(advice) serves its clients.")
     }
   }
 

@@ -45,8 +45,8 @@ import Testing
     try await play { scene in
       let run = try scene.add()
       #expect(run.status == 0 && run.errors == "")
-      #expect(run.output.contains("Added work to \(scene.daemon.configurationPath); the file before is "))
-      #expect(run.output.contains("The daemon has read it in.\n"))
+      #expect(run.output.contains("Added work to \(scene.daemon.configurationPath); the previous file is "))
+      #expect(run.output.contains("The daemon has loaded it.\n"))
       #expect(
         run.output.contains(
           "Discovery at \(scene.sandbox.url)/.well-known/openid-configuration works: token endpoint "
@@ -78,7 +78,7 @@ import Testing
       let line = try #require(refusal.message.split(separator: "\"").dropFirst().first)
       #expect(line == "hearthctl account set work --add api_origins \(other)", "the refusal names the command")
       let run = try scene.hearthctl(line.split(separator: " ").dropFirst().map(String.init))
-      #expect(run.status == 0 && run.output.hasSuffix("The daemon has read it in.\n"), "\(run.errors)")
+      #expect(run.status == 0 && run.output.hasSuffix("The daemon has loaded it.\n"), "\(run.errors)")
       #expect(scene.text.contains("api_origins = [\"\(other)\", \"\(scene.sandbox.url)\"]\n"))
       try scene.daemon.call("outbox.enqueue", draft)
 
@@ -95,8 +95,8 @@ import Testing
     "a change that cannot be used is told, and nothing is written",
     arguments: [
       (["set", "work", "issuer", "nonsense"], "\"issuer\""), (["set", "work", "colour", "red"], "\"colour\""),
-      (["set", "work", "issuer", "a", "b"], "takes one value"), (["set", "work", "a.b", "c"], "is no key"),
-      (["set", "work", "--add", "issuer", "a"], "is no list"), (["unset", "work", "issuer"], "\"issuer\""),
+      (["set", "work", "issuer", "a", "b"], "takes one value"), (["set", "work", "a.b", "c"], "is not a key"),
+      (["set", "work", "--add", "issuer", "a"], "is not a list"), (["unset", "work", "issuer"], "\"issuer\""),
       (["unset", "work", "scope"], "has no key"), (["set", "wrok", "scopes", "a"], "There is no account wrok"),
     ])
   func refusedChange(_ line: [String], _ reason: String) async throws {
@@ -267,7 +267,7 @@ import Testing
       let same = try edit("s/a/a/")
       #expect(same.status == 0 && same.output == "Nothing was changed in \(scene.daemon.configurationPath).\n")
       let run = try edit("s/hearth\"/other\"/")
-      #expect(run.status == 0 && run.output.hasSuffix("The daemon has read it in.\n"), "\(run.errors)")
+      #expect(run.status == 0 && run.output.hasSuffix("The daemon has loaded it.\n"), "\(run.errors)")
       #expect(scene.text == before.replacing("\"hearth\"", with: "\"other\""))
       #expect(Files.text(scene.daemon.configurationPath + ".bak") == before)
 
@@ -321,7 +321,7 @@ import Testing
       #expect(
         asked.errors.contains(
           "work is signed in and has 1 item in its outbox. It will be signed out. The rules in lines 1, \(last) of "
-            + "\(scene.daemon.configurationPath) that select work will be removed too. Say so with --yes."))
+            + "\(scene.daemon.configurationPath) that select work will be removed too. Use --yes to confirm."))
       #expect(scene.text == text)
       let run = try scene.hearthctl(["account", "remove", "work", "--yes"])
       #expect(run.status == 0 && run.output.contains("Signed out, and the grant is revoked.\n"))

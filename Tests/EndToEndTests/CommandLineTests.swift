@@ -87,7 +87,7 @@ import Testing
       #expect(try waiting.output == daemon.token().secret + "\n")
       let long = try environment.hearthctl(["token", "work", "--min-valid", "86400", "--socket", daemon.socket])
       #expect(try long.status == 0 && long.output == daemon.token().secret + "\n")
-      #expect(long.errors.hasSuffix(", and not 86400 s: the provider gives no longer ones.\n"), "\(long)")
+      #expect(long.errors.hasSuffix(", and not 86400 s: the provider issues no longer ones.\n"), "\(long)")
     }
   }
 

@@ -179,7 +179,7 @@ import Testing
       let put = try scene.shell("cat \(path) | \"$@\"", "PUT", scene.blob + "?late=1", "--data", "-")
       #expect(try scene.end(of: put) == .exited(5))
       #expect(
-        put.errors.hasPrefix("hearthctl: The API asks for the body again, as after a renewal of its token, and"),
+        put.errors.hasPrefix("hearthctl: The API needs the body again, as after a refresh of the token, and"),
         "\(put.errors)")
       #expect(try scene.sandbox.count("tokenCalls") == 1)
       #expect(try scene.sandbox.count("apiRequests") == 1, "one without the rest of its body is of no use")

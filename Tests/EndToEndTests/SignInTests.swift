@@ -90,7 +90,7 @@ import Testing
       let why = "The browser's answer was not used, because a program of another user brought it. "
       #expect(process.errors.contains(why))
       let page = try eventually("the page is shown") { Files.text(shown).wholeMatch(of: /(http\S+)\n(.+\n)/)?.output }
-      #expect(page.2.contains("answers 403: ") && page.2.contains("Go on in the terminal \(why)"))
+      #expect(page.2.contains("answers 403: ") && page.2.contains("Continue in the terminal \(why)"))
       let session = try daemon.call("session.get", ["account": "work"])
       #expect(session["signIn"]?["message"]?.string?.hasPrefix(why) == true && session["state"] == "unauthenticated")
       terminal.type(String(page.1))
@@ -199,7 +199,7 @@ import Testing
       try eventually("it waits") { try daemon.call("session.get", ["account": "work"])["signIn"]?["flow"] == "browser" }
       process.signal(SIGINT)
       #expect(try status(process) == 130)
-      #expect(process.errors.contains("given up"))
+      #expect(process.errors.contains("cancelled"))
       #expect(try daemon.call("session.get", ["account": "work"])["signIn"]?.isNull == true)
     }
   }

@@ -335,7 +335,7 @@ import Testing
       try daemon.configure("nonsense = true\n")
       let refused = try doctor()
       #expect(refused.contains("problem  configuration"))
-      #expect(refused.contains("nonsense") && refused.contains("(the daemon goes on with what it read before)"))
+      #expect(refused.contains("nonsense") && refused.contains("(the daemon still uses what it read before)"))
     }
   }
 

@@ -21,7 +21,7 @@ import Testing
         #expect(run.status == 5, "\(verb)")
         #expect(run.output == "", "\(verb)")
         #expect(
-          run.errors == "hearthctl: The daemon did not answer within 0.3 s: see how it does with "
+          run.errors == "hearthctl: The daemon did not answer within 0.3 s: check it with "
             + "\"systemctl --user status hearthd\", or give it more time with --timeout.\n", "\(verb)")
       }
       let doctor = try environment.hearthctl(["doctor", "--timeout", "0.3", "--socket", daemon.socket])

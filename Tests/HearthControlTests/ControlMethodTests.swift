@@ -77,7 +77,7 @@ import Testing
     #expect(message(RetryItems.self, ["id": "i", "account": "work", "state": "dead"]) == either)
     #expect(
       message(UnlockSessions.self, ["passphrase": ""])
-        == "The parameter \"passphrase\" is empty: a passphrase has one character at least.")
+        == "The parameter \"passphrase\" is empty: a passphrase has at least one character.")
     #expect(message(ImportGrant.self, ["account": "work", "idToken": ""]) == "The parameter \"idToken\" is empty.")
     #expect(
       message(ImportGrant.self, ["account": "work", "accessToken": "a b"])
@@ -92,7 +92,7 @@ import Testing
     #expect(
       message(
         Enqueue.self, ["account": "work", "method": "GET", "url": "u", "unordered": true, "lane": "default"])
-        == "The parameter \"unordered\" cannot be true together with \"lane\": an unordered item waits in no lane. Give one."
+        == "The parameter \"unordered\" cannot be true together with \"lane\": an unordered item has no lane. Give one."
     )
     #expect(
       message(BeginSignIn.self, ["account": "work", "flow": "carrier-pigeon"])

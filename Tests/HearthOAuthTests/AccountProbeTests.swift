@@ -149,11 +149,11 @@ import Testing
       }
       let now = clock.now().milliseconds / 1000
       let good = await check(#"{"iss":"https://id.example.com","aud":["notes","hearth"],"exp":\#(now + 90)}"#)
-      #expect(good?.message == "The token is from https://id.example.com, for notes, hearth, good for 90 s.")
+      #expect(good?.message == "The token is from https://id.example.com, for notes, hearth, valid for 90 s.")
       let old = await check(#"{"exp":\#(now - 5)}"#)
       #expect(old?.verdict == .problem)
-      #expect(old?.message.hasPrefix("The token is run out 5 s ago") == true)
-      #expect(await check("{}")?.message == "The token is a JWT that says nothing of itself.")
+      #expect(old?.message.hasPrefix("The token is 5 s past its expiry") == true)
+      #expect(await check("{}")?.message == "The token is a JWT without issuer, audience and expiry.")
     }
   }
 }

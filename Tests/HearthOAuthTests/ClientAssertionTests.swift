@@ -202,7 +202,7 @@ struct ClientAssertionTests {
       let key = ClientKey(file: bench.file("client key", Self.keys[0].pem))
       let endpoint = bench.endpoint(.assertion(key)) { $0.signingAlgorithms = ["RS256", "PS256"] }
       let message =
-        "The client key (/etc/file) signs with ES256, and the provider takes RS256, PS256 only: use another key."
+        "The client key (/etc/file) signs with ES256, but the provider accepts only RS256, PS256: use another key."
       #expect(await bench.failure(of: endpoint) == .misconfigured(message: message))
       #expect(bench.server.requests.isEmpty)
     }

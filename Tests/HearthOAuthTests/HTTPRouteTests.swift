@@ -140,8 +140,8 @@ struct HTTPRouteTests {
       let other = try TestAuthority.root("other").pin
       route.pins = [other]
       let message =
-        "No connection to https://127.0.0.1:\(bench.server.port): it proves none of the keys in certificate_pins "
-        + "(\(other)); its own and those above it are \(chain.pins.map(\.description).joined(separator: ", "))."
+        "No connection to https://127.0.0.1:\(bench.server.port): it has none of the keys in certificate_pins "
+        + "(\(other)); the keys in its chain are \(chain.pins.map(\.description).joined(separator: ", "))."
       #expect(await bench.failure(of: bench.endpoint(route: route)) == .unreachable(message: message))
       #expect(bench.server.requests.isEmpty)
     }
@@ -192,7 +192,7 @@ struct HTTPRouteTests {
         Issue.record("it was sent")
         return
       }
-      #expect(message.contains("it proves none of the keys in certificate_pins"))
+      #expect(message.contains("it has none of the keys in certificate_pins"))
       #expect(bench.server.requests.map(\.body) == ["note", "note"])
     }
   }

@@ -130,13 +130,13 @@ struct HTTPSenderTests {
       try await self.failure(of: $0, HTTPSender.Request(url: closing))
     }
     try await server.close()
-    #expect("\(ended)".contains("TLS failed: it ends the handshake"))
+    #expect("\(ended)".contains("TLS failed: the server ended the handshake"))
 
     try await LoopbackServer.with({ _ in .raw("220 mail.example.com ESMTP\r\n") }) { server in
       let failure = try await withSender(clock: clock) {
         try await self.failure(of: $0, HTTPSender.Request(url: server.url()))
       }
-      #expect(wasSent(failure) && "\(failure)".contains("what it answers is not HTTP"))
+      #expect(wasSent(failure) && "\(failure)".contains("the answer is not HTTP"))
     }
   }
 

@@ -73,8 +73,8 @@ struct SystemAuthoritiesTests {
   func nothing() async throws {
     let authority = try TestAuthority.root()
     let file = try await failure(at: authority, ["SSL_CERT_FILE": "/nowhere.pem"])
-    #expect(isRefused(file, "SSL_CERT_FILE names /nowhere.pem, in which no certificate (in PEM) can be read"))
+    #expect(isRefused(file, "SSL_CERT_FILE names /nowhere.pem, but no certificate (PEM) in it can be read"))
     let folder = try await failure(at: authority, ["SSL_CERT_DIR": "/nowhere"])
-    #expect(isRefused(folder, "SSL_CERT_DIR names /nowhere, in which no certificate (in PEM) can be read"))
+    #expect(isRefused(folder, "SSL_CERT_DIR names /nowhere, but no certificate (PEM) in it can be read"))
   }
 }

@@ -319,10 +319,10 @@ struct TokenEndpointTests {
         (.close, .unavailable(retryAfter: nil)), (.answer(429), .unavailable(retryAfter: nil)),
         (.answer(302, headers: [("Location", "/")]), .unavailable(retryAfter: nil)),
         (page, .unavailable(retryAfter: nil)),
-        (.refused("invalid_client"), .refused(message: "\(bench.base) does not revoke it: HTTP 401.")),
+        (.refused("invalid_client"), .refused(message: "\(bench.base) refused to revoke it: HTTP 401.")),
         (
           .refused("unsupported_token_type", status: 400),
-          .refused(message: "\(bench.base) does not revoke it: HTTP 400.")
+          .refused(message: "\(bench.base) refused to revoke it: HTTP 400.")
         ),
       ]
       for (reply, outcome) in cases {
@@ -333,7 +333,7 @@ struct TokenEndpointTests {
         .oauth(.named(ProviderEndpoints(token: bench.server.url("/token"))), OAuthClient(id: "h")))
       #expect(
         await without.revoke(bench.credential())
-          == .refused(message: "The provider names no endpoint that revokes tokens."))
+          == .refused(message: "The provider has no endpoint for revoking tokens."))
     }
   }
 }

@@ -55,7 +55,7 @@ struct ServerTests {
       let noJSON = try #require(try answer(#"{"request":}"#))
       #expect(noJSON.hasPrefix("Bad Request: This is not JSON: "))
       #expect(try answer("{}") == "Bad Request: No request type.")
-      #expect(try answer(#"{"request":"#, ends: true) == "Bad Request: The request ends in the middle.")
+      #expect(try answer(#"{"request":"#, ends: true) == "Bad Request: The request is incomplete.")
       #expect(try answer("{" + String(repeating: " ", count: 70_000)) == "Bad Request: A request may have 64 KiB.")
       let zeros = String(repeating: "A", count: 43) + "="
       #expect(try answer(zeros) == "received suspicious public key")

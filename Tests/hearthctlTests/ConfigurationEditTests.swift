@@ -75,7 +75,7 @@ import Testing
   @Test("a link that leads nowhere is no new file")
   func brokenLink() throws {
     symlink("nowhere", path)
-    #expect(refusal { _ = try ConfigurationEdit(path) }.contains("leads nowhere"))
+    #expect(refusal { _ = try ConfigurationEdit(path) }.contains("is a broken link"))
   }
 
   @Test("a file that others may write, and one that is no file, are refused")
@@ -100,7 +100,7 @@ import Testing
     let sentence = refusal {
       try edit.replace(with: Array("new".utf8)) { _ in try write("theirs") }
     }
-    #expect(sentence.contains("by another program meanwhile"))
+    #expect(sentence.contains("by another program in the meantime"))
     #expect(text() == "theirs" && folder.names == ["config.toml"])
   }
 

@@ -51,7 +51,7 @@ import Testing
     Case("kubectl", .locked, output: "", errors: locked, 4),
     Case("kubectl", .signedOut, output: "", errors: signedOut, 3),
     Case("kubectl", .later, output: "", errors: later, 5),
-    Case("kubectl", .otherServer, output: "", errors: "among its api_origins", 1),
+    Case("kubectl", .otherServer, output: "", errors: "not in the api_origins", 1),
     Case("kubectl", .noDaemon, output: "", errors: "No daemon answers", 6),
     // cmd/go/internal/auth: standard error is kept for "go -x"; any status but 0. Nothing said is nothing known.
     Case("goauth", .locked, output: "", errors: locked, 4),
@@ -75,7 +75,7 @@ import Testing
     Case("google", .locked, output: google("locked", locked), errors: "", 0),
     Case("google", .signedOut, output: google("signInNeeded", signedOut), errors: "", 0),
     Case("google", .later, output: google("later", later), errors: "", 0),
-    Case("google", .otherServer, output: google("failed", "No account has"), errors: "", 0),
+    Case("google", .otherServer, output: google("failed", "The origin of"), errors: "", 0),
     Case("google", .noDaemon, output: google("noDaemon", "No daemon answers"), errors: "", 0),
   ]
 

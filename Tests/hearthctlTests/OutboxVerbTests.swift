@@ -61,7 +61,7 @@ import Testing
     for (options, input, told) in [
       (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read once"),
       (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read once"),
-      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is no header: write 'Name: value'."),
+      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header: write 'Name: value'."),
     ] {
       unlink(path)
       let (refused, nothing) = try await run(verb + options, input: input, answer: queued)
@@ -152,7 +152,7 @@ import Testing
         ? .result(["sessions": [Samples.session().json]]) : .result(Samples.stats(waiting: 1).json)
     }
     #expect(left.status == 5)
-    #expect(left.errors == "hearthctl: 1 item is left to send: what is left waits for its time.\n")
+    #expect(left.errors == "hearthctl: 1 item is left to send: they wait for their next attempt.\n")
     unlink(path)
     let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
       request.method == "session.list" ? .result(["sessions": []]) : .result(Samples.stats(pending: 1).json)

@@ -58,7 +58,7 @@ import Testing
       Finding(expired)
         == Finding(
           .bad(.later), "session",
-          "Its token has run out, and Hearth goes on asking for one. No connection to https://id.example.com. "
+          "Its token has expired, and Hearth keeps asking for one. No connection to https://id.example.com. "
             + "Run \"hearthctl retry work\" to ask at once.", of: AccountName("work")))
     #expect(Finding(Samples.session(health: nil)).message.contains("It has no token yet"))
   }

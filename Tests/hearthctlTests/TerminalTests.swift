@@ -107,7 +107,7 @@ import Testing
       #expect(sent(daemon) == ["home: open sesame"])
     } else {
       #expect(outcome.status == 1)
-      #expect(outcome.errors.contains("The two passphrases are not the same: nothing was set."))
+      #expect(outcome.errors.contains("The two passphrases differ. Nothing was set."))
       #expect(sent(daemon).isEmpty)
     }
   }

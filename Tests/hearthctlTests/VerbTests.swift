@@ -186,7 +186,7 @@ import Testing
     #expect(outcome.status == 1)
     #expect(
       outcome.errors
-        == "hearthctl: The daemon's answer to session.get cannot be understood: is its version another one?\n")
+        == "hearthctl: The daemon's answer to session.get cannot be understood: do the versions differ?\n")
   }
 
   @Test("unlock does not ask where standard input is no terminal")
@@ -267,7 +267,7 @@ import Testing
         == "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there.\n")
     unlink(path)
     let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
-    #expect(again.output == "home was signed out already.\n")
+    #expect(again.output == "home was already signed out.\n")
     #expect(again.errors == "")
     unlink(path)
     let (waiting, _) = try await run(["logout", "work", "--no-revoke"]) { request in
@@ -295,7 +295,7 @@ import Testing
       asked.last { $0.method == "session.signOut" }?.params == [
         "account": "work", "revoke": true, "outbox": "keep", "everywhere": true,
       ])
-    #expect(outcome.errors.contains("Hearth goes on trying for up to seven days."))
+    #expect(outcome.errors.contains("Hearth keeps trying for up to seven days."))
     #expect(outcome.errors.contains("\n\n  https://id.example.com/logout\n"))
     unlink(path)
     status["endSessionUrl"] = nil
@@ -311,7 +311,7 @@ import Testing
     #expect(lock.status == 0 && lock.output == "work: Locked. Run \"hearthctl unlock work\".\n")
     unlink(path)
     let (refresh, _) = try await run(["refresh", "work"]) { _ in .result(Samples.session().json) }
-    #expect(refresh.output == "Refreshed. The new token lasts 51 min.\n")
+    #expect(refresh.output == "Refreshed. The new token is valid for 51 min.\n")
   }
 
   @Test("doctor tells what it looked at, and exits with what is worst")
@@ -362,7 +362,7 @@ import Testing
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])
     withExtendedLifetime(hungUp) {}
     #expect(cut.status == 5)
-    #expect(cut.output.contains("before it answered: see why with \"systemctl --user status hearthd\""))
+    #expect(cut.output.contains("before it answered: find out why with \"systemctl --user status hearthd\""))
     let without = try await Program.run(
       ["doctor", "--json"], environment: ["HEARTH_SOCKET": folder.file("none"), "HOME": folder.path])
     #expect(without.status == 6)

@@ -48,15 +48,15 @@ package struct ControlClient: ~Copyable {
       case .foreignServer(let path, let user):
         "The server on \(path) belongs to another user (\(user)): nothing was sent to it."
       case .timedOut(let limit):
-        "The daemon did not answer within \(Self.seconds(limit)) s: see how it does with "
+        "The daemon did not answer within \(Self.seconds(limit)) s: check it with "
           + "\"systemctl --user status hearthd\", or give it more time with --timeout."
       case .disconnected:
-        "The daemon closed the connection before it answered: see why with \"systemctl --user status hearthd\", and run "
+        "The daemon closed the connection before it answered: find out why with \"systemctl --user status hearthd\", and run "
           + "the command again."
       case .interrupted: "The call was interrupted."
       case .notUnderstood(let what): "The daemon's answer cannot be understood: \(what)."
       case .unknownResult(let method):
-        "The daemon's answer to \(method) cannot be understood: is its version another one?"
+        "The daemon's answer to \(method) cannot be understood: do the versions differ?"
       case .refused(let error): error.message
       }
     }

@@ -86,9 +86,9 @@ extension HearthClient {
     private static func sentence(of failure: ControlClient.Failure) -> String {
       switch failure {
       case .timedOut:
-        "The daemon did not answer in time: see how it does with \"systemctl --user status hearthd\"."
+        "The daemon did not answer in time: check it with \"systemctl --user status hearthd\"."
       case .disconnected, .interrupted:
-        "The daemon closed the connection: see why with \"systemctl --user status hearthd\"."
+        "The daemon closed the connection: find out why with \"systemctl --user status hearthd\"."
       case .noDaemon, .unreachable, .foreignServer, .notUnderstood, .unknownResult, .refused: failure.description
       }
     }

@@ -29,7 +29,7 @@ package struct OpenRPCDocument: TimelessWireValue {
       info: [
         "title": "Hearth", "version": .string(HearthVersion.text),
         "description": .string(
-          "JSON-RPC 2.0 over a Unix socket, one JSON value a line. Besides its own errors, any call may be answered with "
+          "JSON-RPC 2.0 over a Unix socket, one JSON value per line. In addition to its own errors, any call may return "
             + RPCError.Kind.ofEveryCall.map { "\($0.code) (\($0.rawValue))" }.joined(separator: ", ") + "."),
       ],
       methods: methods.sorted { $0.name < $1.name }.map { Self.describe($0, &components) },

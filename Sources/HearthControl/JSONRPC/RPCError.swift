@@ -147,7 +147,7 @@ extension RPCError {
   }
 
   package static func unknownSignIn(_ id: String) -> RPCError {
-    RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) under way.")
+    RPCError(.unknownSignIn, message: "There is no sign-in \(id.quotedName) in progress.")
   }
 
   package static func challenge(_ challenge: Challenge, _ account: AccountName) -> RPCError {

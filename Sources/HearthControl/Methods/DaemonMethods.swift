@@ -12,7 +12,7 @@ package struct GetInfo: ParameterlessMethod {
 /// restarts, because people ask about them after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
-    "daemon.getMetrics", "Give what the daemon counts and measures, as JSON or as OpenMetrics text.", isReadOnly: true)
+    "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)
   package static let parameters = Fields<GetMetrics>(
     .optional("format", \.format, .choice, default: .json), make: Self.init)
 
@@ -48,7 +48,7 @@ package struct MetricsReport: TimelessWireValue {
 
 package struct ReloadConfiguration: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "daemon.reload", "Read the configuration again; a bad one is refused whole and the old one stays.")
+    "daemon.reload", "Read the configuration again. If it has an error, the old one stays in use.")
 
   package init() {}
 }

@@ -4,7 +4,7 @@ package import HearthCore
 /// delivered, added or changed between two pages may be missing or appear twice.
 package struct ExportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ExportPage>(
-    "outbox.export", "Give items that are not delivered with all that is in them, oldest first.",
+    "outbox.export", "Return undelivered items with their whole content, oldest first.",
     errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<ExportItems>(.all(\.query, OutboxQuery.fields), make: Self.init)
 
@@ -22,7 +22,7 @@ extension ExportPage: TimelessWireValue {
 /// already exists, by its id or its idempotency key, is not added again.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
-    "outbox.import", "Keep items that were exported, all or none.", errors: Enqueue.errors)
+    "outbox.import", "Queue exported items, all or none.", errors: Enqueue.errors)
   package static let parameters = Fields<ImportItems>(
     .required("items", \.items, .array(ExportedItem.fields)),
     .optional("dryRun", \.isDryRun, .bool, omitting: false),

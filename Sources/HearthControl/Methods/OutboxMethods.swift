@@ -68,7 +68,7 @@ extension Field<OutboxDraft, Bool> {
         let isUnordered = field.read(&reader)
         if isUnordered == true, reader.isGiven("lane") {
           reader.refuse(
-            "unordered", "cannot be true together with \"lane\": an unordered item waits in no lane. Give one",
+            "unordered", "cannot be true together with \"lane\": an unordered item has no lane. Give one",
             .meaning)
         }
         return isUnordered
@@ -78,7 +78,7 @@ extension Field<OutboxDraft, Bool> {
 
 package struct GetItem: TextMethod {
   package static let declaration = MethodDeclaration<OutboxItem>(
-    "outbox.get", "Show all that is known of an item.", isReadOnly: true, errors: [.unknownItem, .storageUnavailable])
+    "outbox.get", "Show everything about an item.", isReadOnly: true, errors: [.unknownItem, .storageUnavailable])
   package static let parameter = "id"
 
   package let text: String
@@ -161,7 +161,7 @@ package struct CancelItems: ItemChangeMethod {
 }
 
 package struct RetryItems: ItemChangeMethod {
-  package static let declaration = declared("outbox.retry", "Put dead or held items back, at the end of their lane.")
+  package static let declaration = declared("outbox.retry", "Queue dead or held items again, at the end of their lane.")
   package let choice: ItemChoice
   package init(_ choice: ItemChoice) { self.choice = choice }
 }
@@ -186,7 +186,7 @@ package struct ResumeOutbox: AccountsMethod {
 /// Tries all waiting items now. Answered once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
-    "outbox.flush", "Try all waiting items now, and return once nothing is left that could be sent.",
+    "outbox.flush", "Try all waiting items now, and return once nothing is left to send.",
     errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<FlushOutbox>(
     .optional("account", \.account, .account),

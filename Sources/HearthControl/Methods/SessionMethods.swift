@@ -2,14 +2,14 @@ package import HearthCore
 
 package struct ListSessions: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.list", "Give the status of every session.", isReadOnly: true)
+    "session.list", "Return the status of every session.", isReadOnly: true)
 
   package init() {}
 }
 
 package struct GetSession: AccountMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.get", "Give the status of a session.", isReadOnly: true, errors: [.unknownAccount])
+    "session.get", "Return the status of a session.", isReadOnly: true, errors: [.unknownAccount])
 
   package let account: AccountName
   package init(_ account: AccountName) { self.account = account }
@@ -18,7 +18,7 @@ package struct GetSession: AccountMethod {
 /// Chooses an account for a program that was not told one.
 package struct ChooseAccount: ControlMethod {
   package static let declaration = MethodDeclaration<ChosenAccount>(
-    "session.choose", "Tell which account the configuration chooses for a place, and why.", isReadOnly: true)
+    "session.choose", "Return which account the configuration chooses for a place, and why.", isReadOnly: true)
   package static let parameters = Fields<ChooseAccount>(
     .optional("url", \.url, .text), .optional("directories", \.directories, .texts, omitting: []), make: Self.init)
 
@@ -178,7 +178,7 @@ package struct RehydrateSessions: AccountsMethod {
 
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.lock", "Lock: no token is given and nothing is sent until \"unlock\".", errors: [.unknownAccount])
+    "session.lock", "Lock: no token is given out and nothing is sent until \"unlock\".", errors: [.unknownAccount])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }
@@ -188,7 +188,7 @@ package struct LockSessions: AccountsMethod {
 /// first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.unlock", "Take the user's lock away, and open what a passphrase seals.",
+    "session.unlock", "Remove the user's lock, and open a credential that a passphrase seals.",
     errors: [.locked, .unknownAccount, .storageUnavailable, .wrongPassphrase, .passphraseNeeded])
   package static let parameters = Fields<UnlockSessions>(
     .optional("account", \.account, .account), .optional("passphrase", \.passphrase, .passphrase), make: Self.init)
@@ -203,7 +203,7 @@ package struct UnlockSessions: ControlMethod {
 
 extension WireType<Secret> {
   fileprivate static var passphrase: WireType {
-    secret.refusing(.meaning) { $0.isEmpty ? "is empty: a passphrase has one character at least" : nil }
+    secret.refusing(.meaning) { $0.isEmpty ? "is empty: a passphrase has at least one character" : nil }
   }
 }
 
@@ -211,7 +211,7 @@ extension WireType<Secret> {
 /// that the token may be refreshed. Checks of this machine only (`sink`) contact no server.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
-    "session.diagnose", "Try each step on the way to the provider and the APIs, and say what is wrong.",
+    "session.diagnose", "Test each step on the way to the provider and the APIs, and report what is wrong.",
     isReadOnly: true,
     errors: [.unknownAccount])
   package static let parameters = Fields<DiagnoseSession>(

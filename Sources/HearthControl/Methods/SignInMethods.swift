@@ -47,7 +47,7 @@ extension WireType<Secret> {
 /// Begins a sign-in. `session.awaitSignIn` returns its result. The flow `password` needs user name and password.
 package struct BeginSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<BegunSignIn>(
-    "session.beginSignIn", "Begin to sign in.",
+    "session.beginSignIn", "Start a sign-in.",
     errors: [
       .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .storageUnavailable,
       .signInFailed, .signInExpired, .signInDenied, .flowNotSupported, .passphraseNeeded,
@@ -118,7 +118,7 @@ package struct AwaitSignIn: TextMethod {
 
 package struct CancelSignIn: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "session.cancelSignIn", "Give up a sign-in.", errors: [.unknownSignIn])
+    "session.cancelSignIn", "Cancel a sign-in.", errors: [.unknownSignIn])
   package static let parameter = "signIn"
 
   package let text: String
@@ -129,7 +129,7 @@ package struct CancelSignIn: TextMethod {
 /// user has copied.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "session.completeSignIn", "Go on with the address that the browser was sent to.",
+    "session.completeSignIn", "Continue a sign-in with the address that the browser was sent to.",
     errors: [.signInFailed, .unknownSignIn])
   package static let parameters = Fields<CompleteSignIn>(
     .required("signIn", \.id, .text), .required("address", \.address, .secret), make: Self.init)

@@ -3,7 +3,7 @@ package import HearthCore
 /// Begins a request whose body and answer are sent in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
-    "http.open", "Begin a request to an API whose body and answer go in pieces, so that both may be of any length.",
+    "http.open", "Begin a request to an API with a body and an answer of any length, both in pieces.",
     errors: SendRequest.errors)
   package static let parameters = Fields<OpenStream>(
     .all(\.draft, RequestDraft.target),
@@ -42,7 +42,7 @@ package struct OpenedStream: TimelessWireValue {
 /// Sends a piece of the body. Answered once the network has taken it.
 package struct WriteStream: ControlMethod {
   package static let declaration = MethodDeclaration<WrittenPiece>(
-    "http.write", "Send a piece of the body of a request that was begun with http.open.", errors: OpenStream.errors)
+    "http.write", "Send a piece of the body of a request opened with http.open.", errors: OpenStream.errors)
   package static let parameters = Fields<WriteStream>(
     .required("stream", \.id, .text), .required("offset", \.offset, .count), .required("data", \.piece, .bytes),
     .optional("end", \.isLast, .bool, omitting: false), make: { WriteStream($0, at: $1, $2, isLast: $3) })
@@ -71,7 +71,7 @@ package struct WrittenPiece: TimelessWireValue {
 /// Reads the next part of the answer. Answered as soon as there is something to return.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
-    "http.read", "Give what has come of the answer to a request that was begun with http.open: first its head.",
+    "http.read", "Return the next part of the answer to a request opened with http.open: first its head.",
     errors: OpenStream.errors)
   package static let parameter = "stream"
 
@@ -109,7 +109,7 @@ package struct ReadPiece: TimelessWireValue {
 /// Cancels a request that is not complete. Succeeds if the stream no longer exists.
 package struct CloseStream: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "http.close", "Give up a request that was begun with http.open; one that is complete is closed already.")
+    "http.close", "Cancel a request opened with http.open. A complete one is already closed.")
   package static let parameter = "stream"
 
   package let text: String

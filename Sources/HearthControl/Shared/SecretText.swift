@@ -66,7 +66,7 @@ package enum SecretText {
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {
       throw Refusal(
-        reason: "is JSON, not a secret, and has more than one \(kind.names[0]): put the right one there alone")
+        reason: "is JSON, not a secret, and has more than one \(kind.names[0]): put only the right one there")
     }
     guard let secret = all.first, !secret.isEmpty else {
       let isKey = json["private_key"] != nil

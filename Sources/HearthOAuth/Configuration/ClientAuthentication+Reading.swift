@@ -29,7 +29,8 @@ extension ClientAuthentication {
     if method == .auto, table.has(.clientKeyFile) {
       if table.has(.clientCertificateFile) {
         throw table.error(
-          .clientCertificateFile, "leaves open whether client_auth is to be \"tls\" or \"private_key_jwt\": say which")
+          .clientCertificateFile,
+          "works with client_auth \"tls\" and \"private_key_jwt\": set client_auth to one of them")
       }
       method = .privateKeyJWT
     }

@@ -63,7 +63,7 @@ extension TableReader<ProviderKey> {
   func scopes() throws(ConfigurationError) -> [String] {
     let scopes = try strings(.scopes)
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
-      throw error(.scopes, "cannot have \"\(scope)\": each scope is an element of its own, without spaces and quotes")
+      throw error(.scopes, "cannot have \"\(scope)\": each scope must be a separate element, without spaces or quotes")
     }
     return scopes
   }

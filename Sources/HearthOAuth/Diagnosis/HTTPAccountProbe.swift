@@ -44,7 +44,7 @@ package struct HTTPAccountProbe: AccountProbe {
 
   private func clockCheck(_ skew: Duration?, of origin: Origin) -> Diagnosis {
     guard let skew else {
-      return Diagnosis(.clock, .warning, "\(origin) does not tell the time, so the clock was not checked.")
+      return Diagnosis(.clock, .warning, "\(origin) does not send the time, so the clock was not checked.")
     }
     let seconds = abs(skew.components.seconds)
     let side = skew > .zero ? "behind" : "ahead of"
@@ -61,7 +61,7 @@ package struct HTTPAccountProbe: AccountProbe {
   private func tokenCheck(_ bearer: Bearer?) -> Diagnosis? {
     guard let bearer else { return nil }
     guard let claims = JWTClaims(bearer.token.secret.reveal()) else {
-      return Diagnosis(.token, .ok, "The token is opaque: only its provider knows what it says.")
+      return Diagnosis(.token, .ok, "The token is opaque: only its provider can read it.")
     }
     let now = sender.clock.now()
     var parts: [String] = []
@@ -69,11 +69,13 @@ package struct HTTPAccountProbe: AccountProbe {
     if !claims.audiences.isEmpty { parts.append("for \(claims.audiences.joined(separator: ", "))") }
     let end = claims.expiresAt.map { Duration.seconds($0) - .milliseconds(now.milliseconds) }
     if let end {
-      parts.append(end > .zero ? "good for \(end.components.seconds) s" : "run out \(-end.components.seconds) s ago")
+      parts.append(
+        end > .zero ? "valid for \(end.components.seconds) s" : "\(-end.components.seconds) s past its expiry")
     }
-    let message = "The token is \(parts.isEmpty ? "a JWT that says nothing of itself" : parts.joined(separator: ", "))"
+    let message =
+      "The token is \(parts.isEmpty ? "a JWT without issuer, audience and expiry" : parts.joined(separator: ", "))"
     if let end, end <= .zero {
-      return Diagnosis(.token, .problem, "\(message), by this machine's clock: is that right?")
+      return Diagnosis(.token, .problem, "\(message), by this machine's clock. Is the clock right?")
     }
     let expected = provider.defaultIssuer
     if let issuer = claims.issuer, !expected.isAssumed, !IssuerName(expected.text).covers(issuer) {
@@ -153,7 +155,7 @@ package struct HTTPAccountProbe: AccountProbe {
     case .provider:
       return Diagnosis(server.answer, response.status < 500 ? .ok : .problem, answered + ".")
     case .api:
-      guard let token else { return Diagnosis(server.answer, .ok, "\(answered); there was no token to show it.") }
+      guard let token else { return Diagnosis(server.answer, .ok, "\(answered); there was no token to send.") }
       let shown = "\(answered) to GET / with the token"
       let known = APIResponse(status: response.status, headers: response.headers)
       if let challenge = Challenge(known, from: url.origin, without: [token.secret]) {

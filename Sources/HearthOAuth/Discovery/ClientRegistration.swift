@@ -81,21 +81,21 @@ package struct ClientRegistration: Sendable {
     let redactor = Redactor([token].compactMap(\.self))
     let why = [error.codes.first, error.descriptions.first].compactMap(\.self).map { redactor.line($0) }
     let said = (["HTTP \(response.status)"] + why).joined(separator: ", ")
-    let other = "Or register a client there yourself, and name it with --client-id."
+    let other = "Or register a client there yourself and use --client-id."
     switch response.status {
     case 401 where token != nil, 403 where token != nil:
       throw .misconfigured(
-        message: "\(endpoint.origin) rejects the initial access token (\(said)). Get another one from whoever runs it. "
+        message: "\(endpoint.origin) rejects the initial access token (\(said)). Get another one from its operator. "
           + other)
     case 401, 403:
       throw .misconfigured(
-        message: "\(endpoint.origin) does not let everybody register a client (\(said)). Get an initial access token "
-          + "from whoever runs it, and give it with --registration-token-stdin. \(other)")
+        message: "\(endpoint.origin) does not let anyone register a client (\(said)). Get an initial access token "
+          + "from its operator, and use --registration-token-stdin. \(other)")
     case 408, 429, 500...:
       throw .unavailable(
         message: "\(endpoint.origin) cannot register a client now (\(said)).", retryAfter: response.retryAfter)
     default:
-      throw .misconfigured(message: "\(endpoint.origin) registers no client for Hearth (\(said)). \(other)")
+      throw .misconfigured(message: "\(endpoint.origin) refuses to register a client for Hearth (\(said)). \(other)")
     }
   }
 }

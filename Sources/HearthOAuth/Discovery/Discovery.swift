@@ -87,7 +87,7 @@ final class Discovery: Sendable {
       // A proxy in front of a provider that is still starting also answers 404.
       let message =
         response.status == 404
-        ? "\(place) is not there (HTTP 404). Check the issuer, if it stays so."
+        ? "\(place) is missing (HTTP 404). If that does not change, check the issuer."
         : "Discovery failed: HTTP \(response.status) from \(place)."
       throw .unavailable(message: message, retryAfter: response.retryAfter)
     }
@@ -106,7 +106,7 @@ final class Discovery: Sendable {
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
     guard let token = url("token_endpoint") else {
-      throw .misconfigured(message: "The issuer \(issuer.text) names no token endpoint that can be used.")
+      throw .misconfigured(message: "The issuer \(issuer.text) names no usable token endpoint.")
     }
     var endpoints = ProviderEndpoints(
       token: token, authorization: url("authorization_endpoint"),

@@ -134,14 +134,14 @@ package final class HTTPSender: Sendable {
     case let error as NIOHTTP1ProxyConnectHandler.Error where error == .proxyAuthenticationRequired():
       "the proxy asks for a user name and a password"
     case let error as NIOHTTP1ProxyConnectHandler.Error where error != .httpProxyHandshakeTimeout():
-      "the proxy does not connect"
+      "the proxy refuses the connection"
     case is HTTPConnection.Closed, NIOSSLError.uncleanShutdown:
       "the server closed the connection before it answered"
     case let error as HTTPConnection.InvalidStatus: error.description
     case let error as OverheadGuard.TooMuch: error.description
     case is ConnectionPool.TooLate, ChannelError.connectTimeout, is NIOHTTP1ProxyConnectHandler.Error:
-      "no connection was made in time"
-    case is ControlCharacter: "a header has a control character, and cannot be sent"
+      "connecting took too long"
+    case is ControlCharacter: "a header has a control character and cannot be sent"
     case is ConnectionPool.ShutDown: "the daemon is stopping"
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
       "TLS failed: its certificate is for another server, so check the address"
@@ -156,9 +156,9 @@ package final class HTTPSender: Sendable {
         "the name \(error.host) cannot be resolved"
       }
     case let error as IOError: String(cString: strerror(error.errnoCode))
-    case is HTTPParserError: "what it answers is not HTTP"
+    case is HTTPParserError: "the answer is not HTTP"
     case is SOCKSError.ConnectionFailed, is SOCKSError.NoValidAuthenticationMethod, is SOCKSError.UnexpectedRead:
-      "the proxy does not connect"
+      "the proxy refuses the connection"
     default: describe(other: String(describing: error), isTLS: error is NIOSSLError || error is BoringSSLError)
     }
   }
@@ -167,7 +167,7 @@ package final class HTTPSender: Sendable {
   /// The names of the rest mean something only to programmers.
   private static func describe(other text: String, isTLS: Bool) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
-      if text.hasPrefix("handshakeFailed") { return "TLS failed: it ends the handshake" }
+      if text.hasPrefix("handshakeFailed") { return "TLS failed: the server ended the handshake" }
       return isTLS ? "TLS failed" : "the connection failed"
     }
     let word = text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }

@@ -22,7 +22,8 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     static let scheme = ParseError(description: "a proxy begins with http:// or socks5://")
     static let path = ParseError(description: "a proxy is scheme://host:port, without a path")
     static let place = ParseError(description: "its host or port cannot be read")
-    static let credentials = ParseError(description: "user name and password are user:password@, other signs as %XX")
+    static let credentials = ParseError(
+      description: "write user name and password as user:password@, with special characters as %XX")
     static let socksCredentials = ParseError(description: "SOCKS with a password is not supported")
   }
 

@@ -49,8 +49,8 @@ struct IDTokenFault: Error, Hashable {
   static let undated = Self("does not say when it was issued and when it expires (iat, exp)")
   static let otherNonce = Self("is not from this sign-in (nonce)")
   static let noAuthenticationTime =
-    Self("does not say when you were asked who you are, though max_age is set (auth_time)")
-  static let authenticatedTooLongAgo = Self("says that you were asked who you are longer ago than max_age (auth_time)")
+    Self("does not say when you signed in, though max_age is set (auth_time)")
+  static let authenticatedTooLongAgo = Self("says that you signed in longer ago than max_age allows (auth_time)")
   static let otherAccessToken = Self("belongs to another access token (at_hash)")
 
   static func expired(by clock: Clock) -> Self { Self("has expired\(clock.rawValue) (exp)") }

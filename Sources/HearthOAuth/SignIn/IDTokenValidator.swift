@@ -44,7 +44,8 @@ struct IDTokenValidator: Sendable {
       guard let id = token.claims["sub"]?.name else { throw .noSubject }
       return token.claims["iss"]?.text.map { Subject(issuer: $0, id: id) } ?? exchange.issuer.subject(id)
     } catch {
-      throw .failed(message: "The ID token from \(response.origin) \(error.text): it was not accepted, sign in again.")
+      throw .failed(
+        message: "The ID token from \(response.origin) \(error.text), so it was not accepted. Sign in again.")
     }
   }
 

@@ -21,9 +21,9 @@ enum SignInStep {
     switch self {
     case .pushedRequest: "refuses the authorization request"
     case .code: "refuses the code"
-    case .deviceCode: "gives no code for another device"
+    case .deviceCode: "refuses to give a code for another device"
     case .poll: "refuses the device code"
-    case .password: "does not sign in"
+    case .password: "refuses the sign-in"
     }
   }
 
@@ -130,7 +130,7 @@ extension TokenRejection {
   private func unavailability(of origin: Origin) -> String {
     let found = (300..<400).contains(response.status) ? Self.redirect : isPage ? Self.page : content
     return found.map { "\(origin) answered HTTP \(response.status) with \($0)." }
-      ?? "\(origin) cannot sign in now: \(summary)."
+      ?? "\(origin) cannot sign you in now: \(summary)."
   }
 
   private static func signInMeaning(of code: String) -> SignInMeaning? {

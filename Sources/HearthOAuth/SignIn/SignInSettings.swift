@@ -52,7 +52,7 @@ extension TableReader<ProviderKey> {
     guard url.origin.scheme == "http", ["127.0.0.1", "[::1]", "localhost"].contains(host) else {
       throw error(
         .redirectURI,
-        "cannot be \"\(text.withoutSecrets)\": it has to be http with the host 127.0.0.1, [::1] or localhost, where Hearth listens"
+        "cannot be \"\(text.withoutSecrets)\": it must be http with the host 127.0.0.1, [::1] or localhost"
       )
     }
     guard !text.contains("?") else { throw error(.redirectURI, "cannot be \"\(text.withoutSecrets)\": it has a query") }

@@ -24,6 +24,6 @@ extension SignInWithoutBrowser {
   }
 
   package func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
-    throw .notSupported(message: "An account of this type has no session in the browser that could be ended.")
+    throw .notSupported(message: "An account of this type has no browser session to end.")
   }
 }

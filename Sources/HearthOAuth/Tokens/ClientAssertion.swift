@@ -20,7 +20,8 @@ struct ClientAssertion {
       let own = signer.algorithms.joined(separator: " or ")
       let wanted = Redactor(EmptyCollection<Secret>()).line((offered ?? []).joined(separator: ", "))
       throw .misconfigured(
-        message: "The client key (\(place)) signs with \(own), and the provider takes \(wanted) only: use another key.")
+        message:
+          "The client key (\(place)) signs with \(own), but the provider accepts only \(wanted): use another key.")
     }
     var header: [String: JSONValue] = ["alg": .string(algorithm), "typ": .string("JWT")]
     if let id = key.id { header["kid"] = .string(id) }

@@ -8,7 +8,7 @@ struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
   let subject: String?
 
   var otherFlow: String {
-    "An account of type client-credentials needs nobody to sign in: it asks for its token by itself."
+    "An account of type client-credentials needs no sign-in: it gets its token by itself."
   }
 
   var takesPassword: Bool { false }

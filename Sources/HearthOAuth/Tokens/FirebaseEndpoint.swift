@@ -16,7 +16,7 @@ struct FirebaseEndpoint: TokenEndpoint {
 
   /// Firebase has no call that revokes a token.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
-    .refused(message: "An account of type firebase has no call that revokes a token.")
+    .refused(message: "An account of type firebase cannot revoke a token.")
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }

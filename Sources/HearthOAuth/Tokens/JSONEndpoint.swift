@@ -23,7 +23,7 @@ struct JSONEndpoint: TokenEndpoint {
 
   /// A backend has no call that revokes a token.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
-    .refused(message: "An account of type json has no call that revokes a token.")
+    .refused(message: "An account of type json cannot revoke a token.")
   }
 
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? { exchange.expiry(of: token, at: now) }

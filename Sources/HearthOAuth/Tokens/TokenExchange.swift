@@ -31,7 +31,7 @@ struct TokenExchange: Sendable {
   ) throws(RefreshFailure) {
     try requireBinding(of: credential, to: endpoints.token.origin)
     guard credential.mayReach(endpoint.origin) else {
-      throw .misconfigured(message: "\(endpoint.origin) was not named at sign-in, so nothing was sent there.")
+      throw .misconfigured(message: "\(endpoint.origin) was not known at sign-in, so nothing was sent there.")
     }
   }
 
@@ -50,7 +50,7 @@ struct TokenExchange: Sendable {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {
       throw .unavailable(
-        message: "\(url.origin) does not tell the time, by which it would be known whether the token has run out.",
+        message: "\(url.origin) does not send the time, so Hearth cannot tell whether the token has expired.",
         retryAfter: response.retryAfter)
     }
     return date

@@ -57,8 +57,8 @@ struct TokenRejection: Error {
     }
   }
 
-  static let redirect = "a redirect, which is not followed (is a sign-in page of the network in between?)"
-  static let page = "a web page (is a sign-in page of the network in between?)"
+  static let redirect = "a redirect, which Hearth does not follow (is the network's sign-in page in between?)"
+  static let page = "a web page (is the network's sign-in page in between?)"
 
   /// The failure for an answer that no token endpoint gives.
   private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {

@@ -61,13 +61,13 @@ struct TokenResponseReader: Sendable {
     let grant = GrantFields(of: object, in: dialect)
     guard let accessToken = grant.accessToken else {
       if case .identityToolkit = dialect, object["mfaPendingCredential"] != nil {
-        throw rejection.containing("the request for a second factor, which Hearth cannot give")
+        throw rejection.containing("a request for a second factor, which Hearth cannot provide")
       }
       if rejection.hasError { throw rejection }
       return try refreshToken(in: grant, of: response, rejection.containing("no access token"))
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      let found = rejection.containing("a token with characters that no token has")
+      let found = rejection.containing("a token with characters that tokens cannot have")
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
@@ -145,7 +145,8 @@ struct TokenResponseReader: Sendable {
     if isBearer(name) { return nil }
     let shown = rejection.redactor.line(name, limit: 40)
     return .misconfigured(
-      message: "\(origin) gives tokens of type \(shown), which Hearth cannot use: let this client have Bearer tokens.")
+      message: "\(origin) gives tokens of type \(shown), which Hearth cannot use. Set this client up for Bearer tokens."
+    )
   }
 
   /// Whether a token of this type is sent as Bearer. A client must not use a type that it does not understand (RFC

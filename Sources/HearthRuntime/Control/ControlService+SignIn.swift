@@ -113,11 +113,11 @@ extension CompleteSignIn: PlainMethod {
     case .unclaimedError(let message):
       throw RPCError(
         .signInFailed, account: account,
-        message: "\(message) It does not say which sign-in it means, so that this one goes on.")
+        message: "\(message) It does not name its sign-in, so this one continues.")
     case .foreign, .untrusted, nil:
       throw RPCError(
         .signInFailed, account: account,
-        message: "This is not where the browser was sent for this sign-in: copy the whole address, from http:// on.")
+        message: "This is not the address of this sign-in. Copy the whole address, from http:// on.")
     }
   }
 }

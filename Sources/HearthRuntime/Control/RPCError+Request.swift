@@ -19,7 +19,7 @@ extension RPCError {
       self.init(
         .requestFailed, account: account,
         message:
-          "The request is done, but its answer is longer than the \(limit >> 20) MiB that can be given: ask for it "
+          "The request was sent, but its answer is longer than the \(limit >> 20) MiB that Hearth returns: ask for it "
           + "in parts (Range, or the API's pages).",
         isRetryable: false)
     case .challenge(let challenge): self = .challenge(challenge, account)
@@ -27,7 +27,7 @@ extension RPCError {
     case .stopping: self = .shuttingDown
     case .tooMany(let most):
       self = .overloaded(
-        "\(most) requests of \(account) are under way already; ask again when one of them is answered.")
+        "\(most) requests of \(account) are already in progress; try again when one has been answered.")
     }
   }
 
@@ -35,8 +35,7 @@ extension RPCError {
     RPCError(
       .reauthRequired, account: account,
       message:
-        "Another user signed in to \(account) while the request was under way; ask again where it is to go under "
-        + "their token.")
+        "Another user signed in to \(account) during the request. Ask again if it is meant to use their token.")
   }
 
   /// Returns why the answer to a request with the token of `subject` may no longer be returned, or `nil` if it may.

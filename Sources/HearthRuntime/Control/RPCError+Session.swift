@@ -46,7 +46,7 @@ extension RPCError {
     case .unauthenticated: RPCError(.unauthenticated, account: account, message: message, action: action)
     case .reauthRequired: RPCError(.reauthRequired, account: account, message: message, action: action)
     case .locked, .hydrating: RPCError(.locked, account: account, message: message, action: action)
-    case .authenticated: .internalError("The session of \(account) changed meanwhile; ask again.")
+    case .authenticated: .internalError("The session of \(account) changed in the meantime. Try again.")
     }
   }
 
@@ -112,7 +112,7 @@ extension RPCError {
       if case .locked = status.state { break }
       return RPCError(
         .storageUnavailable, account: status.account,
-        message: "The credential cannot be written (\(accessFailure.detail)), so nothing was asked of the provider: "
+        message: "The credential cannot be written (\(accessFailure.detail)), so the provider was not asked: "
           + "make the place writable for Hearth, and sign in again.")
     }
     return storage(accessFailure, status)

@@ -35,7 +35,7 @@ extension OutboxEvent {
     case .paused(let account, let reason):
       Self.publication(.outboxPaused, account, reason, "Account \(account): sending is paused (\(reason)).")
     case .resumed(let account, let reason):
-      Self.publication(.outboxResumed, account, reason, "Account \(account): sending is resumed.")
+      Self.publication(.outboxResumed, account, reason, "Account \(account): sending has resumed.")
     }
   }
 

@@ -50,7 +50,7 @@ extension SessionEvent {
       let end = final ? ", and no refresh can prevent it" : ""
       let advice = status.message == status.state.message(for: account) ? "" : " " + status.message
       return publication(
-        .sessionExpiring, .warning, "The token of \(account) runs out at \(at)\(end).\(advice)",
+        .sessionExpiring, .warning, "The token of \(account) expires at \(at)\(end).\(advice)",
         ["HEARTH_EXPIRES": at.description],
         params: TokenExpiry(account: account, expiresAt: at, isFinal: final))
     case .signedIn(let subject):
@@ -82,7 +82,7 @@ extension SessionEvent {
     case .credentialPendingWrite(let failure):
       return publication(
         .credentialPendingWrite, .warning,
-        "The credential file of \(account) cannot be written now, and is tried again until it can: \(failure.detail)",
+        "The credential file of \(account) cannot be written now, and Hearth keeps trying: \(failure.detail)",
         ["HEARTH_ERROR": failure.detail])
     case .statusChanged: return Publication(sendsStatus: true)
     }

@@ -50,13 +50,13 @@ enum MetricName: String, CaseIterable {
   private var definition: (shape: Shape, help: String) {
     switch self {
     case .authenticated: (.gauge, "1 while the account is signed in and its grant can be used, else 0.")
-    case .tokenRemaining: (.gauge, "How long the access token lasts from now on; 0 once it has run out.")
+    case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
     case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
     case .unauthorized: (.counter, "Tokens in use that an API answered with 401, each counted once.")
     case .automaticSignOuts:
       (
         .counter,
-        "Sessions that ended though nobody signed out, by reason, since the first start of the daemon."
+        "Sessions that ended without a sign-out, by reason, since the first start of the daemon."
       )
     case .signedOut:
       (
@@ -66,7 +66,7 @@ enum MetricName: String, CaseIterable {
           + "start of the daemon."
       )
     case .outboxItems:
-      (.gauge, "Items in the outbox by state; those delivered and dead as long as they are kept.")
+      (.gauge, "Items in the outbox by state, including delivered and dead ones that are still kept.")
     case .outboxBytes: (.gauge, "Size of the bodies, headers and URLs that the outbox keeps.")
     case .deliveryLatency:
       (
@@ -88,10 +88,10 @@ enum MetricName: String, CaseIterable {
           .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500),
           .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
         ]),
-        "Time that an API took to answer one request of the outbox, or not to answer it."
+        "Time until an API answered a request of the outbox, or failed to."
       )
     case .staleAnswers:
-      (.counter, "Earlier answers of an API that were given because it had none, or an error.")
+      (.counter, "Earlier answers returned because the API failed or did not answer.")
     case .calls:
       (
         .counter,

@@ -49,7 +49,9 @@ package final class Metrics: RunningService {
         if let name = MetricName(rawValue: family.name), name.isKept { registry.add(family.samples, to: name) }
       }
     } catch {
-      logger.warning("What is counted over restarts begins anew and is not kept: \(error.detail).")
+      logger.warning(
+        "The counts from before the restart could not be read, so counting starts at zero and is not saved: \(error.detail)."
+      )
       changed.finish()
     }
   }
@@ -61,7 +63,7 @@ package final class Metrics: RunningService {
       do throws(AccessFailure) {
         try await store.keep(families)
       } catch {
-        logger.warning("What is counted over restarts could not be kept: \(error.detail).")
+        logger.warning("The counts that survive restarts could not be saved: \(error.detail).")
       }
     }
   }

@@ -5,7 +5,9 @@ extension OutboxService {
   /// Stores an item. Returns once it is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipt {
     do throws(OutboxError) {
-      guard let receipt = try await enqueueMany([draft]).first else { throw .invalidRequest("items: there are none") }
+      guard let receipt = try await enqueueMany([draft]).first else {
+        throw .invalidRequest("items: the list is empty")
+      }
       return receipt
     } catch .item(_, let reason) {
       throw reason
@@ -72,7 +74,8 @@ extension OutboxService {
     if let account = query.account { try known(account) }
     guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
     if let cursor = query.cursor, Int64(cursor) == nil {
-      throw .invalidRequest("cursor: outbox.list has given no such cursor; leave it out to begin with the oldest item")
+      throw .invalidRequest(
+        "cursor: outbox.list did not return this cursor; leave it out to begin with the oldest item")
     }
   }
 

@@ -9,7 +9,7 @@ extension OutboxService {
   package func export(_ query: OutboxQuery) async throws(OutboxError) -> ExportPage {
     try check(query)
     if let state = query.state, !state.keepsContent {
-      throw .invalidRequest("state: of an item that is \(state.rawValue) nothing is kept that could be exported")
+      throw .invalidRequest("state: an item that is \(state.rawValue) has no content left to export")
     }
     return try await answered(await store.export(query, bytes: Self.exportBytes))
   }

@@ -48,7 +48,7 @@ extension SessionService {
           return .lockRemembered(.success(()))
         } catch {
           logger.warning(
-            "Whether \(account) is locked is not written down yet, and is tried again: \(error.detail)",
+            "Whether \(account) is locked could not be saved yet, and Hearth keeps trying: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
           return .lockRemembered(.failure(error))
         }
@@ -60,7 +60,7 @@ extension SessionService {
           try await store.remember(barred: grant)
         } catch {
           logger.warning(
-            "That the provider answered for another user than \(account)'s is forgotten at a restart: \(error.detail)",
+            "That the provider answered for another user than \(account)'s could not be saved and is forgotten at a restart: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
         }
       }

@@ -30,10 +30,10 @@ package enum SignInEnd: Error, Hashable, Sendable {
 extension SignInInterruption {
   func sentence(_ account: AccountName) -> String {
     switch self {
-    case .cancelled: "The sign-in was given up."
-    case .superseded: "Another sign-in of \(account) was begun and takes the place of this one."
-    case .signedOut: "You signed out of \(account) meanwhile."
-    case .reconfigured: "The configuration of \(account) was changed meanwhile."
+    case .cancelled: "The sign-in was cancelled."
+    case .superseded: "This sign-in was replaced by a newer one for \(account)."
+    case .signedOut: "You signed out of \(account) in the meantime."
+    case .reconfigured: "The configuration of \(account) has changed in the meantime."
     case .stopping: "Hearth is stopping."
     case .locked(let state): state.message(for: account)
     case .expired(nil): "The sign-in timed out. Run \"hearthctl login \(account)\" to try again."

@@ -14,34 +14,34 @@ enum SignInPage {
 
   /// The request does not belong to the sign-in, which continues.
   static let foreign = page(
-    400, "This is not the sign-in that is under way",
-    "Nothing was done. Go on in the window that was opened for the sign-in, or begin again in a terminal.")
+    400, "This is not the current sign-in",
+    "Nothing was done. Continue in the window that was opened for the sign-in, or start again in a terminal.")
 
   /// `sentence` is an error that does not name its sign-in. It may be any text.
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",
-      "\(sentence) It does not say which sign-in it means, so that nothing was done: go on in the window that was opened for "
-        + "the sign-in, or begin again in a terminal.")
+      "\(sentence) It does not name its sign-in, so nothing was done: continue in the window that was opened for "
+        + "the sign-in, or start again in a terminal.")
   }
 
   /// `why` says why the answer was not used.
   static func untrusted(_ why: String, _ account: AccountName) -> RedirectPage {
     page(
-      403, "Go on in the terminal",
-      "\(why) To go on, copy the address of this page, and paste it into the terminal where \"hearthctl login \(account)\" "
+      403, "Continue in the terminal",
+      "\(why) To continue, copy this page's address and paste it into the terminal where \"hearthctl login \(account)\" "
         + "waits. If none waits, run \"hearthctl login \(account) --no-browser\".")
   }
 
   /// Sends the browser to the provider again.
   static func elsewhere(_ url: String) -> RedirectPage {
-    var page = page(303, "Going on at the provider", "Your browser is sent there.")
+    var page = page(303, "Continuing at the provider", "Your browser is being redirected there.")
     page.location = url
     return page
   }
 
   static let over = page(
-    410, "This sign-in is over", "It was answered before, or given up. Look in the terminal for what became of it.")
+    410, "This sign-in is over", "It was already answered or cancelled. The terminal shows the result.")
 
   /// Only the style with this hash may be used; nothing else is loaded or run (Content Security Policy Level 3, section
   /// 6.6).

@@ -125,7 +125,7 @@ package actor RevocationService: PlanningService, RunningService {
       } catch {
         log(
           .warning, pending,
-          "cannot be kept for later on the disk (\(error.detail)), and is tried until Hearth stops")
+          "cannot be saved for later (\(error.detail)), so Hearth tries to revoke it until it stops")
       }
     }
     return pending
@@ -194,19 +194,19 @@ package actor RevocationService: PlanningService, RunningService {
 
   private func tell(_ reason: RevocationBacklog.Reason, of pending: PendingRevocation) {
     switch reason {
-    case .revoked: log(.notice, pending, "has been revoked now")
+    case .revoked: log(.notice, pending, "has now been revoked")
     case .refused(let message): log(.warning, pending, "is not revoked: \(message.withoutStop)")
     case .expired:
       log(
         .warning, pending,
-        "could not be revoked before its time was over; to be sure, withdraw this client's access at the provider")
+        "could not be revoked in time; to be sure, withdraw this client's access at the provider")
     }
   }
 
   private func log(_ level: Logger.Level, _ pending: PendingRevocation, _ text: String) {
     let token = pending.credential.grant.accessToken.fingerprint
     logger.log(
-      level: level, "The grant \(token) of \(pending.account), which is not used any more, \(text).",
+      level: level, "The unused grant \(token) of \(pending.account) \(text).",
       metadata: ["HEARTH_ACCOUNT": "\(pending.account)"])
   }
 

@@ -91,7 +91,7 @@ package actor SinkService: PlanningService, RunningService {
     do throws(AccessFailure) {
       claims = try await record.recall()
     } catch {
-      logger.warning("Which token files were left by the last run is not known: \(error.detail).")
+      logger.warning("The record of token files from the last run cannot be read: \(error.detail).")
     }
   }
 
@@ -172,7 +172,7 @@ package actor SinkService: PlanningService, RunningService {
       } else if let fingerprint = sink.machine.fingerprint {
         Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).", path: path)
       } else {
-        Diagnosis(.sink, .ok, "\(path) is there as soon as there is a token.", path: path)
+        Diagnosis(.sink, .ok, "\(path) is written as soon as there is a token.", path: path)
       }
     }
   }
@@ -190,7 +190,7 @@ package actor SinkService: PlanningService, RunningService {
         work.add { await self.put(content, settings) }
       case .remove: work.add { await self.remove(path) }
       case .report(let failure): log(.warning, failure.message(at: path), sink)
-      case .recovered: log(.notice, "\(path) is as it has to be again.", sink)
+      case .recovered: log(.notice, "\(path) is up to date again.", sink)
       }
     }
     if sink.machine.isOver { (sinks[path], places[path]) = (nil, nil) }

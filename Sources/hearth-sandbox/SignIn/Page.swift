@@ -12,7 +12,7 @@ struct Page: Sendable {
     Page(
       title: "Log in",
       content: alert(problem) + """
-        <p>Any user name will do. The password is "password" where the sandbox was not given another.</p>
+        <p>Any user name will do. The password is "password", unless the sandbox was started with another.</p>
         <form method="post" action="/login">
         <input type="hidden" name="ticket" value="\(escaped(ticket))">
         <label>User name <input name="username" value="\(escaped(hint ?? ""))" autocomplete="username" required></label>

@@ -60,7 +60,7 @@ extension Sandbox {
   private func knownRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
     let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
     guard mayReturn(to: request.redirectURI.text, request.clientID) else {
-      throw .person("The redirect_uri is none of those that the client has registered.")
+      throw .person("The client has not registered this redirect_uri.")
     }
     return request
   }
@@ -139,7 +139,7 @@ extension Sandbox {
       return true
     }
     guard isEnded else {
-      return Page.message("You are still signed in", "Nothing tells whose session is to be ended.").response(
+      return Page.message("You are still signed in", "It is not known whose session to end.").response(
         .badRequest)
     }
     guard let back = fields["post_logout_redirect_uri"].flatMap(RedirectURI.init) else {
@@ -173,7 +173,7 @@ extension Sandbox {
   }
 
   private static var tooLate: Response {
-    Page.message("This page is no longer good", "Begin again at the program that you are signing in to.")
+    Page.message("This page has expired", "Start again in the program that you are signing in to.")
       .response(.badRequest)
   }
 

@@ -99,7 +99,7 @@ struct AccountFile {
   func replace(_ before: [UInt8], with after: [UInt8]) throws -> String? {
     let edit = try ConfigurationEdit(path)
     guard edit.bytes ?? [] == before else {
-      throw CommandFailure(.failed, "\(path) was changed by another program meanwhile. Nothing was written.")
+      throw CommandFailure(.failed, "\(path) was changed by another program in the meantime. Nothing was written.")
     }
     try edit.replace(with: after) { draft in _ = try accounts(ofDraft: draft, isWhole: true) }
     return edit.keptPath
@@ -116,7 +116,7 @@ struct AccountFile {
     do {
       return try read(path)
     } catch let refusal as DaemonProgram.Refusal {
-      throw CommandFailure(.failed, "The configuration cannot be used as it is, so fix it first: \(refusal.sentence)")
+      throw CommandFailure(.failed, "The configuration has an error, so fix it first: \(refusal.sentence)")
     }
   }
 
@@ -141,7 +141,7 @@ struct AccountFile {
   func notSeparable(_ account: AccountName) -> CommandFailure {
     CommandFailure(
       .failed,
-      "The accounts in \(path) are not written as tables of their own, [accounts.\(account)]: change it with an editor, "
-        + "as \"hearthctl account edit\" does. Nothing was written.")
+      "The accounts in \(path) are not separate tables like [accounts.\(account)]: change the file with an editor, by "
+        + "\"hearthctl account edit\". Nothing was written.")
   }
 }

@@ -5,39 +5,39 @@ import HearthCore
 
 /// The keys of an account that its first lines in the configuration may have; the others are added with an editor.
 struct AccountKeys: ParsableArguments {
-  @Option(help: ArgumentHelp("A known provider: see \"hearthctl account providers\".", valueName: "name"))
+  @Option(help: ArgumentHelp("Name of a known provider: see \"hearthctl account providers\".", valueName: "name"))
   var provider: String?
 
   @Option(help: "Without --provider: oidc, oauth2, firebase, json or client-credentials. With --issuer it is oidc.")
   var type: String?
 
-  @Option(help: ArgumentHelp("The OpenID Connect issuer, which tells its endpoints.", valueName: "url"))
+  @Option(help: ArgumentHelp("OpenID Connect issuer, which names its endpoints.", valueName: "url"))
   var issuer: String?
 
-  @Option(help: ArgumentHelp("The client as it is registered with the provider.", valueName: "id"))
+  @Option(help: ArgumentHelp("Client id that is registered with the provider.", valueName: "id"))
   var clientId: String?
 
   @Option(
-    help: ArgumentHelp("The file with the client's secret, readable by you alone.", valueName: "file"),
+    help: ArgumentHelp("File with the client's secret, readable only by you.", valueName: "file"),
     completion: .file())
   var clientSecretFile: String?
 
-  @Option(help: "A scope to ask for; may be given several times.")
+  @Option(help: "Scope to ask for; may be repeated.")
   var scope: [String] = []
 
-  @Option(help: ArgumentHelp("Where Hearth itself may send the account's token; several times.", valueName: "url"))
+  @Option(help: ArgumentHelp("Origin that Hearth may send the account's token to; may be repeated.", valueName: "url"))
   var apiOrigin: [String] = []
 
   @Option(help: ArgumentHelp("auto, none, basic, post, private_key_jwt, tls or apple.", valueName: "method"))
   var clientAuth: String?
 
-  @Option(help: ArgumentHelp("The file with the client's private key.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("File with the client's private key.", valueName: "file"), completion: .file())
   var clientKeyFile: String?
 
-  @Option(help: ArgumentHelp("What the provider calls that key.", valueName: "id"))
+  @Option(help: ArgumentHelp("Identifier of that key at the provider.", valueName: "id"))
   var clientKeyId: String?
 
-  @Option(help: ArgumentHelp("The file with the client's certificate.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("File with the client's certificate.", valueName: "file"), completion: .file())
   var clientCertificateFile: String?
 
   @Option(help: ArgumentHelp("Apple's team.", valueName: "id"))
@@ -46,10 +46,10 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("For oauth2.", valueName: "url"))
   var tokenEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2, to sign in by browser.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2, to sign in with a browser.", valueName: "url"))
   var authorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2, to sign in by a code.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2, to sign in with a code.", valueName: "url"))
   var deviceAuthorizationEndpoint: String?
 
   @Option(help: ArgumentHelp("For oauth2, to revoke at sign-out.", valueName: "url"))
@@ -60,49 +60,49 @@ struct AccountKeys: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Certificates of the authority that the servers have theirs from, instead of the system's.", valueName: "file"),
+      "File with authorities (PEM) to trust instead of the system's.", valueName: "file"),
     completion: .file())
   var caFile: String?
 
-  @Option(help: ArgumentHelp("A proxy, or none (default: as the environment says).", valueName: "url"))
+  @Option(help: ArgumentHelp("Proxy, or none (default: from the environment).", valueName: "url"))
   var proxy: String?
 
-  @Option(help: ArgumentHelp("The port that the browser is sent back to, where it has to be one.", valueName: "port"))
+  @Option(help: ArgumentHelp("Port of the redirect address, if the provider requires one.", valueName: "port"))
   var redirectPort: Int?
 
-  @Option(help: ArgumentHelp("In its place the whole address, on this machine.", valueName: "url"))
+  @Option(help: ArgumentHelp("Instead of the port, the full redirect address on this machine.", valueName: "url"))
   var redirectUri: String?
 
-  @Option(help: ArgumentHelp("For json: the backend's refresh call.", valueName: "url"))
+  @Option(help: ArgumentHelp("For json: URL of the backend's refresh call.", valueName: "url"))
   var refreshUrl: String?
 
-  @Option(help: ArgumentHelp("For json: its call with user name and password.", valueName: "url"))
+  @Option(help: ArgumentHelp("For json: URL of its call with user name and password.", valueName: "url"))
   var loginUrl: String?
 
-  @Option(help: ArgumentHelp("For firebase: the project's web API key, which is no secret.", valueName: "key"))
+  @Option(help: ArgumentHelp("For firebase: web API key of the project. It is not a secret.", valueName: "key"))
   var apiKey: String?
 
-  @Option(help: ArgumentHelp("A further field of token requests, several times.", valueName: "name=value"))
+  @Option(help: ArgumentHelp("Extra field for token requests; may be repeated.", valueName: "name=value"))
   var tokenParameter: [String] = []
 
-  @Option(help: ArgumentHelp("A further field of authorization requests, several times.", valueName: "name=value"))
+  @Option(help: ArgumentHelp("Extra field for authorization requests; may be repeated.", valueName: "name=value"))
   var authorizationParameter: [String] = []
 
   @Option(
-    help: ArgumentHelp("Where the credential is kept instead of the state folder.", valueName: "file"),
+    help: ArgumentHelp("File of the credential (default: in the state folder).", valueName: "file"),
     completion: .file())
   var credentialFile: String?
 
-  @Option(help: "What the credential is sealed with: none, passphrase or key-file.")
+  @Option(help: "What seals the credential: none, passphrase or key-file.")
   var protection: String?
 
   @Option(help: ArgumentHelp("For --protection key-file.", valueName: "file"), completion: .file())
   var keyFile: String?
 
-  @Option(help: ArgumentHelp("Who you are, where the provider does not tell.", valueName: "name"))
+  @Option(help: ArgumentHelp("Your user name, if the provider does not report one.", valueName: "name"))
   var subject: String?
 
-  @Option(help: "What is done when a session has ended: none, or browser, which opens it to sign in again.")
+  @Option(help: "What to do when a session has ended: none, or browser to open a sign-in page.")
   var onReauth: String?
 
   /// The account's table. `secretFile`: where the client's secret will be.

@@ -59,7 +59,8 @@ struct ConfigurationEdit {
           && now.st_mtim.tv_nsec == before.status.st_mtim.tv_nsec
       } ?? !isThere
     guard isSame else {
-      throw CommandFailure(.failed, "\(path) was changed by another program meanwhile. Nothing was written: try again.")
+      throw CommandFailure(
+        .failed, "\(path) was changed by another program in the meantime. Nothing was written: try again.")
     }
   }
 
@@ -84,7 +85,8 @@ struct ConfigurationEdit {
 
   private func unwritable() -> CommandFailure {
     if errno == EEXIST {
-      return CommandFailure(.failed, "\(path) was made by another program meanwhile. Nothing was written: try again.")
+      return CommandFailure(
+        .failed, "\(path) was created by another program in the meantime. Nothing was written: try again.")
     }
     return CommandFailure(.failed, "\(place) cannot be written: \(reason()). Nothing was changed.")
   }
@@ -103,7 +105,7 @@ extension ConfigurationEdit {
       return path
     }
     guard let place = realpath(path, nil) else {
-      throw CommandFailure(.failed, "\(path) is a link that leads nowhere (\(reason())): fix it, or remove it.")
+      throw CommandFailure(.failed, "\(path) is a broken link (\(reason())): fix it, or remove it.")
     }
     defer { free(place) }
     return String(cString: place)
@@ -127,9 +129,9 @@ extension ConfigurationEdit {
       let owner = status.st_uid == 0 ? "root" : "user \(status.st_uid)"
       let remedy =
         place != path
-        ? "it is what \(path) leads to, so change it where it is made"
+        ? "\(path) links to it, so change it where it is generated"
         : path.hasPrefix("/etc/")
-          ? "copy it to ~/.config/hearth/config.toml, which counts before it, and try again"
+          ? "copy it to ~/.config/hearth/config.toml, which takes precedence, and try again"
           : "change it as its owner, or name another file with --config"
       throw CommandFailure(.failed, "\(place) belongs to \(owner) and is not yours to change: \(remedy).")
     }

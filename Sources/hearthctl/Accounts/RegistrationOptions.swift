@@ -67,7 +67,7 @@ struct RegistrationOptions: ParsableArguments {
     do {
       return try SecretText.secret(.refreshToken, in: Array(token.utf8))
     } catch {
-      throw CommandFailure(.failed, "What was given \(error.reason). Nothing was sent.")
+      throw CommandFailure(.failed, "The input \(error.reason). Nothing was sent.")
     }
   }
 }

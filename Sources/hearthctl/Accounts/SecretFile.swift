@@ -28,7 +28,7 @@ struct SecretFile {
     }
     return SecretFile(
       path: try path(for: account, beside: configuration),
-      secret: try secret(in: Array(typed.utf8), of: "What was typed"))
+      secret: try secret(in: Array(typed.utf8), of: "The typed text"))
   }
 
   init(path: String, secret: Secret) { (self.path, self.secret) = (path, secret) }
@@ -37,7 +37,7 @@ struct SecretFile {
   init(for account: AccountName, beside configuration: String) throws {
     path = try Self.path(for: account, beside: configuration)
     guard !Input.isTerminal else {
-      secret = try Self.secret(in: Array(try Input.ask("Client secret: ", echo: false).utf8), of: "What was typed")
+      secret = try Self.secret(in: Array(try Input.ask("Client secret: ", echo: false).utf8), of: "The typed text")
       return
     }
     let bytes = try Input.all()

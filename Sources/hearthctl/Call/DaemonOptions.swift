@@ -4,13 +4,13 @@ import HearthCore
 
 /// The options of every verb.
 struct DaemonOptions: ParsableArguments, DaemonAccess {
-  @Option(help: ArgumentHelp("The daemon's socket.", valueName: "path"), completion: .file())
+  @Option(help: ArgumentHelp("Path of the daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
 
   @Flag(help: "Print JSON.")
   var json = false
 
-  @Option(help: ArgumentHelp("How long to wait for the daemon's answer.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Time to wait for the daemon's answer.", valueName: "seconds"))
   var timeout: Double?
 
   func validate() throws { try choice.validate() }
@@ -29,7 +29,7 @@ struct NamedAccount: ParsableArguments {
 
 /// The account of a verb, or all accounts.
 struct AccountChoice: ParsableArguments {
-  @Argument(help: "One account; all of them without.", completion: Completions.accounts)
+  @Argument(help: "Account (default: all).", completion: Completions.accounts)
   var account: String?
 
   /// The name, or `nil` for all. Throws the daemon's error if no account can have it.

@@ -7,7 +7,7 @@ import HearthCore
 /// The account of a verb that needs one; the command line may omit it.
 struct DefaultedAccount: ParsableArguments {
   @Argument(
-    help: "The account (default: the one that \"hearthctl which\" tells).", completion: Completions.accounts)
+    help: "Account (default: the one that \"hearthctl which\" shows).", completion: Completions.accounts)
   var account: String?
 
   @OptionGroup var option: AccountOption
@@ -20,7 +20,7 @@ struct DefaultedAccount: ParsableArguments {
 /// The account of a verb about the outbox, or all accounts.
 struct OutboxAccount: ParsableArguments {
   @Argument(
-    help: "The account (default: the one that HEARTH_ACCOUNT, [[use]] or default_account selects, else all).",
+    help: "Account (default: the one that HEARTH_ACCOUNT, [[use]] or default_account selects, else all).",
     completion: Completions.accounts)
   var account: String?
 
@@ -31,7 +31,7 @@ struct OutboxAccount: ParsableArguments {
 
   func validate() throws {
     guard !all || account == nil && option.account == nil else {
-      throw ValidationError("--all is for all accounts, and one is named.")
+      throw ValidationError("--all cannot be combined with an account.")
     }
   }
 
@@ -44,7 +44,8 @@ struct OutboxAccount: ParsableArguments {
 /// The same as an option.
 struct AccountOption: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The account, if it is not named before.", valueName: "name"), completion: Completions.accounts)
+    help: ArgumentHelp("Account, if it is not given as an argument.", valueName: "name"),
+    completion: Completions.accounts)
   var account: String?
 }
 

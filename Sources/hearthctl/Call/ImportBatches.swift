@@ -36,7 +36,7 @@ struct ImportBatches: ~Copyable {
     } catch {
       return refuse(number, "It is not valid JSON: \(error).")
     }
-    guard let object = item.object else { return refuse(number, "It is no JSON object.") }
+    guard let object = item.object else { return refuse(number, "It is not a JSON object.") }
     if let state = object["state"]?.string.flatMap(OutboxItem.State.init(rawValue:)), !state.keepsContent {
       counts.ended += 1
       return

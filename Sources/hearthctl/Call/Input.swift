@@ -21,7 +21,7 @@ enum Input {
     guard longest >= TypedLine.kernelLimit else { return }
     throw CommandFailure(
       .failed,
-      "What was typed may be cut: the terminal keeps only \(TypedLine.kernelLimit) bytes of a line. Give the text as a file "
+      "The typed text may be cut: the terminal keeps only \(TypedLine.kernelLimit) bytes of a line. Give the text as a file "
         + "or through a pipe. Nothing was sent.")
   }
 
@@ -47,7 +47,7 @@ enum Input {
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
     guard try ask("Again: ", echo: false) == passphrase else {
-      throw CommandFailure(.failed, "The two passphrases are not the same: nothing was set.")
+      throw CommandFailure(.failed, "The two passphrases differ. Nothing was set.")
     }
     return passphrase
   }

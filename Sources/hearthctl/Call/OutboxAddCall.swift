@@ -17,7 +17,7 @@ struct OutboxAddCall: PlainCall {
 
   func validate() throws {
     if unordered, lane != nil {
-      throw ValidationError("--unordered and --lane exclude each other: an unordered item waits in no lane. Give one.")
+      throw ValidationError("--unordered and --lane exclude each other: an unordered item has no lane. Give one.")
     }
     try content.validate()
   }

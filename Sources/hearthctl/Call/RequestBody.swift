@@ -81,7 +81,7 @@ final class RequestBody {
       let wanted = min(count - offset, Self.pieceSize)
       let piece = try wanted == 0 ? [] : read(wanted, at: start + off_t(offset))
       guard wanted == 0 || !piece.isEmpty else {
-        throw CommandFailure(.failed, "The file has become shorter while it was sent: the request was given up.")
+        throw CommandFailure(.failed, "The file became shorter while it was being sent, so the request was cancelled.")
       }
       return piece
     case .stream(let beginning, let name):
@@ -92,7 +92,7 @@ final class RequestBody {
       guard offset == streamed else {
         throw CommandFailure(
           .later,
-          "The API asks for the body again, as after a renewal of its token, and \(name) can be read only once: "
+          "The API needs the body again, as after a refresh of the token, and \(name) can be read only once: "
             + "run the command again, or give the body in a file.")
       }
       let piece = try Self.read(descriptor, name)

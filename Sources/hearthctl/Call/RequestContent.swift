@@ -4,26 +4,26 @@ import HearthCore
 /// The options of a verb that sends or queues a request.
 struct RequestOptions: ParsableArguments {
   @Argument(
-    help: "The account whose token goes with it; it may be left out, for the one that \"hearthctl which URL\" tells.",
+    help: "Account whose token to use (default: the one that \"hearthctl which URL\" shows).",
     completion: Completions.accounts)
   var account: String
 
   @Argument(help: "GET, POST, PUT …", completion: .list(["GET", "POST", "PUT", "PATCH", "DELETE"]))
   var method: String
 
-  @Argument(help: "At one of the account's api_origins.")
+  @Argument(help: "URL at one of the account's api_origins.")
   var url: String?
 
   @OptionGroup var option: AccountOption
 
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("The body: a text, @FILE, or - for standard input.", valueName: "data"))
+    name: .shortAndLong, help: ArgumentHelp("Body: a text, @FILE, or - for standard input.", valueName: "data"))
   var data: String?
 
   @Option(
     name: [.customShort("H"), .long],
     help: ArgumentHelp(
-      "A header field, or @FILE with one in each line (@- for standard input).", valueName: "name: value"))
+      "Header field, or @FILE with one per line (@- for standard input).", valueName: "name: value"))
   var header: [String] = []
 
   var content: RequestContent {
@@ -58,7 +58,7 @@ struct RequestContent: Hashable {
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing, or is not one that begins with https://: \(url.shown())")
     }
-    guard OutboxDraft.isToken(method) else { throw ValidationError("This is no HTTP method: \(method.shown())") }
+    guard OutboxDraft.isToken(method) else { throw ValidationError("This is not an HTTP method: \(method.shown())") }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
       throw ValidationError("Standard input can be read once: give the headers or the body in a file.")
     }
@@ -84,7 +84,7 @@ struct RequestContent: Hashable {
       let line = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
       if line.isEmpty { return nil }
       guard let header = APIRequest.Header(line: line) else {
-        throw ValidationError("Line \(number) of \(place) is no header: write 'Name: value'.")
+        throw ValidationError("Line \(number) of \(place) is not a header: write 'Name: value'.")
       }
       return header
     }

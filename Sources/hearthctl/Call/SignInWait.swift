@@ -28,7 +28,7 @@ struct SignInWait {
     defer { ProgressLine.clear() }
     while true {
       if let reply = try daemon.response(to: call, within: Self.step) { return reply }
-      if Interruption.hasCome { return try giveUp(call, "The sign-in was given up.", .interrupted, &daemon) }
+      if Interruption.hasCome { return try giveUp(call, "The sign-in was cancelled.", .interrupted, &daemon) }
       if let deadline, deadline <= .now {
         return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
       }

@@ -42,7 +42,7 @@ struct TokenCall: PlainCall {
       }
     }
     if let minValid, let left = bearer.expiresAt?.since(.now), left < .seconds(minValid) {
-      Output.note("hearthctl: The token lasts \(left.span), and not \(minValid) s: the provider gives no longer ones.")
+      Output.note("hearthctl: The token lasts \(left.span), and not \(minValid) s: the provider issues no longer ones.")
     }
   }
 

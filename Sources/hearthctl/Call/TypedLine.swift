@@ -87,7 +87,7 @@ struct TypedLine {
   private mutating func taken() throws(CommandFailure) -> String {
     defer { (bytes, isTooLong) = ([], false) }
     guard !isTooLong else {
-      throw CommandFailure(.failed, "What was typed is longer than \(Self.limit >> 20) MiB. Nothing was sent.")
+      throw CommandFailure(.failed, "The typed text is longer than \(Self.limit >> 20) MiB. Nothing was sent.")
     }
     return String(decoding: bytes, as: UTF8.self)
   }

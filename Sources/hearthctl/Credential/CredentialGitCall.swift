@@ -23,7 +23,9 @@ struct CredentialGitCall: HelperCall {
     let user = asked.username.flatMap { Self.anybody.contains($0) || $0 == username ? nil : $0 }
     do {
       guard let found = try NamedCredential(source, for: url, page: url + asked.path, user: user) else { return }
-      if bearer, !asked.takesBearer { throw CommandFailure(.failed, "This git knows no bearer tokens: 2.46 does.") }
+      if bearer, !asked.takesBearer {
+        throw CommandFailure(.failed, "This git does not support bearer tokens: update it to 2.46 or later.")
+      }
       let name = username ?? found.username ?? Self.anybody[0]
       Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))
     } catch let refusal as NamedCredential.Refusal {

@@ -29,17 +29,18 @@ struct CredentialGoogleCall: HelperCall {
     guard Self.tokenTypes.contains(type) else {
       throw CommandFailure(
         .usage,
-        "The subject_token_type \(type) cannot be had of Hearth: set \(Self.tokenTypes[0]) or \(Self.tokenTypes[1]).")
+        "The subject_token_type \(type) is not available from Hearth: set \(Self.tokenTypes[0]) or \(Self.tokenTypes[1])."
+      )
     }
     guard let given = try source.token(for: [url]) else {
       throw CommandFailure(
-        .failed, "No account has the origin of \(url) among its api_origins; the token goes nowhere else.")
+        .failed, "The origin of \(url) is not in the api_origins of any account, so it gets no token.")
     }
     let token = given.bearer.token.secret.reveal()
     // Google would refuse an opaque token, and should not even see it.
     guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
       throw CommandFailure(
-        .failed, "The token of \(given.account) is no JWT, and Google takes no other: set bearer = \"id_token\".")
+        .failed, "The token of \(given.account) is not a JWT, which Google requires: set bearer = \"id_token\".")
     }
     var answer: JSONObject = [
       "version": 1, "success": true, "token_type": .string(type), "id_token": .string(token),

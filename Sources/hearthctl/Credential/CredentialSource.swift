@@ -6,8 +6,8 @@ struct CredentialSource: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The account (default: the one that \"hearthctl which URL\" tells, else the first one that has the server among "
-        + "its api_origins).", valueName: "name"),
+      "Account (default: the one that \"hearthctl which URL\" shows, else the first one with the server in its "
+        + "api_origins).", valueName: "name"),
     completion: Completions.accounts)
   var account: String?
 

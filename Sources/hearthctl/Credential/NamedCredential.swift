@@ -53,7 +53,7 @@ struct NamedCredential {
     if let refusal { throw refusal }
     if let user, !others.isEmpty {
       Output.note(
-        "hearthctl: No account with \(url) among its api_origins is known as \"\(user)\": set its username, or choose it "
+        "hearthctl: No account with \(url) in its api_origins is known as \"\(user)\": set its username, or choose it "
           + "with --account.")
     }
     return nil

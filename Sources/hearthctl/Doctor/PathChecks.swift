@@ -30,7 +30,7 @@ enum PathChecks {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
     }
     if let sentence = refusal(of: path, by: daemon) {
-      let running = daemon == nil ? "" : " (the daemon goes on with what it read before)"
+      let running = daemon == nil ? "" : " (the daemon still uses what it read before)"
       return Finding(.bad(.failed), "configuration", sentence + running)
     }
     return Finding(.good, "configuration", path)
@@ -71,7 +71,7 @@ enum PathChecks {
       return [Finding(.bad(.failed), "socket", "\(path) is not a socket")]
     }
     guard status.st_mode & 0o077 == 0 else {
-      return [Finding(.doubtful, "socket", "\(path) is open to others (who are turned away)")]
+      return [Finding(.doubtful, "socket", "\(path) is open to others (who are refused)")]
     }
     return [Finding(.good, "socket", path)]
   }

@@ -27,12 +27,14 @@ enum UnitChecks {
     }
     if let failed = units.first(where: { $0["ActiveState"] == "failed" }), let name = failed["Id"] {
       return Finding(
-        .bad(.failed), "unit", "\(name) has failed: see why with \"journalctl --user -u \(name)\", then start it again."
+        .bad(.failed), "unit",
+        "\(name) has failed: find out why with \"journalctl --user -u \(name)\", then start it again."
       )
     }
     guard units.contains(where: { $0["UnitFileState"]?.hasPrefix("enabled") == true }) else {
       return Finding(
-        .doubtful, "unit", "Hearth does not start by itself: \"systemctl --user enable --now hearthd.socket\" has it.")
+        .doubtful, "unit",
+        "Hearth does not start at login. To enable it, run \"systemctl --user enable --now hearthd.socket\".")
     }
     let states = units.map { "\($0["Id"] ?? "") is \($0["ActiveState"] ?? "")" }
     return Finding(.good, "unit", states.joined(separator: ", "))

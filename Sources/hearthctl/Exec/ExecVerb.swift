@@ -6,18 +6,18 @@ import HearthCore
 
 struct ExecVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "exec", abstract: "Run a program that finds the account's token in a file or in a variable.",
+    commandName: "exec", abstract: "Run a program with the account's token in a file or a variable.",
     discussion: """
-      The program finds the path of a file in HEARTH_TOKEN_FILE. The file holds the token alone, readable by you only. \
-      Hearth keeps it fresh while the program runs, takes it away while the account is locked or signed out, and removes \
-      it when the program has ended.
+      HEARTH_TOKEN_FILE holds the path of a file that contains only the token and is readable only by you. Hearth keeps \
+      it fresh while the program runs, removes the token while the account is locked or signed out, and removes the file \
+      when the program ends.
 
       With --env the variable holds the token itself. It is a snapshot: it does not follow a refresh, so use it for \
       programs that end before the token does.
 
-      The token is never in the program's arguments. Signals that are sent to hearthctl reach the program. Exits as the \
-      program does, with 128 + N if signal N ended it, 126 if it cannot be run, and 127 if there is no such program; \
-      without a token nothing is run.
+      The token is never in the program's arguments. hearthctl passes signals on to the program. It exits with the \
+      program's status, with 128 + N if signal N ended it, 126 if it cannot be run, and 127 if it does not exist. \
+      Without a token nothing is run.
 
       For example:
 
@@ -39,7 +39,7 @@ struct ExecVerb: ParsableCommand {
     help: ArgumentHelp("Variable for the path of the token file (default \(usualVariable)).", valueName: "name"))
   var fileEnv: String?
 
-  @Argument(parsing: .postTerminator, help: "The program and its arguments, after --.")
+  @Argument(parsing: .postTerminator, help: "Program and its arguments, after --.")
   var program: [String] = []
 
   func validate() throws {

@@ -19,7 +19,7 @@ struct TokenKeeper {
       kill(program.process, SIGKILL)
       _ = program.waitForEnd()
       file.remove()
-      throw CommandFailure(.failed, "Nothing can keep the token file fresh: \(why).")
+      throw CommandFailure(.failed, "The token file cannot be kept fresh: \(why).")
     }
   }
 

@@ -38,7 +38,7 @@ struct Output {
   func content(_ bytes: [UInt8]) {
     guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      return Self.note("hearthctl: The answer is no text (\(bytes.count) bytes): send it to a file with >.")
+      return Self.note("hearthctl: The answer is not text (\(bytes.count) bytes): send it to a file with >.")
     }
     if !text.isEmpty { line(text.hasSuffix("\n") ? String(text.dropLast()) : text) }
   }

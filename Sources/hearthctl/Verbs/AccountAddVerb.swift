@@ -10,7 +10,7 @@ struct AccountAddVerb: ParsableCommand {
     discussion: """
       Given a mail address, find its provider: ask the address's domain (WebFinger), then look among the known mail \
       domains. Check the configuration and try the provider before anything is written. The file's comments and order \
-      stay, and the file before is kept beside it as config.toml.bak. For example:
+      stay, and the previous file is kept beside it as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
         hearthctl account add work --issuer https://id.example.com --register
@@ -84,7 +84,7 @@ struct AccountAddVerb: ParsableCommand {
         throw ValidationError(
           name != nil
             ? "--name is for a mail address; \"\(account)\" is the account's name itself."
-            : "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter "
+            : "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter "
               + "or digit.")
       }
       return account
@@ -157,7 +157,7 @@ struct AccountAddVerb: ParsableCommand {
     _ trial: Trial
   ) throws {
     let output = daemonOptions.output
-    var lines = ["Added \(account) to \(file.path)" + (kept.map { "; the file before is \($0)." } ?? ".")]
+    var lines = ["Added \(account) to \(file.path)" + (kept.map { "; the previous file is \($0)." } ?? ".")]
     if let secret { lines.append("The client's secret is in \(secret.path).") }
     let reload = try reload(account, isServed)
     lines.append(reload.sentence)
@@ -192,13 +192,13 @@ struct AccountAddVerb: ParsableCommand {
         "No daemon runs: start it with \"systemctl --user enable --now hearthd.service hearthd.socket\", or run hearthd."
       )
     }
-    guard isServed else { return (false, "The daemon that runs uses another configuration, and was told nothing.") }
+    guard isServed else { return (false, "The running daemon uses another configuration and was not reloaded.") }
     do throws(ControlClient.Failure) {
       _ = try daemon.call(ReloadConfiguration())
       _ = try daemon.call(GetSession(account))
-      return (true, "The daemon has read it in.")
+      return (true, "The daemon has loaded it.")
     } catch {
-      return (false, "The daemon that runs does not serve it: \(error.description)")
+      return (false, "The running daemon does not use it: \(error.description)")
     }
   }
 

@@ -8,8 +8,8 @@ struct AccountRemoveVerb: ParsableCommand {
     commandName: "remove", abstract: "Sign out of an account, and remove it from the configuration.",
     discussion: """
       Its tables are removed with the comment directly above them, and so are default_account and the [[use]] rules that \
-      name it; the rest of the file stays as it is, and the file before is kept beside it. Files that the account names, \
-      such as a client's secret, stay too. \
+      name it; the rest of the file stays unchanged, and the previous file is kept beside it. Files that the account \
+      names, such as a client's secret, stay too. \
       For example:
 
         hearthctl account remove work
@@ -19,10 +19,10 @@ struct AccountRemoveVerb: ParsableCommand {
   @OptionGroup var options: AccountOptions
   @OptionGroup var choice: NamedAccount
 
-  @Flag(help: "Do not ask, though it is signed in, items wait or rules name it.")
+  @Flag(help: "Do not ask, even if it is signed in, items wait or rules name it.")
   var yes = false
 
-  @Flag(help: "Do not sign out: the credential stays where it is, and is found again by an account of this name.")
+  @Flag(help: "Do not sign out: keep the credential, for a later account of this name.")
   var keepCredential = false
 
   func run() throws {
@@ -33,7 +33,7 @@ struct AccountRemoveVerb: ParsableCommand {
     var before = try look(at: account, setting)
     before.rules = try setting.file.ruleLines(of: account)
     if let question = before.question(account, setting.file.path, keepCredential: keepCredential), !yes {
-      guard Input.isTerminal else { throw ValidationError("\(question) Say so with --yes.") }
+      guard Input.isTerminal else { throw ValidationError("\(question) Use --yes to confirm.") }
       guard try AccountAddVerb.agrees("\(question) Remove it? [y/N] ", or: false) else {
         throw CommandFailure(.failed, "Nothing was changed.")
       }
@@ -81,7 +81,7 @@ struct AccountRemoveVerb: ParsableCommand {
       guard keepCredential else {
         throw CommandFailure(
           .noDaemon,
-          "No daemon runs that serves \(account), so nobody can sign out: start it, or leave the credential where it is "
+          "No daemon that serves \(account) is running, so it cannot be signed out: start it, or keep the credential "
             + "with --keep-credential.")
       }
       return Before()
@@ -118,7 +118,7 @@ struct AccountRemoveVerb: ParsableCommand {
       "reloaded": .bool(isReloaded), "signedOut": .bool(signedOut != nil),
       "revoked": signedOut.map { .bool($0.revocation == .done) } ?? .null, "waiting": JSON(before.waiting),
     ]) {
-      var lines = ["Removed \(account) from \(path)" + (kept.map { "; the file before is \($0)." } ?? ".")]
+      var lines = ["Removed \(account) from \(path)" + (kept.map { "; the previous file is \($0)." } ?? ".")]
       if let signedOut, before.isSignedIn {
         // Nothing is retried for an account that is gone.
         let note = SignedOut.Revocation.none.note ?? ""

@@ -4,10 +4,10 @@ import HearthCore
 
 struct AccountSetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Give a key of an account another value in the configuration.",
+    commandName: "set", abstract: "Set a key of an account in the configuration.",
     discussion: """
-      The configuration is checked before it is written, its comments and its order stay, the file before is kept beside \
-      it as config.toml.bak, and the daemon reads it in. For example:
+      The configuration is checked before it is written. Its comments and order stay, the previous file is kept beside \
+      it as config.toml.bak, and the daemon loads the new one. For example:
 
         hearthctl account set work --add api_origins https://api.example.com
         hearthctl account set work scopes openid email offline_access
@@ -18,13 +18,13 @@ struct AccountSetVerb: ParsableCommand {
   @OptionGroup var options: AccountOptions
   @OptionGroup var choice: NamedAccount
 
-  @Flag(help: "Add to a list what it does not have, and keep what it has.")
+  @Flag(help: "Add the values to a list instead of replacing it.")
   var add = false
 
-  @Argument(help: "The key, as the configuration has it.")
+  @Argument(help: "Key of the account, as in the configuration.")
   var key: String
 
-  @Argument(help: "Its value: several for a list, NAME=VALUE for each further field of requests.")
+  @Argument(help: "New value; several for a list, NAME=VALUE for each extra field of requests.")
   var values: [String]
 
   func run() throws {
@@ -41,11 +41,11 @@ struct AccountSetVerb: ParsableCommand {
   func validate() throws {
     if let value = values.first(where: { $0.hasPrefix("[") || $0.hasPrefix("{") }) {
       throw ValidationError(
-        "\"\(value)\" is written as in the file. Give each value by itself: KEY VALUE…, or KEY NAME=VALUE… for further fields."
+        "\"\(value)\" looks like TOML. Give each value separately: KEY VALUE…, or KEY NAME=VALUE… for extra fields."
       )
     }
     guard key.utf8.allSatisfy({ $0.isASCIILetter || $0 == UInt8(ascii: "_") }) else {
-      throw ValidationError("\"\(key)\" is no key of an account.")
+      throw ValidationError("\"\(key)\" is not a key of an account.")
     }
   }
 
@@ -56,7 +56,7 @@ struct AccountSetVerb: ParsableCommand {
     default:
       if add { return .strings(values) }
       guard values.count == 1, let value = values.first else {
-        throw ValidationError("\"\(key)\" takes one value, and \(values.count) were given.")
+        throw ValidationError("\"\(key)\" takes one value, but \(values.count) were given.")
       }
       if key == "redirect_port", let port = Int(value) { return .integer(port) }
       return .string(key.hasSuffix("_file") ? AccountKeys.absolute(value) ?? value : value)
@@ -68,7 +68,7 @@ struct AccountUnsetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unset", abstract: "Remove keys of an account from the configuration.",
     discussion: """
-      Their lines go, with the comment behind each; what they say is then as it is by default. For example:
+      Their lines are removed, with the comment after each, and the defaults apply. For example:
 
         hearthctl account unset work scopes
       """)
@@ -77,7 +77,7 @@ struct AccountUnsetVerb: ParsableCommand {
   @OptionGroup var options: AccountOptions
   @OptionGroup var choice: NamedAccount
 
-  @Argument(help: "The keys, as the configuration has them.")
+  @Argument(help: "Keys of the account, as in the configuration.")
   var keys: [String]
 
   func run() throws {
@@ -110,11 +110,11 @@ extension AccountSetting {
     json["kept"] = JSON(kept)
     json["reloaded"] = .bool(isReloaded)
     daemonOptions.output.show(.object(json)) {
-      let before = kept.map { "; the file before is \($0)." } ?? "."
+      let before = kept.map { "; the previous file is \($0)." } ?? "."
       let next =
         isReloaded
-        ? "The daemon has read it in."
-        : isServed == nil ? "No daemon runs." : "The daemon that runs uses another configuration, and was told nothing."
+        ? "The daemon has loaded it."
+        : isServed == nil ? "No daemon runs." : "The running daemon uses another configuration and was not reloaded."
       return "\(what)\(before)\n\(next)"
     }
   }

@@ -15,7 +15,7 @@ struct AccountVerb: ParsableCommand {
 /// The extra options of the verbs about accounts.
 struct AccountOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The configuration file; else the one that the daemon uses.", valueName: "file"),
+    help: ArgumentHelp("Configuration file (default: the one that the daemon uses).", valueName: "file"),
     completion: .file())
   var config: String?
 }
@@ -104,7 +104,7 @@ struct AccountListVerb: ParsableCommand {
 
 struct AccountProvidersVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "providers", abstract: "List the providers that are known by name, and what an account of each needs.",
+    commandName: "providers", abstract: "List the known providers, and what an account of each needs.",
     discussion: """
       For example:
 
@@ -123,7 +123,7 @@ struct AccountProvidersVerb: ParsableCommand {
         return [provider.name, provider.type, options.joined(separator: " ")]
       }
       return table.text(within: room)
-        + "\n\nMost clients need what is in brackets. providers.md of the documentation says more."
+        + "\n\nMost clients also need the options in brackets. See providers.md in the documentation."
     }
   }
 

@@ -12,12 +12,12 @@ struct CredentialVerb: ParsableCommand {
 
 struct CredentialGitVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "git", abstract: "Be a credential helper of git.",
+    commandName: "git", abstract: "Act as a credential helper for git.",
     discussion: """
       In git's configuration, for one server: git config --global credential.https://git.example.com.helper \
-      "!hearthctl credential git". Servers that are none of the api_origins get nothing, and git asks its other helpers. \
-      If git was told a user, as in https://ada@git.example.com, only that user's account answers: the one with this \
-      subject, mail address or username. For example:
+      "!hearthctl credential git". Servers outside the api_origins get nothing, and git asks its other helpers. If git \
+      has a user name, as in https://ada@git.example.com, only that user's account answers: the one with this subject, \
+      mail address or username. For example:
 
         printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get
       """)
@@ -26,13 +26,13 @@ struct CredentialGitVerb: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The user name if git was told none (default: the account's username, or oauth2).", valueName: "name"))
+      "User name, if git has none (default: the account's username, or oauth2).", valueName: "name"))
   var username: String?
 
-  @Flag(help: "As a bearer token, which git sends since version 2.46; else in place of a password.")
+  @Flag(help: "Give git a bearer token (git 2.46 or later) instead of a password.")
   var bearer = false
 
-  @Argument(help: "What git asks for: get, store or erase.", completion: .list(["get", "store", "erase"]))
+  @Argument(help: "Action: get, store or erase.", completion: .list(["get", "store", "erase"]))
   var operation: String
 
   func run() throws { try call.run() }
@@ -44,7 +44,7 @@ struct CredentialGitVerb: ParsableCommand {
 
 struct CredentialDockerVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "docker", abstract: "Be a credential helper of docker, podman and others.",
+    commandName: "docker", abstract: "Act as a credential helper for docker, podman and similar tools.",
     discussion: """
       As the program docker-credential-hearth, which runs: hearthctl credential docker "$@". In ~/.docker/config.json: \
       "credHelpers": {"registry.example.com": "hearth"}. For example:
@@ -54,11 +54,11 @@ struct CredentialDockerVerb: ParsableCommand {
 
   @OptionGroup var source: CredentialSource
 
-  @Option(help: ArgumentHelp("The user name, where the registry wants another one.", valueName: "name"))
+  @Option(help: ArgumentHelp("User name, if the registry requires another one.", valueName: "name"))
   var username = CredentialDockerCall.username
 
   @Argument(
-    help: "What docker asks for: get, list, store or erase.", completion: .list(["get", "list", "store", "erase"]))
+    help: "Action: get, list, store or erase.", completion: .list(["get", "list", "store", "erase"]))
   var operation: String
 
   func run() throws { try call.run() }
@@ -70,11 +70,12 @@ struct CredentialDockerVerb: ParsableCommand {
 
 struct CredentialKubectlVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "kubectl", abstract: "Be a credential plugin of kubectl.",
+    commandName: "kubectl", abstract: "Act as a credential plugin for kubectl.",
     discussion: """
       In the user of a kubeconfig: exec: {apiVersion: client.authentication.k8s.io/v1, command: hearthctl, args: \
-      [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. Clients that know no provideClusterInfo \
-      are told the cluster: args: [credential, kubectl, --for, "https://k8s.example.com:6443"]. For example:
+      [credential, kubectl], provideClusterInfo: true, interactiveMode: Never}. For clients without \
+      provideClusterInfo, name the cluster: args: [credential, kubectl, --for, "https://k8s.example.com:6443"]. For \
+      example:
 
         hearthctl credential kubectl --account work --for https://k8s.example.com:6443
       """)
@@ -83,7 +84,7 @@ struct CredentialKubectlVerb: ParsableCommand {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("The cluster's URL, for clients that do not say it.", valueName: "url"))
+    help: ArgumentHelp("URL of the cluster, for clients that do not pass it.", valueName: "url"))
   var url: String?
 
   func run() throws { try call.run() }
@@ -93,11 +94,11 @@ struct CredentialKubectlVerb: ParsableCommand {
 
 struct CredentialGoogleVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "google", abstract: "Be the executable of Google's workload or workforce identity federation.",
+    commandName: "google", abstract: "Act as the executable of Google's workload or workforce identity federation.",
     discussion: """
       In a credential configuration: "credential_source": {"executable": {"command": "hearthctl credential google"}}, \
       with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment. The account gives its ID token (bearer = \
-      "id_token", or access tokens that are JWTs), and has https://sts.googleapis.com among its api_origins. For example:
+      "id_token", or access tokens that are JWTs), and has https://sts.googleapis.com in its api_origins. For example:
 
         hearthctl credential google --account work
       """)
@@ -106,7 +107,7 @@ struct CredentialGoogleVerb: ParsableCommand {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("The token_url of the configuration, where it is another one.", valueName: "url"))
+    help: ArgumentHelp("token_url of the configuration, if it is not the default.", valueName: "url"))
   var url = CredentialGoogleCall.url
 
   func run() throws { try call.run() }
@@ -129,10 +130,10 @@ struct CredentialGoauthVerb: ParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "A server that gets the token with the first request, and not only after it has refused one.", valueName: "url"))
+      "Server that gets the token with the first request, not only after refusing one.", valueName: "url"))
   var server: String?
 
-  @Argument(help: "The request that was refused; go adds it.")
+  @Argument(help: "URL of the refused request; go adds it.")
   var url: String?
 
   func run() throws { try call.run() }
@@ -152,7 +153,7 @@ struct CredentialBazelVerb: ParsableCommand {
 
   @OptionGroup var source: CredentialSource
 
-  @Argument(help: "What Bazel asks for: get.", completion: .list(["get"]))
+  @Argument(help: "Action: get.", completion: .list(["get"]))
   var operation: String
 
   func run() throws { try call.run() }
@@ -172,10 +173,10 @@ struct CredentialTerraformVerb: ParsableCommand {
 
   @OptionGroup var source: CredentialSource
 
-  @Argument(help: "What terraform asks for: get, store or forget.", completion: .list(["get", "store", "forget"]))
+  @Argument(help: "Action: get, store or forget.", completion: .list(["get", "store", "forget"]))
   var operation: String
 
-  @Argument(help: "The server's host name, with its port if it has one.")
+  @Argument(help: "Host name of the server, with its port if it has one.")
   var host: String
 
   func run() throws { try call.run() }

@@ -13,7 +13,7 @@ enum DaemonVerbs {
 
 struct EventsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "events", abstract: "Print what happens, one line each, until interrupted.",
+    commandName: "events", abstract: "Print events, one per line, until interrupted.",
     discussion: """
       For example:
 
@@ -37,7 +37,7 @@ struct EventsVerb: ParsableCommand {
       switch step {
       case .snapshot where !hasBegun: hasBegun = true
       case .snapshot:
-        throw CommandFailure(.later, "Too much happened at once, and some of it is missing here: start again.")
+        throw CommandFailure(.later, "Too many events came at once, and some were lost. Start again.")
       case .notification(let notification):
         // One line for each event, even on a terminal: this is a stream.
         daemonOptions.output.line(
@@ -51,9 +51,9 @@ extension EventTopic: ExpressibleByArgument {}
 
 struct ReloadVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reload", abstract: "Have the daemon read its configuration again; a bad one is refused whole.",
+    commandName: "reload", abstract: "Make the daemon read its configuration again.",
     discussion: """
-      The one before stays in use then, and the command fails with the line that is wrong. For example:
+      If the configuration has an error, the old one stays in use, and the command fails and names the line. For example:
 
         hearthctl reload
       """)
@@ -63,7 +63,7 @@ struct ReloadVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     let reply = try daemon.call(ReloadConfiguration())
-    daemonOptions.output.show(reply.json) { "The daemon has read its configuration in." }
+    daemonOptions.output.show(reply.json) { "The daemon has loaded its configuration." }
   }
 }
 
@@ -79,10 +79,10 @@ struct RPCVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "For example session.list.")
+  @Argument(help: "Name of the method, such as session.list.")
   var method: String
 
-  @Argument(help: "The parameters, a JSON object; - reads them from standard input.")
+  @Argument(help: "Parameters as a JSON object; - reads them from standard input.")
   var params: String?
 
   func run() throws {
@@ -112,7 +112,7 @@ struct RPCVerb: ParsableCommand {
 
 struct MetricsVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "metrics", abstract: "Print what the daemon counts and measures, as OpenMetrics text.",
+    commandName: "metrics", abstract: "Print the daemon's metrics as OpenMetrics text.",
     discussion: """
       For example:
 
@@ -122,7 +122,7 @@ struct MetricsVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Flag(help: "Print Prometheus's own text format, as node_exporter's textfile collector and promtool read it.")
+  @Flag(help: "Print Prometheus's own text format, for node_exporter's textfile collector and promtool.")
   var prometheus = false
 
   func run() throws {

@@ -18,11 +18,11 @@ struct DoctorVerb: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write a report for somebody who helps into this new file: the checks, statuses, metrics and log. It holds no token; "
-        + "names of accounts, users and servers are in it.", valueName: "file"))
+      "New file for a report to somebody who helps: the checks, statuses, metrics and log. It contains no token, but names "
+        + "of accounts, users and servers.", valueName: "file"))
   var bundle: String?
 
-  @Flag(help: "Print each check on a line of its own, those that found nothing wrong too.")
+  @Flag(help: "Print every check on its own line, including those that found nothing wrong.")
   var all = false
 
   func run() throws {

@@ -19,13 +19,13 @@ struct LogoutVerb: ParsableCommand {
   @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")
   var keepsGrant = false
 
-  @Flag(help: "Discard what waits in the account's outbox.")
+  @Flag(help: "Discard the undelivered items in the account's outbox.")
   var discardOutbox = false
 
   @Flag(help: "End the session at the provider as well, in the browser.")
   var everywhere = false
 
-  @Flag(help: "With --everywhere: open no browser, and print the address.")
+  @Flag(help: "With --everywhere, print the address instead of opening a browser.")
   var noBrowser = false
 
   func run() throws {
@@ -36,7 +36,7 @@ struct LogoutVerb: ParsableCommand {
       SignOut(account, revoke: !keepsGrant, outbox: discardOutbox ? .discard : .keep, everywhere: everywhere))
     let wasSignedOut: Bool = if case .unauthenticated = before { true } else { false }
     daemonOptions.output.show(reply.json) {
-      wasSignedOut ? "\(account) was signed out already." : reply.value.status.message.shown()
+      wasSignedOut ? "\(account) was already signed out." : reply.value.status.message.shown()
     }
     if !wasSignedOut, !keepsGrant, !daemonOptions.json, let note = reply.value.revocation.note { Output.note(note) }
     if !wasSignedOut, !discardOutbox, !daemonOptions.json { noteWaiting(account, &daemon) }
@@ -72,7 +72,7 @@ extension SignedOut.Revocation {
   var note: String? {
     switch self {
     case .done: nil
-    case .later: "The provider cannot be asked now to revoke the grant; Hearth goes on trying for up to seven days."
+    case .later: "The provider could not be asked to revoke the grant; Hearth keeps trying for up to seven days."
     case .none:
       "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there."
     }

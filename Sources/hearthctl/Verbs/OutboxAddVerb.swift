@@ -3,7 +3,7 @@ import HearthCore
 
 struct OutboxAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Queue a request; prints its id once it is on disk.",
+    commandName: "add", abstract: "Queue a request, and print its id once it is on disk.",
     discussion: """
       For example:
 
@@ -17,26 +17,26 @@ struct OutboxAddVerb: ParsableCommand {
   @OptionGroup var request: RequestOptions
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Option(help: "The lane in which it waits its turn.")
+  @Option(help: "Lane of the item; a lane's items are sent in order.")
   var lane: String?
 
-  @Flag(help: "In no lane: it waits for no other item.")
+  @Flag(help: "Deliver outside any lane, without waiting for other items.")
   var unordered = false
 
-  @Option(help: ArgumentHelp("Its Idempotency-Key; the same key and content is queued once.", valueName: "key"))
+  @Option(help: ArgumentHelp("Idempotency-Key; the same key and content is queued only once.", valueName: "key"))
   var key: String?
 
-  @Option(help: ArgumentHelp("It replaces the waiting items with the same key.", valueName: "key"))
+  @Option(help: ArgumentHelp("Key by which it replaces waiting items with the same key.", valueName: "key"))
   var replaceKey: String?
 
-  @Option(help: ArgumentHelp("Not to be sent earlier.", valueName: "time"))
+  @Option(help: ArgumentHelp("Earliest time to send it.", valueName: "time"))
   var notBefore: String?
 
-  @Option(help: ArgumentHelp("Not to be sent later.", valueName: "time"))
+  @Option(help: ArgumentHelp("Latest time to send it.", valueName: "time"))
   var expiresAt: String?
 
   @Option(
-    help: ArgumentHelp("json: an answer in HTML is not the API's, and the item waits.", valueName: "content"),
+    help: ArgumentHelp("json: an HTML answer is not taken as the API's, and the item waits.", valueName: "content"),
     completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
 

@@ -5,10 +5,11 @@ import HearthCore
 
 struct OutboxExportVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "export", abstract: "Write the items that are not delivered, one a line, as JSON.",
+    commandName: "export", abstract: "Write the undelivered items as JSON, one per line.",
     discussion: """
-      The lines hold headers and bodies, and no token; "outbox import" reads them, here or elsewhere. What is delivered while \
-      this runs may be among them: pause the outbox first where nothing may change. For example:
+      The lines contain headers and bodies, but no token. "outbox import" reads them, here or on another machine. \
+      Items that are delivered during the export may be included; to prevent that, pause the outbox first. For \
+      example:
 
         hearthctl outbox export work --output work.jsonl
         hearthctl outbox export --state dead | jq .lastError
@@ -18,20 +19,21 @@ struct OutboxExportVerb: ParsableCommand {
   @OptionGroup var choice: AccountChoice
 
   @Option(
-    help: "Only those in this state.",
+    help: "Only items in this state.",
     completion: .list(OutboxItem.State.allCases.filter(\.keepsContent).map(\.rawValue)))
   var state: String?
 
-  @Option(help: "Only those of this lane.")
+  @Option(help: "Only items of this lane.")
   var lane: String?
 
   @Option(
-    help: ArgumentHelp("A file for its owner alone; standard output without.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("New file, readable only by you (default: standard output).", valueName: "file"),
+    completion: .file())
   var output: String?
 
   func validate() throws {
     guard let state = state.flatMap(OutboxItem.State.init), !state.keepsContent else { return }
-    throw ValidationError("--state \(state.rawValue): such items have no content any more, and are not exported.")
+    throw ValidationError("--state \(state.rawValue): such items have no content left to export.")
   }
 
   func run() throws {
@@ -82,7 +84,7 @@ struct OutboxExportVerb: ParsableCommand {
 
   private func tell(_ counts: Counts) {
     guard counts.damaged > 0 else { return }
-    Output.note("\(counts.damaged.items) left out: the content is damaged.")
+    Output.note("\(counts.damaged.items) left out, because their content is damaged.")
   }
 }
 

@@ -6,22 +6,22 @@ struct OutboxImportVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Queue the items that \"outbox export\" wrote.",
     discussion: """
-      Each item keeps its user, and is sent under no other. What is there already is not queued again, so that a file can be \
-      imported twice. A line that is refused is named, and the others are imported. An item that was exported longer ago \
-      than idempotency_horizon may have been sent since: where it may not be repeated, it is held for review, unless \
-      --unsent tells that nothing was sent. For example:
+      Each item keeps its user and is sent only for that user. Existing items are not queued again, so a file can be \
+      imported twice. Refused lines are reported, and the others are imported. An item that was exported longer ago \
+      than idempotency_horizon may have been sent since then. If it must not be repeated, it is held for review, \
+      unless --unsent says that nothing was sent. For example:
 
         hearthctl outbox import work.jsonl --dry-run
         hearthctl outbox import work.jsonl --unsent
       """)
 
-  @Argument(help: "The file; - for standard input.", completion: .file())
+  @Argument(help: "File to import; - for standard input.", completion: .file())
   var file: String
 
-  @Flag(help: "Queue nothing, and tell what would be.")
+  @Flag(help: "Dry run: show what would be queued.")
   var dryRun = false
 
-  @Flag(help: "Nothing of the file has been sent since it was exported.")
+  @Flag(help: "Nothing in the file has been sent since it was exported.")
   var unsent = false
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -89,10 +89,10 @@ struct ImportCounts: Hashable {
   func text(isDryRun: Bool) -> String {
     var lines = ["\(imported.items) \(isDryRun ? "would be imported" : "imported")."]
     if held > 0 {
-      lines.append("\(held.items) of them held: see why with \"hearthctl outbox list --state held\".")
+      lines.append("\(held.items) of them held: find out why with \"hearthctl outbox list --state held\".")
     }
-    if known > 0 { lines.append("\(known.items) there already.") }
-    if ended > 0 { lines.append("\(ended.items) at an end already, and left out.") }
+    if known > 0 { lines.append("\(known.items) already there.") }
+    if ended > 0 { lines.append("\(ended.items) already ended, and left out.") }
     return lines.joined(separator: "\n")
   }
 }

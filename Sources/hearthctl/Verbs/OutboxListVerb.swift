@@ -17,10 +17,10 @@ struct OutboxListVerb: ParsableCommand {
   @OptionGroup var list: ListOptions
   @OptionGroup var choice: OutboxAccount
 
-  @Option(help: "Only those in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
+  @Option(help: "Only items in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
   var state: String?
 
-  @Option(help: "Only those of this lane.")
+  @Option(help: "Only items of this lane.")
   var lane: String?
 
   @Option(help: ArgumentHelp("How many items at most.", valueName: "count"))

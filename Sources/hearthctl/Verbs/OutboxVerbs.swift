@@ -6,7 +6,7 @@ import HearthCore
 /// The verbs about the outbox; longer ones have their own files.
 struct OutboxVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "outbox", abstract: "Queue requests, and see what becomes of them.",
+    commandName: "outbox", abstract: "Queue requests and follow their delivery.",
     subcommands: [
       OutboxAddVerb.self, OutboxListVerb.self, OutboxShowVerb.self, OutboxRetryVerb.self, OutboxCancelVerb.self,
       OutboxPauseVerb.self, OutboxResumeVerb.self, OutboxFlushVerb.self, OutboxStatsVerb.self,

@@ -12,10 +12,10 @@ struct ProtectVerb: ParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "protect", abstract: "Choose what seals an account's credential on the disk.",
+    commandName: "protect", abstract: "Choose what seals an account's credential on disk.",
     discussion: """
-      The configuration is changed, and the daemon writes the credential anew: the old file lies there until the new one \
-      is whole. For example:
+      Change the configuration and have the daemon rewrite the credential. The old file stays until the new one is \
+      complete. For example:
 
         hearthctl protect work --with passphrase
         hearthctl protect work --with key-file --key-file /media/stick/hearth.key
@@ -27,16 +27,16 @@ struct ProtectVerb: ParsableCommand {
   @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
-  @Option(name: .customLong("with"), help: "What is to seal it: passphrase, key-file or none.")
+  @Option(name: .customLong("with"), help: "What seals the credential: passphrase, key-file or none.")
   var way: Way
 
   @Option(
     help: ArgumentHelp(
-      "The file of the key; made where it is missing. Without this option it lies beside the configuration.",
+      "Key file, created if it is missing (default: next to the configuration).",
       valueName: "file"), completion: .file())
   var keyFile: String?
 
-  @Flag(help: "Read the passphrase, the new one or the one until now, from standard input, one line.")
+  @Flag(help: "Read the passphrase, new or current, from the first line of standard input.")
   var passphraseStdin = false
 
   func validate() throws {
@@ -49,13 +49,14 @@ struct ProtectVerb: ParsableCommand {
     let account = try AccountName(asked: account)
     let setting = try AccountSetting(options, daemonOptions)
     guard setting.isServed == true else {
-      throw CommandFailure(.noDaemon, "No daemon runs that serves \(account), and it alone can seal: start hearthd.")
+      throw CommandFailure(
+        .noDaemon, "No daemon that serves \(account) is running, and only the daemon can seal: start hearthd.")
     }
     guard let before = try setting.file.accounts().first(where: { $0.name == account.description }) else {
       throw CommandFailure(.failed, "There is no account \(account) in \(setting.file.path).")
     }
     guard try needsChange(before, setting.file.path) else {
-      return report(account, setting.file.path, kept: nil, "It is protected so already: nothing was changed.")
+      return report(account, setting.file.path, kept: nil, "It is already protected in this way. Nothing was changed.")
     }
     var daemon = try daemonOptions.connect()
     let passphrase = try open(account, before, &daemon)
@@ -74,10 +75,10 @@ struct ProtectVerb: ParsableCommand {
     let note =
       switch way {
       case .passphrase: "After each start of hearthd it is locked until \"hearthctl unlock \(account)\"."
-      case .keyFile: "Its key is in \(values["key_file"] ?? ""): who loses that file has to sign in again."
+      case .keyFile: "Its key is in \(values["key_file"] ?? ""): if you lose that file, you have to sign in again."
       case .none:
         before.keyFile.map { "The key file \($0) is not used any more." }
-          ?? "Whoever can read your files can read it."
+          ?? "Anyone who can read your files can read it."
       }
     report(account, setting.file.path, kept: kept, note)
   }
@@ -113,7 +114,7 @@ struct ProtectVerb: ParsableCommand {
     let status = try daemon.call(GetSession(account)).value
     if case .locked = status.state, status.state.reason != AccessFailure.Kind.passphraseRequired.rawValue {
       throw CommandFailure(
-        .locked, "\(account) is locked, and what cannot be opened is not sealed anew: \(status.message)")
+        .locked, "\(account) is locked, so its credential cannot be sealed again: \(status.message)")
     }
     guard before.protection == Way.passphrase.rawValue else {
       return way == .passphrase ? try passphrase { try Input.newPassphrase(of: account) } : nil
@@ -127,7 +128,7 @@ struct ProtectVerb: ParsableCommand {
   private func passphrase(_ typed: () throws -> String) throws -> Secret {
     if passphraseStdin { return Secret(try Input.secret(prompt: "Passphrase: ")) }
     guard Input.isTerminal else {
-      throw ValidationError("A passphrase is needed, and there is no terminal to ask on: give --passphrase-stdin.")
+      throw ValidationError("A passphrase is needed, but there is no terminal to ask on: use --passphrase-stdin.")
     }
     return Secret(try typed())
   }
@@ -156,8 +157,8 @@ struct ProtectVerb: ParsableCommand {
     guard status.state == .hydrating || status.isWritePending else { return }
     throw CommandFailure(
       .later,
-      "The configuration says \"\(way.rawValue)\" now, but the credential of \(account) is as it was: "
-        + (status.credentialError ?? "it has not been read yet") + ". Hearth goes on trying, and nothing is lost.")
+      "The configuration says \"\(way.rawValue)\" now, but the credential of \(account) is unchanged: "
+        + (status.credentialError ?? "it has not been read yet") + ". Hearth keeps trying, and nothing is lost.")
   }
 
   private func report(_ account: AccountName, _ configuration: String, kept: String?, _ note: String) {
@@ -172,7 +173,7 @@ struct ProtectVerb: ParsableCommand {
         case .none: "stored as plain text"
         }
       return "The credential of \(account) is \(what). \(note)"
-        + (kept.map { "\nThe configuration before is \($0)." } ?? "")
+        + (kept.map { "\nThe previous configuration is \($0)." } ?? "")
     }
   }
 }

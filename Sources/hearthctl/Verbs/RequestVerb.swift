@@ -8,12 +8,12 @@ struct RequestVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "request", abstract: "Send a request to an API with the account's token, and print the answer.",
     discussion: """
-      The body goes to standard output as it came. Exits 0 for a status below 400, 5 where the same request may work \
-      later (408, 423, 425, 429, 5xx but 501 and 505), and 1 for any other; the body is printed all the same. Redirects \
-      are followed within the same origin.
+      The body goes to standard output unchanged. Exits with 0 for a status below 400, 5 if the same request may work \
+      later (408, 423, 425, 429, 5xx except 501 and 505), and 1 for any other; the body is printed in any case. \
+      Redirects are followed only within the same origin.
 
-      Bodies may be of any length, and the API may take --timeout seconds (up to 300), or 30, until anything moves; with \
-      --json or --stale-if-error the answer may have 4 MiB, and that is the time for all of it.
+      Bodies may be of any length. The API may go for --timeout seconds (default 30, at most 300) without any \
+      progress; with --json or --stale-if-error the answer may have up to 4 MiB, and this time is for all of it.
 
       For example:
 
@@ -33,11 +33,11 @@ struct RequestVerb: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "Write the body of a 2xx there, whole or not at all; other bodies are printed. - is standard output.",
+      "File for the body of a 2xx answer, written whole or not at all; others are printed. - is standard output.",
       valueName: "file"), completion: .file())
   var output: String?
 
-  @Flag(help: "Keep the answer to this GET; where the API fails or is out of reach, print the one kept last.")
+  @Flag(help: "Keep the answer to this GET. If the API fails or cannot be reached, print the last one kept.")
   var staleIfError = false
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -57,7 +57,7 @@ struct RequestVerb: ParsableCommand {
       throw ValidationError("--json prints the whole answer: leave out --output, or --json.")
     }
     guard !staleIfError || request.content.method == "GET" else {
-      throw ValidationError("--stale-if-error keeps the answer to a GET alone: leave it out.")
+      throw ValidationError("--stale-if-error works only with GET: leave it out.")
     }
   }
 
@@ -81,7 +81,7 @@ struct RequestVerb: ParsableCommand {
       throw CommandFailure(status, "The API answered \(head.status).")
     }
     if let location = head.unfollowed {
-      Output.note("hearthctl: The API answered \(head.status) with the address \(location), which was not followed.")
+      Output.note("hearthctl: The API answered \(head.status) with a redirect to \(location), which was not followed.")
     }
   }
 
@@ -100,8 +100,8 @@ struct RequestVerb: ParsableCommand {
       try print(head, to: file) { write in try write(answer.body) }
     }
     if answer.isFromCache {
-      let age = answer.age.map { "from \($0.span) ago" } ?? "of before"
-      Output.note("hearthctl: The API cannot answer now: this is its answer \(age).")
+      let age = answer.age.map { "from \($0.span) ago" } ?? "from before"
+      Output.note("hearthctl: The API failed, so this is its answer \(age).")
     }
     return head
   }
@@ -130,7 +130,7 @@ struct RequestVerb: ParsableCommand {
     try body { piece in
       shown += piece
       guard shown.count <= RequestMachine.responseLimit else {
-        throw CommandFailure(.failed, "The answer is too long to be shown: send it to a file with --output.")
+        throw CommandFailure(.failed, "The answer is too long to show: send it to a file with --output.")
       }
     }
     daemonOptions.output.content(shown)

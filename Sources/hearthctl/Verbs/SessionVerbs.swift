@@ -13,7 +13,7 @@ enum SessionVerbs {
 
 struct TokenVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "token", abstract: "Print a token that is valid, refreshed where needed, and nothing else.",
+    commandName: "token", abstract: "Print a valid token, refreshed if necessary, and nothing else.",
     discussion: """
       For example:
 
@@ -26,24 +26,24 @@ struct TokenVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: DefaultedAccount
 
-  @Option(help: ArgumentHelp("How long it must be valid at least.", valueName: "seconds"))
+  @Option(help: ArgumentHelp("Minimum remaining lifetime, in seconds.", valueName: "seconds"))
   var minValid: Int?
 
   @Flag(help: "Print it as an Authorization header.")
   var header = false
 
-  @Option(help: ArgumentHelp("Print it as an object of headers.", valueName: "json"))
+  @Option(help: ArgumentHelp("Print it as a JSON object of headers.", valueName: "json"))
   var headers: TokenCall.Headers?
 
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "Where it is to be sent: none is printed unless that is one of the api_origins.", valueName: "url"))
+      "URL that the token is for. Fail if it is not in the api_origins.", valueName: "url"))
   var url: String?
 
   @Option(
     defaultAsFlag: 300, parsing: .next,
-    help: ArgumentHelp("Wait so long for a sign-in or an unlock, if one is needed.", valueName: "seconds"))
+    help: ArgumentHelp("Time to wait for a sign-in or an unlock, in seconds.", valueName: "seconds"))
   var wait: Int? = nil
 
   func validate() throws { try call.validate() }
@@ -78,7 +78,7 @@ struct RefreshVerb: ParsableCommand {
     let reply = try daemon.call(RefreshSession(account))
     let session = reply.value
     output.show(reply.json) {
-      let left = session.token?.remaining(at: .now).map { " The new token lasts \($0.span)." } ?? ""
+      let left = session.token?.remaining(at: .now).map { " The new token is valid for \($0.span)." } ?? ""
       return "Refreshed.\(left)"
     }
     let status = ExitStatus(session)
@@ -90,7 +90,7 @@ struct RetryVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "retry", abstract: "Read the credential again, and ask the provider for a new token at once.",
     discussion: """
-      Use it when you have fixed what kept an account from working: Hearth then does not wait for its next own try.
+      Use it after you have fixed a problem, so that Hearth does not wait for its next attempt.
 
       For example:
 

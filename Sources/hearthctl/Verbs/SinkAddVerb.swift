@@ -64,7 +64,7 @@ struct SinkAddVerb: ParsableCommand {
     ]) {
       let lines: [String?] = [
         "Added the token file \(sink.path) of \(account) to \(setting.file.path)"
-          + (kept.map { "; the file before is \($0)." } ?? "."),
+          + (kept.map { "; the previous file is \($0)." } ?? "."),
         reload.sentence, isThere ? "It holds a token." : missing,
       ]
       return lines.compactMap(\.self).joined(separator: "\n")
@@ -91,7 +91,9 @@ struct SinkAddVerb: ParsableCommand {
   private func reason(_ account: AccountName) throws -> String? {
     guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
     let session = try daemon.call(GetSession(account)).value
-    guard session.state == .authenticated else { return "It is there as soon as there is a token. \(session.message)" }
+    guard session.state == .authenticated else {
+      return "It is written as soon as there is a token. \(session.message)"
+    }
     return "It is not there yet: \"hearthctl doctor\" says why."
   }
 }

@@ -32,11 +32,11 @@ struct SinkVerb: ParsableCommand {
     _ setting: AccountSetting, _ options: DaemonOptions
   ) throws -> (isDone: Bool, sentence: String) {
     guard let isServed = setting.isServed, var daemon = try options.connectIfRunning() else {
-      return (false, "No daemon runs: it reads this in when it starts.")
+      return (false, "No daemon is running: it loads this when it starts.")
     }
-    guard isServed else { return (false, "The daemon that runs uses another configuration, and was told nothing.") }
+    guard isServed else { return (false, "The running daemon uses another configuration and was not reloaded.") }
     _ = try daemon.call(ReloadConfiguration())
-    return (true, "The daemon has read it in.")
+    return (true, "The daemon has loaded it.")
   }
 }
 
@@ -151,7 +151,7 @@ struct SinkRemoveVerb: ParsableCommand {
         ? "\(place) is still there\(reload.isDone ? "" : ", and is removed when the daemon reads this in")."
         : "\(place) is gone."
       return "Removed the token file of \(account) from \(setting.file.path)"
-        + (kept.map { "; the file before is \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
+        + (kept.map { "; the previous file is \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
     }
   }
 }

@@ -5,7 +5,7 @@ import HearthCore
 
 struct UnlockVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Unlock an account, or all; asks for the passphrase where one is needed.",
+    commandName: "unlock", abstract: "Unlock an account, or all; ask for the passphrase if one is needed.",
     discussion: """
       For example:
 
@@ -16,7 +16,7 @@ struct UnlockVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Flag(help: "Read the passphrase from standard input, one line.")
+  @Flag(help: "Read the passphrase from the first line of standard input.")
   var passphraseStdin = false
 
   func run() throws {

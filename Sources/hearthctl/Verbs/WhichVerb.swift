@@ -5,10 +5,10 @@ import HearthCore
 
 struct WhichVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "which", abstract: "Tell which account a command gets that names none, and why.",
+    commandName: "which", abstract: "Show which account a command uses if it names none, and why.",
     discussion: """
-      The first of these counts: HEARTH_ACCOUNT; the [[use]] rule of the configuration that fits this directory and the \
-      URL, the longest one if several do; default_account; the only account.
+      The first of these counts: HEARTH_ACCOUNT; the [[use]] rule of the configuration that matches this directory and \
+      the URL, the longest one if several do; default_account; the only account.
 
       For example:
 
@@ -18,7 +18,7 @@ struct WhichVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  @Argument(help: "Where the token is to be sent.")
+  @Argument(help: "URL that the token is for.")
   var url: String?
 
   func run() throws {
@@ -43,7 +43,7 @@ struct WhichVerb: ParsableCommand {
       return "a [[use]] rule names it\(places.isEmpty ? "" : ", with \(places.joined(separator: " and "))")."
     case .preset: return "default_account names it."
     case .only: return "it is the only account."
-    case nil: return "nothing is known of why."
+    case nil: return "the reason is unknown."
     }
   }
 }

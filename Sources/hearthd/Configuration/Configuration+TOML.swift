@@ -66,7 +66,7 @@ extension Configuration {
       guard let name = AccountName(key) else {
         throw table.error(
           at: key,
-          "\"\(key)\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter or digit"
+          "\"\(key)\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter or digit"
         )
       }
       accounts.append(try AccountConfiguration(name, reading: table.table(key), proxies: proxies))

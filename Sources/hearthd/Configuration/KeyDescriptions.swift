@@ -76,7 +76,7 @@ extension ProviderKey: DescribedKey {
     case .accessTokenField: .text("Field with the access token; dots are for nesting.", "access_token")
     case .expiresInField: .text("Field with the lifetime in seconds; dots are for nesting.", "expires_in")
     case .apiKey: .text("Web API key of the Firebase project. It is not a secret.")
-    case .clientAuth: .choice(ClientAuthentication.Method.self, "Way the client proves who it is.", "auto")
+    case .clientAuth: .choice(ClientAuthentication.Method.self, "How the client authenticates.", "auto")
     case .clientKeyFile: .text("File with the client's private key (PEM), for private_key_jwt, tls and apple.")
     case .clientKeyID: .text("Identifier of the client's key at the provider (kid).")
     case .clientCertificateFile: .text("File with the client's certificate (PEM), for tls and private_key_jwt.")
@@ -84,12 +84,12 @@ extension ProviderKey: DescribedKey {
     case .teamID: .text("Apple's identifier of your team, for client_auth = \"apple\".")
     case .tokenParameters: .fields("Extra fields of every request to the token endpoint.")
     case .authorizationParameters: .fields("Extra fields of the request that opens the sign-in page.")
-    case .finalErrors: .texts("Error codes of this provider that end the session, besides the usual ones.")
+    case .finalErrors: .texts("Error codes of this provider that end the session, in addition to the usual ones.")
     case .caFile: .text("File with certificate authorities (PEM) to trust instead of the system's.")
     case .certificatePins: .texts("SHA-256 hashes of public keys, one of which must be in the server's chain.")
     case .proxy: .text("URL of an HTTP or SOCKS 5 proxy, or \"none\" (default: the environment's).")
-    case .redirectPort: .integer(1...65535, "Port for the browser's way back, if the provider requires one.")
-    case .redirectURI: .text("Whole address for the browser's way back, on this machine.")
+    case .redirectPort: .integer(1...65535, "Port of the redirect address, if the provider requires one.")
+    case .redirectURI: .text("Full redirect address on this machine, for the browser.")
     }
   }
 }
@@ -132,7 +132,7 @@ extension DeliveryOverrides.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
     case .status: .statuses("HTTP status of the answer, or several of them.")
-    case .outcome: .choice(DeliveryOverrides.Outcome.self, "What becomes of the queued request.")
+    case .outcome: .choice(DeliveryOverrides.Outcome.self, "Result for the queued request.")
     }
   }
 }
@@ -145,7 +145,7 @@ extension RefreshSettings.Key: DescribedKey {
     case .jitter: .fraction("Random share of the margin that is added to it.", 0.1)
     case .backoffInitial: .duration("First wait after a failure. It doubles with each further one.", "1s")
     case .backoffMax: .duration("Longest wait after a failure.", "5m")
-    case .requestTimeout: .duration("Time that a provider, or an API that has a whole item, may take.", "30s")
+    case .requestTimeout: .duration("Timeout of a provider, and of an API after it has received an item.", "30s")
     }
   }
 }

@@ -46,7 +46,7 @@ private struct Scanner {
       if skip("[") {
         let isElement = skip("[")
         guard mayBeginName() else {
-          give(up: "the name of a table begins with a letter, a digit or a quote")
+          give(up: "the name of a table must begin with a letter, a digit or a quote")
           return lines
         }
         guard let path = keyPath() else { return lines }
@@ -119,7 +119,7 @@ private struct Scanner {
 
   private mutating func element(at path: [String]) -> Bool {
     guard let byte, byte > UInt8(ascii: " "), byte < 0x7f, byte != UInt8(ascii: "}") else {
-      give(up: "no value in a list begins so")
+      give(up: "a value in a list cannot begin like this")
       return false
     }
     return value(at: path)

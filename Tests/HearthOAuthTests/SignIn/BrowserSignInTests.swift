@@ -143,7 +143,7 @@ import Testing
       $0.signIn.redirect = ProviderPreset.named("apple")?.redirect
     }) { bench in
       let failure = await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "http://127.0.0.1:1/") }
-      let told = "This provider sends no browser back to an address on this machine: import a refresh token."
+      let told = "This provider cannot send a browser back to this machine: import a refresh token."
       #expect(failure == .notSupported(message: told))
     }
   }

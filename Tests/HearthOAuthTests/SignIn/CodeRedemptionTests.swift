@@ -98,18 +98,18 @@ import Testing
     ),
     (
       .answer(200, body: #"{"access_token":"a b"}"#),
-      .failed(message: "answered HTTP 200 with a token with characters that no token has.")
+      .failed(message: "answered HTTP 200 with a token with characters that tokens cannot have.")
     ),
     (
       .answer(200, body: #"{"access_token":"dpop-bound","token_type":"DPoP"}"#),
       .failed(
-        message: "gives tokens of type DPoP, which Hearth cannot use: let this client have Bearer tokens.")
+        message: "gives tokens of type DPoP, which Hearth cannot use. Set this client up for Bearer tokens.")
     ),
     (.answer(200, body: "[]"), .failed(message: "answered HTTP 200 with no JSON.")),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: String(repeating: "<p>", count: 350_000)),
       .unavailable(
-        message: "answered HTTP 200 with a web page (is a sign-in page of the network in between?).", retryAfter: nil)
+        message: "answered HTTP 200 with a web page (is the network's sign-in page in between?).", retryAfter: nil)
     ),
     (
       .answer(200, body: #"{"access_token":"\#(String(repeating: "a", count: 1 << 20))"}"#),
@@ -118,18 +118,18 @@ import Testing
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),
       .unavailable(
-        message: "answered HTTP 200 with a web page (is a sign-in page of the network in between?).", retryAfter: nil)
+        message: "answered HTTP 200 with a web page (is the network's sign-in page in between?).", retryAfter: nil)
     ),
     (
       .answer(302, headers: [("Location", "https://evil.example.com/token")]),
       .unavailable(
         message:
-          "answered HTTP 302 with a redirect, which is not followed (is a sign-in page of the network in between?).",
+          "answered HTTP 302 with a redirect, which Hearth does not follow (is the network's sign-in page in between?).",
         retryAfter: nil)
     ),
     (
       .answer(503, headers: [("Retry-After", "7")]),
-      .unavailable(message: "cannot sign in now: HTTP 503, an empty answer.", retryAfter: .seconds(7))
+      .unavailable(message: "cannot sign you in now: HTTP 503, an empty answer.", retryAfter: .seconds(7))
     ),
   ]
 

@@ -28,7 +28,7 @@ import Testing
   }
 
   private static let page =
-    "answered HTTP 200 with a web page (is a sign-in page of the network in between?)."
+    "answered HTTP 200 with a web page (is the network's sign-in page in between?)."
 
   static let answers: [(LoopbackServer.Reply, SignInFailure)] = [
     (.refused("authorization_pending", status: 400), .pending(.pending)),
@@ -95,10 +95,10 @@ import Testing
     ),
     (.answer(400), .failed(message: "refuses the device code: HTTP 400, an empty answer.")),
     (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
-    (.answer(503), .pending(.unanswered(message: "cannot sign in now: HTTP 503, an empty answer."))),
+    (.answer(503), .pending(.unanswered(message: "cannot sign you in now: HTTP 503, an empty answer."))),
     (
       .answer(500, body: #"{"error":"server_error"}"#),
-      .pending(.unanswered(message: "cannot sign in now: HTTP 500, server_error."))
+      .pending(.unanswered(message: "cannot sign you in now: HTTP 500, server_error."))
     ),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),

@@ -93,7 +93,7 @@ import Testing
         .answer(200, body: #"{"error":"device_flow_disabled","error_description":"Device Flow must be enabled."}"#),
         .failed(
           message:
-            "gives no code for another device: HTTP 200, device_flow_disabled, Device Flow must be enabled.")
+            "refuses to give a code for another device: HTTP 200, device_flow_disabled, Device Flow must be enabled.")
       ),
       (
         .refused("unauthorized_client", status: 400),
@@ -107,11 +107,11 @@ import Testing
       ),
       (
         .answer(403, body: #"{"error_code":"rate_limit_exceeded"}"#),
-        .failed(message: "gives no code for another device: HTTP 403, rate_limit_exceeded.")
+        .failed(message: "refuses to give a code for another device: HTTP 403, rate_limit_exceeded.")
       ),
       (
         .answer(429, headers: [("Retry-After", "3")]),
-        .unavailable(message: "cannot sign in now: HTTP 429, an empty answer.", retryAfter: .seconds(3))
+        .unavailable(message: "cannot sign you in now: HTTP 429, an empty answer.", retryAfter: .seconds(3))
       ),
     ]
 

@@ -171,7 +171,7 @@ import Testing
         Issue.record("\(String(describing: failure))")
         return
       }
-      #expect(message == "The ID token from \(bench.base) \(fault.told): it was not accepted, sign in again.")
+      #expect(message == "The ID token from \(bench.base) \(fault.told), so it was not accepted. Sign in again.")
       #expect(response.refreshToken?.secret == Secret("new-refresh"), "the session has it revoked")
       #expect(response.origin == bench.origin && response.origins == [bench.origin])
       #expect(response.subject == nil, "nobody believes whose it is")
@@ -265,9 +265,9 @@ import Testing
   @Test("where max_age is asked for, the token says that the person was asked since then (rule 11)")
   func maximumAge() async throws {
     let cases: [(JSONValue?, String?)] = [
-      (nil, "does not say when you were asked who you are, though max_age is set (auth_time)"),
-      ("soon", "does not say when you were asked who you are, though max_age is set (auth_time)"),
-      (361, "says that you were asked who you are longer ago than max_age (auth_time)"),
+      (nil, "does not say when you signed in, though max_age is set (auth_time)"),
+      ("soon", "does not say when you signed in, though max_age is set (auth_time)"),
+      (361, "says that you signed in longer ago than max_age allows (auth_time)"),
       (360, nil), (0, nil),
     ]
     for (ago, told) in cases {
@@ -280,7 +280,7 @@ import Testing
         }
         #expect(
           failure?.message
-            == told.map { "The ID token from \(bench.base) \($0): it was not accepted, sign in again." })
+            == told.map { "The ID token from \(bench.base) \($0), so it was not accepted. Sign in again." })
       }
     }
     try await SignInBench.run { bench in

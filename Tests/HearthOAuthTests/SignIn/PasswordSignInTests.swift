@@ -76,19 +76,19 @@ import Testing
     ),
     (
       .answer(400, body: #"{"error":"bad_request","message":"No field email."}"#),
-      .failed(message: "does not sign in: HTTP 400, bad_request, No field email.")
+      .failed(message: "refuses the sign-in: HTTP 400, bad_request, No field email.")
     ),
     (
       .answer(401, headers: [("Content-Type", "text/html")], body: "<html>"),
       .unavailable(
-        message: "answered HTTP 401 with a web page (is a sign-in page of the network in between?).", retryAfter: nil)
+        message: "answered HTTP 401 with a web page (is the network's sign-in page in between?).", retryAfter: nil)
     ),
     (
       .answer(404, body: "{}"),
       .failed(message: "has no sign-in there (HTTP 404, an answer that names no error). Check the configuration.")
     ),
     (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
-    (.answer(500), .unavailable(message: "cannot sign in now: HTTP 500, an empty answer.", retryAfter: nil)),
+    (.answer(500), .unavailable(message: "cannot sign you in now: HTTP 500, an empty answer.", retryAfter: nil)),
   ]
 
   @Test("a wrong password is told from a backend that cannot be asked", arguments: refusals.indices)
@@ -159,11 +159,11 @@ import Testing
       "TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
       .unavailable(
         message:
-          "cannot sign in now: HTTP 400, TOO_MANY_ATTEMPTS_TRY_LATER, TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
+          "cannot sign you in now: HTTP 400, TOO_MANY_ATTEMPTS_TRY_LATER, TOO_MANY_ATTEMPTS_TRY_LATER : Access was disabled.",
         retryAfter: nil)
     ),
     (
-      "OPERATION_NOT_ALLOWED", .failed(message: "does not sign in: HTTP 400, OPERATION_NOT_ALLOWED.")
+      "OPERATION_NOT_ALLOWED", .failed(message: "refuses the sign-in: HTTP 400, OPERATION_NOT_ALLOWED.")
     ),
   ]
 
@@ -181,7 +181,7 @@ import Testing
   func secrets() async throws {
     try await firebase { bench in
       bench.provider.grant(Self.signInPath, #"{"localId":"u","mfaPendingCredential":"m","mfaInfo":[]}"#)
-      let told = "answered HTTP 200 with the request for a second factor, which Hearth cannot give."
+      let told = "answered HTTP 200 with a request for a second factor, which Hearth cannot provide."
       #expect(
         await bench.failure { try await signIn(bench) } == SignInFailure.failed(message: told).said(by: bench.base))
       bench.provider.answer(
@@ -228,7 +228,7 @@ import Testing
     try await SignInBench.run(kind: {
       .clientCredentials(.named(ProviderEndpoints(token: $0.url("/token"))), OAuthClient(id: "h"))
     }) { bench in
-      let told = "An account of type client-credentials needs nobody to sign in: it asks for its token by itself."
+      let told = "An account of type client-credentials needs no sign-in: it gets its token by itself."
       #expect(!bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
       #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))

@@ -100,7 +100,7 @@ import Testing
       (.answer(201, body: "{}"), nil, .failed(message: "answered HTTP 201 with no request_uri.")),
       (.answer(201, body: #"{"request_uri":5}"#), nil, .failed(message: "answered HTTP 201 with no request_uri.")),
       (
-        .answer(503), nil, .unavailable(message: "cannot sign in now: HTTP 503, an empty answer.", retryAfter: nil)
+        .answer(503), nil, .unavailable(message: "cannot sign you in now: HTTP 503, an empty answer.", retryAfter: nil)
       ),
     ] as [(LoopbackServer.Reply, String?, SignInFailure)] {
       try await run(secret: secret, reply) { bench in

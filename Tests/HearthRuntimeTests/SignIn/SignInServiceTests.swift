@@ -285,8 +285,8 @@ struct SignInServiceTests {
           #expect(told.kind == .storageUnavailable && told.isRetryable)
           #expect(
             told.message
-              == "The credential cannot be written (/state/credentials: permission denied), so nothing was asked of the "
-              + "provider: make the place writable for Hearth, and sign in again.")
+              == "The credential cannot be written (/state/credentials: permission denied), so the provider was not asked: "
+              + "make the place writable for Hearth, and sign in again.")
         }
       }
     }

@@ -144,7 +144,7 @@ struct SinkServiceTests {
       files.fails(with: nil)
       await clock.waitForSleeper(until: clock.now() + .seconds(1))
       clock.advance(by: .seconds(1))
-      #expect(await iterator.next()?.message == "The token file of work: /run/token is as it has to be again.")
+      #expect(await iterator.next()?.message == "The token file of work: /run/token is up to date again.")
       #expect(files.files == [path: "token-1"])
       #expect(
         await sinks.checks(of: .sample)

@@ -78,7 +78,7 @@ def expect_passed_over(stage, sandbox, mistake, held):
     expect(process.poll() is None and stage.session()["signIn"], f"{mistake}: the sign-in has ended: {stage.session()}")
     process.send_signal(signal.SIGINT)
     said = finished(stage, process, 130)
-    expect("given up" in said, f"{mistake}: it says {said}")
+    expect("cancelled" in said, f"{mistake}: it says {said}")
     expect(stage.session()["signIn"] is None, f"{mistake}: the sign-in still goes on: {stage.session()}")
     expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
 

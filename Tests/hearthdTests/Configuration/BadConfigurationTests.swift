@@ -28,8 +28,8 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "[log]\n\nlevel = \"info\"\nlevel = \"debug\"\n",
       "/c.toml:4: not valid TOML: Error while parsing key-value pair: cannot redefine existing string 'level'"),
     BadConfiguration(
-      "a = 1\n[ ~]", "/c.toml:2: not valid TOML: the name of a table begins with a letter, a digit or a quote"),
-    BadConfiguration("a = [\n1, } ]", "/c.toml:2: not valid TOML: no value in a list begins so"),
+      "a = 1\n[ ~]", "/c.toml:2: not valid TOML: the name of a table must begin with a letter, a digit or a quote"),
+    BadConfiguration("a = [\n1, } ]", "/c.toml:2: not valid TOML: a value in a list cannot begin like this"),
     BadConfiguration("\na = 1979-05-27T:", "/c.toml:2: not valid TOML: no time follows the date"),
     BadConfiguration("[log]\nlevel = \"info\"\u{0}", "/c.toml: there is a NUL byte in it"),
   ]
@@ -83,7 +83,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "[[accounts.work]]\ntype = \"oidc\"", "/c.toml:1: [accounts.work] must be a table, not an array"),
     BadConfiguration(
       "[accounts.\"a b\"]",
-      "/c.toml:1: \"a b\" cannot name an account: a name has up to 64 letters, digits, _ and -, the first a letter or digit"
+      "/c.toml:1: \"a b\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter or digit"
     ),
   ]
 
@@ -138,7 +138,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration("firebase", "scopes = [\"\"]", "/c.toml:3: \"scopes\" in [accounts.a] has an empty element"),
     BadConfiguration(
       "firebase", "scopes = [\"openid email\"]",
-      "/c.toml:3: \"scopes\" in [accounts.a] cannot have \"openid email\": each scope is an element of its own, without spaces and quotes"
+      "/c.toml:3: \"scopes\" in [accounts.a] cannot have \"openid email\": each scope must be a separate element, without spaces or quotes"
     ),
     BadConfiguration(
       "[refresh]\nmargin = 300",
@@ -286,7 +286,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
-      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": there is nothing between two dots, or before or after one"
+      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": a part between dots is empty"
     ),
     BadConfiguration(
       """

@@ -38,7 +38,7 @@ extension BadConfiguration {
       "/c.toml:5: \"client_secret_file\" in [accounts.a] has no effect with client_auth = \"private_key_jwt\""),
     oidc(
       "client_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:6: \"client_certificate_file\" in [accounts.a] leaves open whether client_auth is to be \"tls\" or \"private_key_jwt\": say which"
+      "/c.toml:6: \"client_certificate_file\" in [accounts.a] works with client_auth \"tls\" and \"private_key_jwt\": set client_auth to one of them"
     ),
     oidc(
       "client_certificate_file = \"/c\"",

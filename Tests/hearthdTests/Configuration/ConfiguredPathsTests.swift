@@ -78,7 +78,7 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try paths(["HOME": "/home/me"]).socket() }
     #expect(
       error?.description
-        == "Where the daemon's socket lies is not known: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
+        == "The path of the daemon's socket is unknown: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
     )
   }
 
