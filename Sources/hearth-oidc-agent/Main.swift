@@ -8,10 +8,10 @@ import HearthLinux
 @main
 struct OIDCAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "hearth-oidc-agent", abstract: "Gives Hearth's tokens to the clients of oidc-agent.",
+    commandName: "hearth-oidc-agent", abstract: "Give Hearth's tokens to the clients of oidc-agent.",
     discussion: """
-      It speaks oidc-agent's protocol on a socket that OIDC_SOCK has to name, and asks hearthd. With "systemctl --user \
-      enable --now hearth-oidc-agent.socket" it is started when a client comes.
+      It speaks oidc-agent's protocol on a socket that OIDC_SOCK must name, and asks hearthd. To start it whenever a \
+      client connects, run "systemctl --user enable --now hearth-oidc-agent.socket".
       """, version: "hearth-oidc-agent \(HearthVersion.text)")
 
   @Option(help: ArgumentHelp("hearthd's socket.", valueName: "path"))

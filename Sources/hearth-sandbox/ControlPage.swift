@@ -6,7 +6,7 @@ enum ControlPage {
       GET /.well-known/webfinger   names the issuer of any "resource"
       GET /authorize      signs a person in: authorization code with PKCE (S256),
                           back to http://127.0.0.1, [::1] or localhost, any port;
-                          POST /par takes the request beforehand
+                          POST /par pushes the request first
       POST /device_authorization, GET /device
                           signs a device in with a code that a person types
       POST /token         authorization_code, device_code, refresh_token (rotates;
@@ -17,14 +17,14 @@ enum ControlPage {
                           in and out
 
     SIGNING IN
-      On the login page any user name will do, and becomes the subject; the
-      password is that of --password. The next page asks for consent. A refresh
-      token is for the scope "offline_access", or without "openid".
+      The login page accepts any user name, which becomes the subject; the password
+      is that of --password. The next page asks for consent. There is a refresh
+      token with the scope "offline_access", or without "openid".
 
     API
       Any method under /api/, with a bearer token. An Idempotency-Key takes
       effect once; a repeat gets the first response, Idempotency-Replayed: true.
-      GET /api/whoami tells whose the token is.
+      GET /api/whoami returns the token's subject.
 
     CONTROL, JSON in and out: curl -d '{"subject":"2482"}' URL/__grant
       POST /__grant       a first grant, as if signed in: "subject",
@@ -32,32 +32,31 @@ enum ControlPage {
       POST /__revoke      ends the grants of "subject", or all
       POST /__expire      makes all access tokens invalid
       POST /__decide      answers for a device: "userCode", "subject"; without
-                          "subject" the answer is no
+                          "subject" the person declines
       POST /__rotateKeys  signs with a new key from now on
-      GET /__tokens       every token and code that was ever issued, to search
-                          logs for
-      GET /__stats        what happened so far; DELETE counts anew
+      GET /__tokens       every token and code ever issued, to search logs for
+      GET /__stats        counts so far; DELETE resets them
       POST /__fault       adds a fault for requests whose path begins with
-                          "path"; the first that matches is applied
-      GET /__fault        the faults that are left; DELETE forgets them
-      POST /__release     answers the requests that are held, and removes the
-                          faults with "hold"
+                          "path"; the first match is applied
+      GET /__fault        the remaining faults; DELETE removes them
+      POST /__release     answers the held requests and removes the faults
+                          with "hold"
 
     FAULTS
-      "method", "times"   for these requests only, for so many
-      "delay"             waits for so many seconds first
+      "method", "times"   only for this method, only for this many requests
+      "delay"             waits this many seconds first
       "hold": true        waits for POST /__release first; "held" in /__stats
-                          counts the requests that wait. One whose client
-                          leaves takes no effect
+                          counts the waiting requests. One whose client leaves
+                          has no effect
       "status", "body", "contentType", "headers", "redirect"
                           the response; {{sent}} in the body stands for the
-                          secrets that were sent; an ETag among the headers
-                          answers If-None-Match with 304
+                          secrets that were sent; with an ETag header,
+                          If-None-Match is answered with 304
       "echo": true        the response repeats the secrets that were sent
       "hang": true        never responds
       "drop": true        closes the connection without a response
       "mistake"           the request takes effect, but wrongly; "path" may be
-                          left out:
+                          omitted:
         in ID tokens      wrongNonce, noNonce, algNone, unknownKey,
                           wrongSignature, otherAudience, otherIssuer,
                           otherSubject, otherParty, expiredIDToken, wrongAtHash,

@@ -107,7 +107,7 @@ extension Sandbox {
     let data = call.body.isEmpty ? Data("{}".utf8) : call.body
     let given = try JSONDecoder().decode(KeyNames.self, from: data).names
     if let unknown = given.subtracting(keys).min() {
-      throw ErrorBody("invalid_request", "The key \"\(unknown)\" means nothing here.")
+      throw ErrorBody("invalid_request", "The key \"\(unknown)\" is unknown here.")
     }
     return try JSONDecoder().decode(type, from: data)
   }

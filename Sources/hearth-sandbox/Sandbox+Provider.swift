@@ -21,7 +21,7 @@ extension Sandbox {
       return .json(ErrorBody("not_found", "There is nothing at \(call.path)."), status: .notFound)
     }
     guard endpoint.methods.contains(call.method) else {
-      return .json(ErrorBody("invalid_request", "Another method is needed."), status: .methodNotAllowed)
+      return .json(ErrorBody("invalid_request", "This method is not allowed here."), status: .methodNotAllowed)
     }
     do throws(ErrorBody) {
       return try answer(call, at: endpoint)

@@ -6,7 +6,7 @@ struct Hearthctl: ParsableCommand {
     commandName: "hearthctl",
     abstract: "Show and control the sessions that hearthd keeps.",
     discussion: """
-      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 not now but later may work, \
+      Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 not possible now but maybe later, \
       6 no daemon on the socket, 64 wrong usage, 130 cancelled with Ctrl-C.
       """,
     version: "hearthctl \(HearthVersion.text)",

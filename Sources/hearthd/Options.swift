@@ -70,7 +70,7 @@ struct Options: ParsableCommand {
   private static func logLevel(from text: String) throws -> Logger.Level {
     guard let level = Logger.Level(rawValue: text) else {
       let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ValidationError("A log level is one of \(levels).")
+      throw ValidationError("The log level must be one of \(levels).")
     }
     return level
   }

@@ -67,7 +67,7 @@ struct OIDCAgentTests {
       #expect(try scene.token(["account": "work", "scope": "more"])["error"] == "invalid_scope")
       let elsewhere = try scene.token(["account": "work", "audience": "elsewhere", "min_valid_period": -1])
       #expect(elsewhere["error"] == "invalid_target")
-      #expect(elsewhere["info"]?.string?.contains("have another audience, the one that the provider gives") == true)
+      #expect(elsewhere["info"]?.string?.contains("have another audience, the one that the provider chooses") == true)
       #expect(try scene.daemon.call("session.getToken", ["account": "work"])["accessToken"] == own)
     }
   }

@@ -139,7 +139,7 @@ import Testing
       var run = try environment.hearthd(["--flavour"])
       #expect(run.status == 1 && run.errors.contains("--flavour") && run.errors.contains("Usage: hearthd"))
       run = try environment.hearthd(["--log-level", "loud"])
-      #expect(run.status == 1 && run.errors.contains("A log level is one of"))
+      #expect(run.status == 1 && run.errors.contains("The log level must be one of"))
       for option in ["--help", "--version"] {
         run = try environment.hearthd([option])
         #expect(run.status == 0 && run.output.contains("hearthd") && run.errors.isEmpty)

@@ -97,8 +97,8 @@ import Testing
   @Test(
     "to nowhere, or to where nobody may be asked, is told with its address, and nobody is asked",
     arguments: [
-      (nil, "from {place}, which is not followed: it does not say where to (Location)"),
-      (" ", "from {place}, which is not followed: it does not say where to (Location)"),
+      (nil, "from {place}, which is not followed: it has no Location"),
+      (" ", "from {place}, which is not followed: it has no Location"),
       ("http://id.example.com/conf", "leads to http://id.example.com/conf, which is not followed: http is accepted"),
       ("ftp://id.example.com/", "leads to ftp://id.example.com/, which is not followed: its scheme"),
       ("https://a:s3cret@id.example.com/?key=s3cret", "leads to https://…@id.example.com/?…, which is not followed"),

@@ -59,8 +59,8 @@ import Testing
     let (_, piped) = try await run(verb + ["-H", "@-"], input: "X-Key: s3cret\n", answer: queued)
     #expect(piped.first?.params["headers"] == ["X-Key": "s3cret"])
     for (options, input, told) in [
-      (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read once"),
-      (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read once"),
+      (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read only once"),
+      (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read only once"),
       (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header: write 'Name: value'."),
     ] {
       unlink(path)

@@ -19,7 +19,7 @@ extension TableReader<ProviderKey> {
     switch (issuer, token) {
     case (let issuer?, nil):
       for key in [ProviderKey.revocationEndpoint, .userInfoEndpoint] where has(key) {
-        throw error(key, "has no effect beside \"issuer\", which provides the endpoints")
+        throw error(key, "has no effect with \"issuer\", which provides the endpoints")
       }
       return .discovered(issuer)
     case (nil, let token?): return .named(try endpoints(token: token, preset))

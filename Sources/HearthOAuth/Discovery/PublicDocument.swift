@@ -58,7 +58,7 @@ extension HTTPResponse {
       let target = try url.resolving(location)
       let isSafe = target.origin.scheme == "https" || url.origin.scheme == "http"
       if isSafe, !location.isEmpty { return target }
-      reason = isSafe ? "it does not say where to (Location)" : "it leads away from https"
+      reason = isSafe ? "it has no Location" : "it leads away from https"
     } catch {
       reason = "\(error)"
     }

@@ -27,7 +27,7 @@ struct UntrustedCertificate: Error, CustomStringConvertible {
   var description: String {
     switch reason {
     case .expired(let end):
-      "a certificate of the server expired on \(Self.day(end)): ask whoever runs it for a new one, and check this "
+      "a certificate of the server expired on \(Self.day(end)): ask its operator for a new one, and check this "
         + "machine's clock"
     case .notYetValid(let start):
       "a certificate of the server is valid only from \(Self.day(start)): check this machine's clock"

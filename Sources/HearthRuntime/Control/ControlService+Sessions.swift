@@ -63,7 +63,8 @@ extension GetToken {
   /// wrong token.
   private func check(_ offer: TokenOffer) throws(RPCError) {
     if let scope, !offer.hasScopes(scope) {
-      let scopes = offer.scopes.isEmpty ? "those that the provider gives" : "\"\(offer.scopes.joined(separator: " "))\""
+      let scopes =
+        offer.scopes.isEmpty ? "those that the provider chooses" : "\"\(offer.scopes.joined(separator: " "))\""
       throw .otherToken(
         "invalid_scope", account,
         message:
@@ -71,7 +72,7 @@ extension GetToken {
           + "to the configuration.")
     }
     if let audience, audience != offer.audience {
-      let theirs = offer.audience.map { "\"\($0)\"" } ?? "the one that the provider gives"
+      let theirs = offer.audience.map { "\"\($0)\"" } ?? "the one that the provider chooses"
       throw .otherToken(
         "invalid_target", account,
         message: "The tokens of \(account) have another audience, \(theirs): ask without one, or add an account whose "
@@ -221,7 +222,7 @@ extension SessionDirectory.Entry {
     return switch result {
     case .success(let url): .url(url)
     case .failure(let failure): .missing(failure.message)
-    case nil: .missing("The provider did not answer, so its page is not known: sign out there in the browser.")
+    case nil: .missing("The provider did not answer, so its sign-out page is unknown: sign out there in the browser.")
     }
   }
 }

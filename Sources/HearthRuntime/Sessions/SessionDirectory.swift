@@ -161,7 +161,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     let (bearer, answer) = try await currentBearer(of: account)
     guard bearer.token.fingerprint == rejection.fingerprint else { return bearer }
     throw .unavailable(
-      message: answer.status.history.lastError ?? "No new token could be had.",
+      message: answer.status.history.lastError ?? "There is no new token.",
       retryAfter: answer.status.nextAttemptAt.map { Swift.max($0 - answer.at, .seconds(1)) })
   }
 

@@ -80,7 +80,7 @@ struct DeviceCodes: Codable, Sendable {
     }
     switch mistake == .denied ? .denied : entry.decision {
     case .none: return no("authorization_pending", "The person has not decided yet.")
-    case .denied: return no("access_denied", "The person said no.")
+    case .denied: return no("access_denied", "The person declined.")
     case .redeemed: return no("invalid_grant", "The device code was used before.")
     case .allowed(let login):
       entries[deviceCode]?.decision = .redeemed

@@ -114,7 +114,7 @@ extension Sandbox {
     case .authorization(let request):
       guard isAllowed else {
         return sendBack(
-          to: request.redirectURI, [("error", "access_denied"), ("error_description", "The person said no.")],
+          to: request.redirectURI, [("error", "access_denied"), ("error_description", "The person declined.")],
           state: request.state, .seeOther, mistake: call.mistake)
       }
       let code = state.withLock { state in

@@ -179,8 +179,8 @@ struct AccountKeys: ParsableArguments {
     let all = try program.providers()
     guard let known = all.first(where: { $0.name == provider }) else {
       throw ValidationError(
-        "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) It is "
-          + "\(all.map(\.name).joined(separator: ", ")), or one of your own, with --issuer or --type.")
+        "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) There are "
+          + "\(all.map(\.name).joined(separator: ", ")); for any other, use --issuer or --type.")
     }
     // Another issuer than the provider's own has its own APIs.
     if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }

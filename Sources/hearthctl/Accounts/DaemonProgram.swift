@@ -176,7 +176,7 @@ struct DaemonProgram {
   }
 
   private var notUnderstood: CommandFailure {
-    CommandFailure(.failed, "What \(program.path) says cannot be understood: do the versions differ?")
+    CommandFailure(.failed, "The answer of \(program.path) cannot be understood: do the versions differ?")
   }
 
   private func ask(

@@ -7,7 +7,7 @@ struct RegistrationOptions: ParsableArguments {
   @Flag(help: "Register Hearth as a client at the provider, without asking first.")
   var register = false
 
-  @Flag(help: "Register, with the initial access token on standard input that the provider wants for it.")
+  @Flag(help: "Register with the initial access token on standard input, if the provider requires one.")
   var registrationTokenStdin = false
 
   var isAsked: Bool { register || registrationTokenStdin }

@@ -60,7 +60,7 @@ struct RequestContent: Hashable {
     }
     guard OutboxDraft.isToken(method) else { throw ValidationError("This is not an HTTP method: \(method.shown())") }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
-      throw ValidationError("Standard input can be read once: give the headers or the body in a file.")
+      throw ValidationError("Standard input can be read only once: give the headers or the body in a file.")
     }
   }
 

@@ -18,11 +18,11 @@ struct ExecCredential {
       return
     }
     guard let json = try? JSON(parsing: Array(info.utf8)), let version = json["apiVersion"]?.string else {
-      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is no ExecCredential.")
+      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is not an ExecCredential.")
     }
     guard Self.versions.contains(version) else {
       throw CommandFailure(
-        .usage, "The version \(version) of ExecCredential is not known: set apiVersion: \(Self.versions[0]).")
+        .usage, "The version \(version) of ExecCredential is not supported: set apiVersion: \(Self.versions[0]).")
     }
     self.version = version
     server = json["spec"]?["cluster"]?["server"]?.string

@@ -3,7 +3,7 @@ import ArgumentParser
 /// Helpers that other programs run to get a token. Each gives out a token only for the account's `api_origins`.
 struct CredentialVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "credential", abstract: "Give other programs a token, in the way that they ask for one.",
+    commandName: "credential", abstract: "Give other programs a token in the form that they expect.",
     subcommands: [
       CredentialGitVerb.self, CredentialDockerVerb.self, CredentialKubectlVerb.self, CredentialGoogleVerb.self,
       CredentialGoauthVerb.self, CredentialBazelVerb.self, CredentialTerraformVerb.self,

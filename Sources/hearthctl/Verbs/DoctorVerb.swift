@@ -5,7 +5,7 @@ import HearthCore
 
 struct DoctorVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and say what is wrong.",
+    commandName: "doctor", abstract: "Check the installation, the daemon and the sessions, and report what is wrong.",
     discussion: """
       For example:
 

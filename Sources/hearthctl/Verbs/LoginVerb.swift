@@ -7,9 +7,8 @@ struct LoginVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Sign in to an account.",
     discussion: """
-      Without a flow, the account and its provider decide: in the browser where there is a display, else with a code for \
-      another device; with user name and password, or by itself, where the account is of such a type. \
-      For example:
+      Without a flow, the account and its provider decide: the browser if there is a display, else a code on another \
+      device; for some types of account, user name and password, or no sign-in at all. For example:
 
         hearthctl login
         hearthctl login work --device
@@ -22,9 +21,9 @@ struct LoginVerb: ParsableCommand {
     static func help(for choice: Choice) -> ArgumentHelp? {
       switch choice {
       case .browser: "In the browser."
-      case .device: "With a code that is typed in on another device."
+      case .device: "With a code that you type on another device."
       case .password: "With user name and password; the password is read from standard input."
-      case .refreshTokenStdin: "Take a refresh token from standard input."
+      case .refreshTokenStdin: "Read a refresh token from standard input."
       }
     }
 
@@ -48,10 +47,10 @@ struct LoginVerb: ParsableCommand {
   @Flag(help: "Print the address instead of opening a browser, and read the final address from the terminal.")
   var noBrowser = false
 
-  @Option(help: ArgumentHelp("The user's name, for --password.", valueName: "name"))
+  @Option(help: ArgumentHelp("User name for --password.", valueName: "name"))
   var username: String?
 
-  @Flag(help: "Sign in though the account is locked, and replace its credential.")
+  @Flag(help: "Sign in even if the account is locked, and replace its credential.")
   var replace = false
 
   func run() throws {

@@ -23,16 +23,16 @@ struct OutboxListVerb: ParsableCommand {
   @Option(help: "Only items of this lane.")
   var lane: String?
 
-  @Option(help: ArgumentHelp("How many items at most.", valueName: "count"))
+  @Option(help: ArgumentHelp("Largest number of items.", valueName: "count"))
   var limit: Int?
 
-  @Option(help: "Continue where the list before ended.")
+  @Option(help: "Continue where the previous list ended.")
   var cursor: String?
 
   func validate() throws {
     if let limit, !(1...1000).contains(limit) { throw ValidationError("--limit must be between 1 and 1000.") }
     if let cursor, Int64(cursor) == nil {
-      throw ValidationError("--cursor takes what the list before has named: \(cursor.shown()) is none.")
+      throw ValidationError("--cursor takes the value that the previous list printed, not \(cursor.shown()).")
     }
   }
 

@@ -7,10 +7,9 @@ struct SinkAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Keep a file that always holds a fresh token of an account.",
     discussion: """
-      The file is replaced whole whenever there is a new token, and removed when the account is locked or signed out, when \
-      its token has run out, and when the daemon stops. Whoever may read it can use the token: choose a folder of your own, \
-      best one in memory. \
-      For example:
+      The file is replaced whole whenever there is a new token, and removed when the account is locked or signed out, \
+      when its token has expired, and when the daemon stops. Anyone who can read it can use the token: choose a folder \
+      that only you can read, best one in memory. For example:
 
         hearthctl sink add work ~/.cache/work.token
         hearthctl sink add work '%t/work.header' --format header
@@ -25,7 +24,7 @@ struct SinkAddVerb: ParsableCommand {
   var account: String
 
   @Argument(
-    help: "The file; %t stands for $XDG_RUNTIME_DIR. Its folder has to be there, and nothing at this name.",
+    help: "Path of the file; %t stands for $XDG_RUNTIME_DIR. Its folder must exist, but not the file.",
     completion: .file())
   var path: String
 
@@ -34,13 +33,13 @@ struct SinkAddVerb: ParsableCommand {
     completion: .list(SinkSettings.Format.allCases.map(\.rawValue)))
   var format: String?
 
-  @Option(help: ArgumentHelp("Its permissions, 0600 where nothing is said.", valueName: "octal"))
+  @Option(help: ArgumentHelp("File mode (default 0600).", valueName: "octal"))
   var mode: String?
 
-  @Option(help: ArgumentHelp("The user whom it belongs to, which only root may choose.", valueName: "user"))
+  @Option(help: ArgumentHelp("Owner of the file; only root may set it.", valueName: "user"))
   var owner: String?
 
-  @Option(help: ArgumentHelp("The group that it belongs to, one that you are in.", valueName: "group"))
+  @Option(help: ArgumentHelp("Group of the file, one that you are in.", valueName: "group"))
   var group: String?
 
   func run() throws {

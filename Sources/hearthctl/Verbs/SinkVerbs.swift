@@ -119,7 +119,7 @@ struct SinkListVerb: ParsableCommand {
 
 struct SinkRemoveVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove a token file, and what the configuration says of it.",
+    commandName: "remove", abstract: "Remove a token file and its configuration.",
     discussion: """
       For example:
 

@@ -107,7 +107,7 @@ enum ConfigurationReport {
   private static func withSender(
     _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws(RefreshFailure) -> JSON
   ) async -> JSON {
-    guard let clock = try? SystemClock() else { return error("There is no clock (\(systemError())).") }
+    guard let clock = try? SystemClock() else { return error("The clock cannot be read (\(systemError())).") }
     let sender = HTTPSender(
       connections: .fresh, userAgent: "hearth/\(HearthVersion.text)", clock: clock, authorities: paths.authorities)
     let report: JSON

@@ -60,7 +60,8 @@ extension ProviderKey: DescribedKey {
     case .bearer: .choice(BearerKind.self, "Token that APIs get (default: access_token; for firebase, id_token).")
     case .subject: .text("Your user name, if the provider does not report one.")
     case .defaultLifetime: .duration("Lifetime of access tokens, if the provider does not report one.")
-    case .expect: .choice(ExpectedContent.self, "Answer that the API gives to writes. HTML is then no delivery.")
+    case .expect:
+      .choice(ExpectedContent.self, "Content of the API's answers to writes. HTML then counts as no delivery.")
     case .delivery:
       .tables(
         DeliveryOverrides.Key.self, "Outcomes of queued requests by HTTP status, in place of the usual ones.",
@@ -71,10 +72,10 @@ extension ProviderKey: DescribedKey {
     case .revocationEndpoint: .text("URL where a sign-out revokes the grant.")
     case .userInfoEndpoint: .text("URL that says who signed in.")
     case .refreshURL: .text("URL of the backend's refresh call.")
-    case .loginURL: .text("URL of the backend's call with user name and password.")
-    case .refreshTokenField: .text("Field with the refresh token; dots are for nesting.", "refresh_token")
-    case .accessTokenField: .text("Field with the access token; dots are for nesting.", "access_token")
-    case .expiresInField: .text("Field with the lifetime in seconds; dots are for nesting.", "expires_in")
+    case .loginURL: .text("URL of the backend's sign-in call with user name and password.")
+    case .refreshTokenField: .text("Field with the refresh token; dots mean nested fields.", "refresh_token")
+    case .accessTokenField: .text("Field with the access token; dots mean nested fields.", "access_token")
+    case .expiresInField: .text("Field with the lifetime in seconds; dots mean nested fields.", "expires_in")
     case .apiKey: .text("Web API key of the Firebase project. It is not a secret.")
     case .clientAuth: .choice(ClientAuthentication.Method.self, "How the client authenticates.", "auto")
     case .clientKeyFile: .text("File with the client's private key (PEM), for private_key_jwt, tls and apple.")
@@ -110,7 +111,7 @@ extension SessionSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
     case .username: .text("Your user name in git and other programs, which selects the account.")
-    case .lockOn: .texts("What locks the session at once, besides yourself.", among: ["unreadable"])
+    case .lockOn: .texts("Events that lock the session at once, besides your own lock.", among: ["unreadable"])
     case .onReauth: .choice(ReauthPrompt.self, "What Hearth does when you have to sign in again.", "none")
     }
   }
@@ -153,13 +154,13 @@ extension RefreshSettings.Key: DescribedKey {
 extension OutboxSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .maxItems: .integer(1...100_000_000, "Largest number of items that wait.", 100_000)
+    case .maxItems: .integer(1...100_000_000, "Largest number of waiting items.", 100_000)
     case .maxBytes: .size("Largest size of all items together.", "1GiB")
     case .maxBody: .size("Largest size of one body.", "1MiB")
-    case .concurrency: .integer(1...1024, "Unordered requests of an account to one origin at once.", 8)
+    case .concurrency: .integer(1...1024, "Concurrent unordered requests of an account to one origin.", 8)
     case .retryInitial: .duration("First wait before an item is sent again. It doubles with each further one.", "1s")
     case .retryMax: .duration("Longest wait before an item is sent again.", "6h")
-    case .maxAttempts: .integer(1...1_000_000, "Attempts before an item is dead.", 30)
+    case .maxAttempts: .integer(1...1_000_000, "Number of attempts before an item is dead.", 30)
     case .idempotencyHorizon: .duration("Time for which servers remember an Idempotency-Key.", "24h")
     case .keepDelivered: .duration("Time for which delivered items can be looked up.", "24h")
     case .keepDead: .duration("Time for which dead items can be looked up.", "30d")

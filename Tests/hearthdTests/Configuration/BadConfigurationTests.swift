@@ -110,7 +110,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration(
       "client-credentials",
       "client_id = \"c\"\nissuer = \"https://x.example\"\nrevocation_endpoint = \"https://x.example\"",
-      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] has no effect beside \"issuer\", which provides the endpoints"
+      "/c.toml:5: \"revocation_endpoint\" in [accounts.a] has no effect with \"issuer\", which provides the endpoints"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"key-file\"",

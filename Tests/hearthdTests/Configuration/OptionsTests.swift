@@ -36,6 +36,6 @@ import Testing
   func logLevel() {
     let error = #expect(throws: (any Error).self) { try Options.parse(["--log-level", "loud"]) }
     let message = error.map { Options.message(for: $0) } ?? ""
-    #expect(message.contains("A log level is one of trace, debug, info, notice, warning, error, critical."))
+    #expect(message.contains("The log level must be one of trace, debug, info, notice, warning, error, critical."))
   }
 }
