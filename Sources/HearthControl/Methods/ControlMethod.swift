@@ -53,7 +53,7 @@ extension RPCError.Kind {
   ]
 }
 
-// MARK: - Parameters that several methods have alike
+// MARK: - Parameters of several methods
 
 /// A method without parameters.
 package protocol ParameterlessMethod: ControlMethod {

@@ -18,7 +18,7 @@ package struct ClientRegistration: Sendable {
   private let endpoints: ProviderEndpoints
   private let provider: ProviderConfiguration
 
-  /// Returns nil if the provider offers no registration.
+  /// Returns `nil` if the provider offers no registration.
   package init?(_ provider: ProviderConfiguration, _ endpoints: ProviderEndpoints?) {
     guard let endpoints, let endpoint = endpoints.registration else { return nil }
     (self.provider, self.endpoints, self.endpoint) = (provider, endpoints, endpoint)

@@ -95,7 +95,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  // MARK: - What others tell and ask
+  // MARK: - Inputs and questions
 
   /// Keeps these files from now on, and no others.
   package nonisolated func configure(_ settings: [SinkSettings]) {

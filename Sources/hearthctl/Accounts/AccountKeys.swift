@@ -3,7 +3,7 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// The keys of an account that its first lines in the configuration may have; the others are added with an editor.
+/// The keys that `account add` can set. Others can be set later with `account set`.
 struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("Name of a known provider: see \"hearthctl account providers\".", valueName: "name"))
   var provider: String?
@@ -105,7 +105,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: "What to do when a session has ended: none, or browser to open a sign-in page.")
   var onReauth: String?
 
-  /// The account's table. `secretFile`: where the client's secret will be.
+  /// The account's table. `secretFile` is the file that will hold the client's secret.
   func table(_ account: AccountName, secretFile: String?) throws -> TOMLTable {
     var table = TOMLTable(path: ["accounts", account.description])
     table.set("provider", provider)
@@ -128,7 +128,7 @@ struct AccountKeys: ParsableArguments {
     table.set("refresh_url", refreshUrl)
     table.set("login_url", loginUrl)
     table.set("api_key", apiKey)
-    // As other tools write them: "openid email".
+    // Other tools write scopes in one text: "openid email".
     table.set("scopes", scope.flatMap { $0.split(separator: " ").map(String.init) })
     table.set("api_origins", apiOrigin)
     try table.set("token_parameters", Self.pairs(tokenParameter, "--token-parameter"))
@@ -148,16 +148,16 @@ struct AccountKeys: ParsableArguments {
 
   var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
 
-  /// The issuer, of which people also copy the address of its document, or the host alone.
+  /// The issuer. People also paste the address of its document, or only the host.
   private static func issuer(_ text: String) -> String {
     let document = "/.well-known/openid-configuration"
     let name = text.hasSuffix(document) ? String(text.dropLast(document.count)) : text
     return name.contains("://") || !name.contains(".") ? name : "https://" + name
   }
 
-  /// Refuses a provider that is not known, and one without what it needs: each key is named. Where the provider's own APIs
-  /// answer is named where nothing else is. `mayAsk`: a person is asked for the client. Returns whether one was, so that the
-  /// client's secret is to be asked for, too.
+  /// Refuses an unknown provider, and one without its required keys, and names them. Sets the provider's own API
+  /// origins if none are given. With `mayAsk` it may ask a person for the client; returns whether to ask for the
+  /// client's secret, too.
   mutating func check(with program: DaemonProgram, hasSecret: Bool, mayAsk: Bool) throws -> Bool {
     guard let provider else {
       guard !namesNoProvider else {
@@ -182,13 +182,13 @@ struct AccountKeys: ParsableArguments {
         "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) There are "
           + "\(all.map(\.name).joined(separator: ", ")); for any other, use --issuer or --type.")
     }
-    // Another issuer than the provider's own has its own APIs.
+    // A different issuer has different APIs.
     if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }
     guard type == nil || type == known.type else { return false }
     let asks = mayAsk && clientId == nil && known.required.contains("client_id")
     let asksSecret = try asks && askForClient(hasSecret || known.required.contains("client_key_file"))
     let table = try table(AccountName("a")!, secretFile: nil)
-    // A secret that was made elsewhere stands in for Apple's key.
+    // A secret that was made elsewhere replaces Apple's key.
     let missing = known.required.filter { key in
       !table.entries.contains { $0.key == key }
         && !(hasSecret && !["issuer", "client_id", "api_key"].contains(key))
@@ -203,18 +203,18 @@ struct AccountKeys: ParsableArguments {
         + (missing.contains("client_id") ? " \(Self.clientAdvice)" : ""))
   }
 
-  /// Returns whether the client's secret is to be asked for, too.
+  /// Asks for the client. Returns whether to ask for its secret, too.
   private mutating func askForClient(_ hasSecret: Bool) throws -> Bool {
     clientId = try Input.ask("Client ID, as your provider has registered it: ")
     return !hasSecret && clientKeyFile == nil && clientAuth.map { $0 == "basic" || $0 == "post" } ?? true
   }
 
-  /// Refuses files that cannot be read, and secrets that others can read: the daemon would refuse them at the first use.
+  /// Refuses files that cannot be read, and secrets that others can read, because the daemon would refuse them later.
   func checkFiles() throws {
     for (file, isSecret) in [
       (clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false), (caFile, false),
     ] {
-      // What a unit loads is not there yet.
+      // Files from a unit's credentials are not there yet.
       guard let file, let path = Self.absolute(file), !path.hasPrefix("%d") else { continue }
       let place = path.hasPrefix("~") ? (variable("HOME") ?? "") + path.dropFirst() : path
       var status = stat()
@@ -224,7 +224,7 @@ struct AccountKeys: ParsableArguments {
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw CommandFailure(.failed, "\(place) is not a regular file. Nothing was written.")
       }
-      // The group of a file of root's may read it: so an administrator hands a secret over.
+      // The group of a file that root owns may read it: administrators pass secrets to users in this way.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
         throw CommandFailure(
           .failed, "\(place) may be read by others: run \"chmod go= \(place)\" first. Nothing was written.")
@@ -233,7 +233,7 @@ struct AccountKeys: ParsableArguments {
     }
   }
 
-  /// As the configuration has paths: from the root, or from a folder that `~` or `%d` stands for.
+  /// The path as the configuration has it: absolute, or relative to `~` or `%d`.
   static func absolute(_ path: String?) -> String? {
     path.map { $0.hasPrefix("~/") || $0.hasPrefix("%d/") ? $0 : EnvironmentPaths.absolute($0) }
   }
