@@ -3,22 +3,22 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Tells the person what to do, and waits until the sign-in is over: it is given up with Ctrl-C.
+/// Tells the person what to do, and waits until the sign-in is over. Ctrl-C cancels it.
 struct SignInWait {
-  /// How often the time left is shown, and an interruption noticed.
+  /// How often to show the time left and to check for an interruption.
   private static let step: Duration = .milliseconds(250)
 
   let begun: BegunSignIn
   let account: AccountName
   let opensBrowser: Bool
 
-  /// `limit`: gives up then.
+  /// Gives up after `limit`.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
-    // Before it is asked for, so that the terminal cuts nothing of what is pasted.
+    // First, so that the terminal does not cut what is pasted.
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
-    // The daemon says so if it does not use what a browser brings.
+    // The daemon reports it if it does not use the browser's answer.
     if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
     var (told, asksAddress): (String?, Bool) = (nil, false)
     var opening = instruct()
@@ -43,12 +43,13 @@ struct SignInWait {
         asksAddress = true
       }
       if let address = try typed?.waiting() { try complete(address, &daemon) }
-      // What is being typed stays on its line.
+      // Do not overwrite what is being typed.
       if typed?.isEmpty != false { showTimeLeft(asksAddress: asksAddress && typed != nil) }
     }
   }
 
-  /// Says what to do. The address that the browser ends at can be typed in meanwhile. Returns the browser that was started.
+  /// Says what to do. The browser's final address can be typed while the sign-in waits. Returns the browser that was
+  /// started.
   private func instruct() -> Browser.Opening? {
     guard let url = begun.authorizationURL else {
       if let code = begun.userCode { show(code) }
@@ -84,7 +85,7 @@ struct SignInWait {
 
   private static let asksAddress = "Paste that page's address here:\n"
 
-  /// The code for another device: on a terminal as a picture too, and spelled out, so that it can be read to somebody.
+  /// The code for another device: on a terminal also as a picture, and spelled out, to be read aloud.
   private func show(_ code: String) {
     let (page, complete) = (begun.verificationURI ?? "", begun.verificationURIComplete)
     guard let screen = Screen.current else {
@@ -113,7 +114,7 @@ struct SignInWait {
     }
   }
 
-  /// Where the sign-in had come to its end already, that counts.
+  /// Cancels the sign-in. If it has already ended, that result counts.
   private func giveUp(
     _ call: BegunCall<AwaitSignIn>, _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
   ) throws -> Reply<SessionStatus> {
@@ -122,7 +123,7 @@ struct SignInWait {
     throw CommandFailure(status, why)
   }
 
-  /// `asksAddress`: the line is the prompt for the address that the browser ends at.
+  /// `asksAddress`: the line is the prompt for the browser's final address.
   private func showTimeLeft(asksAddress: Bool) {
     let left = begun.expiresAt.map { expiresAt in
       let seconds = Int(Swift.max(expiresAt.since(.now), .zero) / .seconds(1))

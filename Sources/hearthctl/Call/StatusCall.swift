@@ -2,12 +2,12 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// What `status` is asked for.
+/// The arguments of `status`.
 struct StatusCall: PlainCall {
   /// How many lines of the journal are shown.
   private static let logLines = 10
 
-  /// It is nil for all of them.
+  /// The account, or `nil` for all.
   let account: String?
   let watch: Bool
   let log: Bool
@@ -54,8 +54,8 @@ struct StatusCall: PlainCall {
       hasBlocks: Output.isTerminal ? Screen.isUTF8(variable) : nil)
   }
 
-  /// Prints now and at every change, until the daemon stops. On a terminal that can be drawn on each print takes the
-  /// place of the one before, its times stay current, and Ctrl-C ends it.
+  /// Prints the status now and at every change, until the daemon stops. On a terminal that supports it, each print
+  /// replaces the previous one, its times stay current, and Ctrl-C ends it.
   private func watch(_ client: inout ControlClient) throws {
     if Output.isTerminal, Screen.obeysSequences(variable), !daemon.json {
       return try LiveScreen.run { screen in
@@ -68,8 +68,7 @@ struct StatusCall: PlainCall {
     }
   }
 
-  /// Looks now, at every change, as often as `looking` says and where what was shown `isGone`; returns when it is
-  /// interrupted.
+  /// Calls `body` now, at every change, every `looking`, and when the shown text `isGone`. Returns on an interruption.
   private func follow(
     _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (StatusLook) -> Void
   ) throws {
@@ -85,7 +84,7 @@ struct StatusCall: PlainCall {
       do {
         body(try look(&client))
       } catch ControlClient.Failure.disconnected {
-        // Between the event and the look.
+        // The daemon stopped between the event and the look.
         throw CommandFailure.daemonStopped
       }
     }

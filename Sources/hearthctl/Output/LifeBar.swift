@@ -1,17 +1,17 @@
 import HearthCore
 
-/// What is left of a token's life as a bar that drains to the left; a mark stands where the token is refreshed.
+/// The rest of a token's life as a bar that shrinks to the left; a mark shows when the token is refreshed.
 struct LifeBar {
-  /// The part of the whole life that is left, from 0 to 1.
+  /// The remaining part of the life, from 0 to 1.
   let left: Double
-  /// What is left of it when it is refreshed; nil if it is not.
+  /// The part that remains at the next refresh; `nil` if there is none.
   let refresh: Double?
-  /// In characters.
+  /// The width in characters.
   let width: Int
-  /// With the block characters of Unicode, in eighths of a character; else in ASCII.
+  /// Whether to use Unicode's block characters, in eighths of a character, instead of ASCII.
   let hasBlocks: Bool
 
-  /// It is nil if the token names no expiry.
+  /// Fails if the token has no expiry.
   init?(_ token: SessionStatus.TokenLife, at now: Timestamp, width: Int, hasBlocks: Bool) {
     guard let lifetime = token.lifetime, lifetime > .zero, let remaining = token.remaining(at: now) else { return nil }
     func share(_ left: Duration) -> Double { min(max(left / lifetime, 0), 1) }
@@ -26,7 +26,7 @@ struct LifeBar {
     return String((0..<width).map { $0 == mark ? hasBlocks ? "│" : "|" : cell(min(max(eighths - 8 * $0, 0), 8)) })
   }
 
-  /// A character of which so many eighths are left.
+  /// A character with this many eighths filled.
   private func cell(_ eighths: Int) -> Character {
     guard hasBlocks else { return eighths >= 4 ? "#" : "." }
     return ["░", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"][eighths]

@@ -2,39 +2,39 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// What hearthctl prints: text for people, or JSON. Whatever is in it, nothing but plain text comes out, and the colours
-/// of `Paint`.
+/// The output of hearthctl: text for people, or JSON. It never contains anything but plain text and the colours of
+/// `Paint`.
 struct Output {
   let isJSON: Bool
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// How many characters fit on a line: any number where it is no terminal, or one that does not tell.
+  /// How many characters fit on a line; no limit if standard output is not a terminal or does not report its width.
   static var columns: Int {
     Screen.size(of: STDOUT_FILENO).flatMap { $0.columns > 0 ? $0.columns : nil } ?? .max
   }
 
-  /// One line or several.
+  /// Prints one line or several.
   func line(_ text: String) {
     Self.write(text.shown(limit: .max, keepsLines: true) + "\n", to: STDOUT_FILENO)
   }
 
-  /// Text with colours, of which every part was made fit to be shown.
+  /// Prints text with colours. The caller must have made every part safe to show.
   func painted(_ text: String) {
     Self.write(text + "\n", to: STDOUT_FILENO)
   }
 
-  /// One line; on a terminal indented, for people.
+  /// Prints JSON on one line, or indented on a terminal.
   func json(_ json: JSON) {
     line(Self.isTerminal ? json.indented() : json.description)
   }
 
-  /// As JSON if it was asked for, else what `text` makes.
+  /// Prints JSON if it was requested, else the result of `text`.
   func show(_ json: JSON, _ text: () throws -> String) rethrows {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
-  /// Bytes from outside, as they are; on a terminal as text that can be shown.
+  /// Prints bytes from outside unchanged, or on a terminal as printable text.
   func content(_ bytes: [UInt8]) {
     guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -47,7 +47,7 @@ struct Output {
     write("hearthctl: \(message.shown())\n", to: STDERR_FILENO)
   }
 
-  /// One line or several.
+  /// Prints one line or several on standard error.
   static func note(_ message: String) {
     write(message.shown(keepsLines: true) + "\n", to: STDERR_FILENO)
   }
@@ -56,8 +56,8 @@ struct Output {
     write(Array(text.utf8), to: descriptor)
   }
 
-  /// Fails where standard output cannot be written: a caller must not believe that it has a token. What cannot be written
-  /// to standard error is dropped, because nothing is left to report it on.
+  /// Exits if standard output cannot be written, so that a caller does not believe that it has a token. Errors on
+  /// standard error are ignored, because nothing is left to report them on.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     guard !WholeFile.write(bytes, to: descriptor), descriptor == STDOUT_FILENO else { return }
     error("The output cannot be written: \(reason()).")
@@ -66,7 +66,7 @@ struct Output {
 }
 
 extension JSON {
-  /// The members of an object, one a line; those that are null are left out.
+  /// The members of an object, one per line, without those that are null.
   var rows: String {
     (object?.members ?? []).filter { !$0.value.isNull }
       .map { member in
@@ -76,7 +76,7 @@ extension JSON {
       .joined(separator: "\n")
   }
 
-  /// Over several lines, two blanks a level.
+  /// The JSON on several lines, indented by two blanks per level.
   func indented(_ level: Int = 0) -> String {
     let inner = "\n" + String(repeating: "  ", count: level + 1)
     let outer = "\n" + String(repeating: "  ", count: level)

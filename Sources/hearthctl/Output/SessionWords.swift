@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A session's state as people call it. Programs read `state` and `reason`.
+/// A session's state in words. Programs read `state` and `reason`.
 extension SessionStatus {
   var words: String {
     switch state {
@@ -16,7 +16,7 @@ extension SessionStatus {
     }
   }
 
-  /// The command that takes the next step, where a person has to.
+  /// The command for the next step, if a person has to take one.
   var next: String? {
     switch action {
     case .signIn: "hearthctl login \(account)"
@@ -24,7 +24,7 @@ extension SessionStatus {
     case .fixConfiguration: "hearthctl account edit"
     case .wait, nil:
       switch state {
-      // Hearth looks again by itself; who has fixed the cause need not wait.
+      // Hearth retries by itself; someone who has fixed the cause need not wait.
       case .locked(.accessFailure): "hearthctl retry \(account)"
       case .authenticated: history.failures > 0 ? "hearthctl retry \(account)" : nil
       case .hydrating, .locked, .unauthenticated, .reauthRequired: nil
@@ -32,7 +32,7 @@ extension SessionStatus {
     }
   }
 
-  /// Whether the last new token came with the sign-in.
+  /// Whether the last new token came from the sign-in itself.
   var isAsSignedIn: Bool { history.lastOutcome == .success && history.lastAt == since }
 }
 

@@ -1,15 +1,15 @@
 import HearthCore
 
-/// One account's status as a short block for people.
+/// One account's status as a short block of text.
 struct StatusBlock {
   let session: SessionStatus
-  /// It is nil if the daemon could not read it.
+  /// The outbox; `nil` if the daemon could not read it.
   let outbox: OutboxStats?
   let now: Timestamp
   let paint: Paint
   /// How many characters fit on a line.
   var columns = Int.max
-  /// Whether the token's life is drawn too; as in `LifeBar`.
+  /// Whether to draw the token's life bar with block characters, as in `LifeBar`; `nil` for no bar.
   var hasBlocks: Bool?
 
   private static let indent = 12
@@ -89,7 +89,7 @@ struct StatusBlock {
     return parts.joined(separator: ", ")
   }
 
-  /// How the last token came, or why none has.
+  /// How the last token was obtained, or why there is none.
   private func describeRefresh() -> (String, String)? {
     let underWay = "a refresh is under way"
     guard let last = session.history.lastAt, let outcome = session.history.lastOutcome else {
@@ -114,7 +114,7 @@ struct StatusBlock {
     if let next = session.nextAttemptAt {
       text += next.since(now) > .zero ? ", next try \(next.relative(to: now))" : ", next try now"
     }
-    // Another action is in the message.
+    // For any other action the message has the command.
     return session.action == nil ? text + session.next.run : text
   }
 
@@ -157,7 +157,7 @@ struct StatusBlock {
 }
 
 extension SessionStatus {
-  /// What the words leave open.
+  /// The details that the words leave out.
   fileprivate var reasonInBrackets: String? {
     switch state {
     case .reauthRequired, .locked(.accessFailure): state.reason
@@ -169,7 +169,7 @@ extension SessionStatus {
 extension OutboxStats {
   static let pausedByUser = "user"
 
-  /// The command that takes the next step, where a person has to.
+  /// The command for the next step, if a person has to take one.
   func next(_ account: AccountName) -> String? {
     if dead > 0 { return "hearthctl outbox list \(account) --state dead" }
     if held > 0 { return "hearthctl outbox list \(account) --state held" }
@@ -178,12 +178,12 @@ extension OutboxStats {
 }
 
 extension String? {
-  /// A sentence with this command, to follow what needs it.
+  /// A sentence with this command.
   fileprivate var run: String { map { ". Run \"\($0)\"." } ?? "" }
 }
 
 extension String {
-  /// Appends blanks up to `width`; at least one.
+  /// Pads the text with blanks to `width`, with at least one.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(width - count, 1))
   }

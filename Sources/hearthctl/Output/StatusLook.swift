@@ -1,20 +1,20 @@
 import HearthControl
 import HearthCore
 
-/// The sessions at one time: for people, as JSON, and what they are to scripts.
+/// The state of the sessions at one time: as text, as JSON and as an exit status.
 struct StatusLook {
-  /// Each with its outbox, which is nil where the daemon could not read it.
+  /// Each session with its outbox, which is `nil` if the daemon could not read it.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
-  /// What is wrong around the daemon, such as a configuration that was refused.
+  /// Problems in the daemon's environment, such as a configuration that was refused.
   let warnings: [String]
-  /// The newest lines of the journal; nil where nobody asked for them.
+  /// The newest lines of the journal; `nil` if nobody asked for them.
   let log: [String]?
-  /// What the daemon told of the sessions.
+  /// The sessions as the daemon sent them.
   let told: JSON
 
   var status: ExitStatus { ExitStatus.worst(sessions.map { ExitStatus($0.session) }) }
 
-  /// What somebody should look at though every session can be used; nil if there is nothing.
+  /// A problem to look at though every session can be used; `nil` if there is none.
   var complaint: String? {
     let items = sessions.compactMap { session, outbox -> String? in
       guard let outbox else { return "The outbox of \(session.account) cannot be read." }
@@ -24,7 +24,7 @@ struct StatusLook {
     return (warnings + items).first
   }
 
-  /// As the daemon told it, with each session's outbox, and with the warnings.
+  /// The daemon's JSON, with each session's outbox and the warnings added.
   var json: JSON {
     var whole = told.object ?? [:]
     if let list = whole["sessions"]?.array {
@@ -43,7 +43,7 @@ struct StatusLook {
     return session
   }
 
-  /// `hasBlocks`: nil where no life of a token is drawn; else as in `LifeBar`.
+  /// `hasBlocks` is as in `LifeBar`; `nil` draws no life bar.
   func text(at now: Timestamp, columns: Int, paint: Paint, hasBlocks: Bool?) -> String {
     var blocks = summary.map { [$0.hanging(0, within: columns)] } ?? []
     blocks += sessions.map { session, outbox in
@@ -64,7 +64,7 @@ struct StatusLook {
     return blocks.joined(separator: "\n\n")
   }
 
-  /// How many there are of each kind; nil for one account.
+  /// The number of accounts of each kind; `nil` for a single account.
   private var summary: String? {
     guard sessions.count > 1 else { return nil }
     let words = sessions.map(\.session.words)

@@ -2,14 +2,14 @@ import HearthCore
 
 /// Rows in columns as wide as their widest cell.
 ///
-/// Where not all columns fit, the least important ones are left out. Where not even the most important ones fit side by
-/// side, a row takes several lines. Only the last cell of a line is broken, between words.
+/// If not all columns fit, the least important ones are left out. If even the most important ones do not fit side by
+/// side, a row takes several lines. Only the last cell of a line is wrapped, between words.
 struct Table {
   struct Column {
     let heading: String
-    /// The higher, the earlier the column is left out. A column of rank 0 never is.
+    /// Columns with a higher rank are left out first. A column of rank 0 never is.
     let rank: Int
-    /// Whether it is only shown where all columns are asked for.
+    /// Whether the column is shown only if all columns are requested.
     let isExtra: Bool
 
     init(_ heading: String, rank: Int = 0, isExtra: Bool = false) {
@@ -17,7 +17,7 @@ struct Table {
     }
   }
 
-  /// What the last column of a line is left at least, in characters.
+  /// The minimum width of a line's last column, in characters.
   private static let leastRoom = 20
   private static let gap = 2
   private static let indent = 2
@@ -25,7 +25,7 @@ struct Table {
   let columns: [Column]
   var rows: [[String]] = []
 
-  /// `room`: how many characters fit on a line; nil for all columns, however wide.
+  /// `room` is the number of characters on a line; `nil` shows all columns, however wide.
   func text(within room: Int?) -> String {
     let lines = [columns.map(\.heading)] + rows.map { $0.map { $0.shown() } }
     let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
@@ -44,13 +44,13 @@ struct Table {
     }.joined(separator: "\n")
   }
 
-  /// How wide columns are side by side, the last one no wider than it has to be.
+  /// The width of columns side by side, with the last one as narrow as possible.
   private static func width(_ widths: [Int], indent: Int = 0) -> Int {
     guard let last = widths.last else { return indent }
     return widths.dropLast().reduce(indent) { $0 + $1 + gap } + min(last, leastRoom)
   }
 
-  /// The columns of each line that a row takes.
+  /// The columns on each line of a row.
   private static func groups(_ kept: [Int], _ widths: [Int], _ room: Int) -> [[Int]] {
     kept.reduce(into: []) { groups, column in
       let indent = groups.count > 1 ? Self.indent : 0
@@ -66,7 +66,7 @@ struct Table {
     let start = cells.dropLast().reduce(String(repeating: " ", count: indent)) {
       $0 + $1.text.padded(to: $1.width + gap)
     }
-    // The first cell alone on its line is whole: it is what the others are about.
+    // A first cell alone on its line is never cut, because it names what the row is about.
     let last = cells.last?.text ?? ""
     let parts = cells.count == 1 && indent == 0 ? [last] : last.wrapped(to: room - start.count, cutting: true)
     return parts.enumerated().map { number, part in
@@ -76,8 +76,8 @@ struct Table {
 }
 
 extension String {
-  /// The text in lines of at most `columns` characters, broken between words. A longer word has a line of its own, or is
-  /// cut where it may be.
+  /// The text in lines of at most `columns` characters, wrapped between words. A longer word gets its own line, or is
+  /// cut if `cutting` is true.
   func wrapped(to columns: Int, cutting: Bool = false) -> [String] {
     guard count > columns else { return [self] }
     var lines: [String] = []
@@ -99,7 +99,7 @@ extension String {
     return cutting ? lines.map { $0.cut(to: columns) } : lines
   }
 
-  /// The same for text that follows `indent` characters, and continues below its own beginning.
+  /// The same for text after `indent` characters; later lines are indented equally.
   func hanging(_ indent: Int, within columns: Int) -> String {
     wrapped(to: columns - indent).joined(separator: "\n" + String(repeating: " ", count: indent))
   }

@@ -2,11 +2,11 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// What a key has begun at the daemon, while the picture goes on.
+/// An action at the daemon that a key has started, while the picture stays live.
 struct BegunAction {
-  /// `Refreshing work`.
+  /// The name of the action: `Refreshing work`.
   let name: String
-  /// What came of it, as a sentence; nil while it goes on. Throws if the daemon is gone.
+  /// The result as a sentence; `nil` while the action is running. Throws if the daemon is gone.
   let result: (inout ControlClient) throws -> String?
 
   init(_ action: TopKey.Action, _ chosen: TopAccount, _ daemon: inout ControlClient) throws {
@@ -22,7 +22,7 @@ struct BegunAction {
       self = try Self("Putting back \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
-    // What a lock or the network has paused goes on by itself.
+    // A pause by a lock or the network ends by itself.
     case .pause where chosen.outbox.pausedReason == OutboxStats.pausedByUser:
       self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
         "\(account)'s outbox is no longer paused by you."
@@ -32,7 +32,7 @@ struct BegunAction {
     }
   }
 
-  /// Has the credential read again, and then the provider asked.
+  /// Reads the credential again, then asks the provider.
   private init(again account: AccountName, _ daemon: inout ControlClient) throws {
     var refreshing: BegunAction?
     let reading = try Self("Reading \(account) again", RehydrateSessions(account), &daemon) { read in

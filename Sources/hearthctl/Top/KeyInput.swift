@@ -1,8 +1,8 @@
 import Glibc
 
-/// The terminal while single keys are read from it: without echo, and each at once.
+/// Reads single keys from the terminal, at once and without echo.
 struct KeyInput {
-  /// As the terminal was.
+  /// The terminal's original settings.
   private let before: termios
 
   init() {
@@ -21,13 +21,13 @@ struct KeyInput {
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// The terminal is as before.
+  /// Restores the terminal.
   func end() {
     var before = before
     tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
   }
 
-  /// What was pressed since.
+  /// The keys pressed since the last call.
   func pressed() -> [TopKey] {
     var bytes = [UInt8](repeating: 0, count: 64)
     let count = read(STDIN_FILENO, &bytes, bytes.count)

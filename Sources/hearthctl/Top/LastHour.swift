@@ -1,16 +1,16 @@
 import HearthCore
 
-/// A figure for each minute of the last hour, as far as it was watched.
+/// A number for each minute of the last hour, as far as it was watched.
 struct LastHour {
   private static let minutes = 60
 
-  /// By the minute; those that nothing was seen in are missing.
+  /// The values by minute; minutes without any are missing.
   private var values: [Int64: Int] = [:]
 
-  /// Counts so many more in this minute.
+  /// Adds to the count of this minute.
   mutating func add(_ count: Int, at now: Timestamp) { keep(value(at: now) + count, at: now) }
 
-  /// The largest of what was seen in this minute counts.
+  /// Records a value; the largest one in a minute counts.
   mutating func see(_ value: Int, at now: Timestamp) { keep(max(self.value(at: now), value), at: now) }
 
   private func value(at now: Timestamp) -> Int { values[Self.minute(now)] ?? 0 }
@@ -25,7 +25,7 @@ struct LastHour {
 
   var sum: Int { values.values.reduce(0, +) }
 
-  /// The hour in so many parts, the newest last; nil for one in which nothing was watched, else its largest minute.
+  /// The hour in `count` parts, the newest last: the largest minute of each, or `nil` if nothing was watched.
   func parts(_ count: Int, at now: Timestamp) -> [Int?] {
     let last = Self.minute(now)
     return (0..<count).map { part in

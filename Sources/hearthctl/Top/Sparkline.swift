@@ -1,7 +1,7 @@
-/// Figures as small columns side by side: blank where there is none, the lowest for 0, the highest for the largest.
+/// Numbers as small columns side by side: blank for `nil`, the lowest for 0, the highest for the largest.
 struct Sparkline {
   let values: [Int?]
-  /// With the block characters of Unicode; else in ASCII.
+  /// Whether to use Unicode's block characters instead of ASCII.
   let hasBlocks: Bool
 
   var text: String {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// An account in the live picture: how it is, and what was seen of it.
+/// An account in the live picture: its state, and what was seen of it.
 struct TopAccount {
   private(set) var session: SessionStatus
   private(set) var outbox = OutboxStats()
@@ -14,16 +14,16 @@ struct TopAccount {
     observe(session, outbox, at: now)
   }
 
-  /// How many wait in the outbox, those that nothing will send without the person included.
+  /// The number of undelivered items in the outbox, including those that need a person.
   var depth: Int { outbox.pending + outbox.inFlight + outbox.waiting + outbox.held }
 
-  /// Counts what has happened since the last time.
+  /// Counts the changes since the last call.
   mutating func observe(_ next: SessionStatus, _ stats: OutboxStats, at now: Timestamp) {
     let (history, before) = (next.history, session.history)
     let isNew = history.lastAt != nil && history.lastAt != before.lastAt
     refreshes.add(isNew && history.lastOutcome == .success ? 1 : 0, at: now)
     failures.add(max(history.failures - before.failures, isNew && history.lastOutcome != .success ? 1 : 0), at: now)
-    // Delivered items are swept at some time, and then there are fewer.
+    // Delivered items are eventually removed, which lowers their number.
     sent.add(max(stats.delivered - outbox.delivered, 0), at: now)
     (session, outbox) = (next, stats)
     queued.see(depth, at: now)

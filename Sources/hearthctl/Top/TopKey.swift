@@ -1,14 +1,14 @@
-/// What a person can press in `hearthctl top`.
+/// The keys of `hearthctl top`.
 enum TopKey: Equatable {
   case up, down, quit
   case act(Action)
 
-  /// What the daemon is asked to do with the chosen account.
+  /// What to ask the daemon to do with the selected account.
   enum Action {
     case lock, unlock, refresh, again, retry, pause
   }
 
-  /// What is read from a terminal: letters, and the sequences of the arrow keys in both of their modes (ECMA-48; xterm).
+  /// Reads keys from the terminal's bytes: letters, and the sequences of the arrow keys in both modes (ECMA-48; xterm).
   static func read(_ bytes: [UInt8]) -> [TopKey] {
     var keys: [TopKey] = []
     var rest = bytes[...]
@@ -16,7 +16,7 @@ enum TopKey: Equatable {
       if first == 0x1B, let introducer = rest.first, introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O")
       {
         rest = rest.dropFirst()
-        // Parameters stand before the byte that ends a sequence.
+        // Parameters come before the byte that ends a sequence.
         rest = rest.drop { !(0x40...0x7E).contains($0) }
         switch rest.popFirst() {
         case UInt8(ascii: "A"): keys.append(.up)

@@ -1,15 +1,15 @@
 import HearthControl
 import HearthCore
 
-/// What `hearthctl top` has seen since it began.
+/// Everything that `hearthctl top` has seen since it began.
 struct TopModel {
   private static let eventsKept = 100
 
   let startedAt: Timestamp
   private(set) var accounts: [TopAccount] = []
-  /// The newest last.
+  /// The events, the newest last.
   private(set) var events: [String] = []
-  /// What came of the last key.
+  /// The result of the last key.
   var message = ""
   private var selected: AccountName?
 
@@ -26,7 +26,7 @@ struct TopModel {
     selected = accounts[min(max(selection + step, 0), accounts.count - 1)].session.account
   }
 
-  /// Takes what the daemon has told, in its order.
+  /// Takes the daemon's data, in its order.
   mutating func observe(_ sessions: [(SessionStatus, OutboxStats)], at now: Timestamp) {
     accounts = sessions.map { session, outbox in
       guard var known = accounts.first(where: { $0.session.account == session.account }) else {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The live picture for a terminal of this size: the accounts, what happened last, and the keys.
+/// The live picture for a terminal of this size: the accounts, the latest events, and the keys.
 struct TopPicture {
   let model: TopModel
   let now: Timestamp
@@ -14,7 +14,7 @@ struct TopPicture {
   var text: String {
     let (top, bottom) = (header, footer)
     let room = max(rows - top.count - bottom.count, 0)
-    // A third is for what happened, more where the accounts need less.
+    // A third is for events, and more if the accounts need less.
     let shown = max(min(model.accounts.count, (room - room / 3) / Self.linesOfAccount), 1)
     let first = max((model.selection ?? 0) - shown + 1, 0)
     var middle = model.accounts.isEmpty ? ["There are no accounts in the configuration."] : []
@@ -42,7 +42,7 @@ struct TopPicture {
   private var footer: [String] {
     let gap = "  "
     var keys = ""
-    // The way out comes first.
+    // The key for quitting comes first.
     for key in TopKey.help {
       let key = hasBlocks ? key : key.replacing("↑↓", with: "jk")
       let longer = keys.isEmpty ? key : keys + gap + key
@@ -58,7 +58,7 @@ struct TopPicture {
     [life(of: account, isChosen: isChosen), figures(of: account)]
   }
 
-  /// Who, how, and the token's life: as wide as the terminal.
+  /// The account, its state and the token's life bar, as wide as the terminal.
   private func life(of account: TopAccount, isChosen: Bool) -> String {
     let session = account.session
     let widths = isNarrow ? (name: 11, state: 15, left: 11) : (name: 17, state: 22, left: 15)
@@ -76,7 +76,7 @@ struct TopPicture {
       + cutting(left, to: widths.left)
   }
 
-  /// What the counts are of, those that matter less at the end, and left out in a narrow terminal.
+  /// The counts with their names; the less important ones come last and are left out on a narrow terminal.
   private func figures(of account: TopAccount) -> String {
     var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),
@@ -99,7 +99,7 @@ struct TopPicture {
     return "  " + paint(.faint, cutting(parts.joined().trimmingBlanksAtEnd(), to: columns - 2))
   }
 
-  /// There is no room for lives and sparklines.
+  /// Whether there is no room for life bars and sparklines.
   private var isNarrow: Bool { columns < 70 }
 
   private func cut(_ line: String) -> String { cutting(line, to: columns) }

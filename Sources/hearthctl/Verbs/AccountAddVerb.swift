@@ -77,7 +77,7 @@ struct AccountAddVerb: ParsableCommand {
     try report(account, file, kept, secret, setting.isServed, trial)
   }
 
-  /// The account's name. Finds the provider of a mail address, and keeps it among the keys.
+  /// The account's name. Finds the provider of an email address, and adds it to the keys.
   private mutating func named(_ program: DaemonProgram) throws -> AccountName {
     guard account.contains("@") else {
       guard let account = AccountName(account), name == nil else {
@@ -112,7 +112,7 @@ struct AccountAddVerb: ParsableCommand {
           "\(domain) does not say who its provider is (WebFinger), and is not a known mail domain. Name the provider with "
             + "--issuer, or with --provider and one of \"hearthctl account providers\".")
       }
-      // The provider's page has the address filled in (OpenID Connect Core, section 3.1.2.1).
+      // The provider's page then has the address filled in (OpenID Connect Core, section 3.1.2.1).
       if keys.authorizationParameter.isEmpty { keys.authorizationParameter = ["login_hint=\(address)"] }
     }
     let derived = String(domain.prefix { $0 != "." && $0 != ":" })
@@ -122,15 +122,15 @@ struct AccountAddVerb: ParsableCommand {
     return account
   }
 
-  /// What the provider has said before anything was written.
+  /// What the provider said before anything was written.
   private struct Trial {
     var endpoints: DaemonProgram.Endpoints?
-    /// Why it could not be tried, though the person wants the account.
+    /// Why the provider could not be tried, if the person adds the account anyway.
     var trouble: String?
   }
 
-  /// Tries the provider, and gives the issuer the final slash that it has in its own document. Throws if the account
-  /// cannot work; where the provider does not answer, a person is asked.
+  /// Tries the provider, and corrects the final slash of the issuer to that of its own document. Throws if the account
+  /// cannot work. If the provider does not answer, asks the person.
   private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
     do {
       let endpoints = try file.trying(account, in: table) { try file.program.discover(account, in: $0) }
@@ -151,7 +151,7 @@ struct AccountAddVerb: ParsableCommand {
     }
   }
 
-  /// What has become of it, and what comes next.
+  /// Reports what was done, and what comes next.
   private func report(
     _ account: AccountName, _ file: AccountFile, _ kept: String?, _ secret: SecretFile?, _ isServed: Bool?,
     _ trial: Trial
@@ -208,7 +208,7 @@ struct AccountAddVerb: ParsableCommand {
     try login.run()
   }
 
-  /// Asks for a yes or a no on the terminal; `usual` is what an empty line says.
+  /// Asks a yes-or-no question on the terminal; `usual` is the answer of an empty line.
   static func agrees(_ question: String, or usual: Bool) throws -> Bool {
     guard let answer = try Input.answer(question) else { return false }
     return answer.isEmpty ? usual : ["y", "yes"].contains(answer.lowercased())
@@ -216,7 +216,7 @@ struct AccountAddVerb: ParsableCommand {
 }
 
 extension DaemonProgram.Endpoints {
-  /// What is said of them; nil if the account is of a kind that has none.
+  /// A sentence about the endpoints; `nil` if the account's kind has none.
   fileprivate var sentence: String? {
     guard let token else { return nil }
     guard let discovery else { return "Its token endpoint is \(token)." }

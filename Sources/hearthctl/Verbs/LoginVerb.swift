@@ -64,7 +64,7 @@ struct LoginVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// Says where, and as whom.
+  /// Says which account the person signed in to, and as whom.
   private static func sentence(_ session: SessionStatus, _ user: String?) -> String {
     let signedIn = "Signed in"
     guard session.state == .authenticated, session.message.hasPrefix(signedIn) else { return session.message }
@@ -72,7 +72,7 @@ struct LoginVerb: ParsableCommand {
     return "\(signedIn) to \(session.account)\(user)\(session.message.dropFirst(signedIn.count))"
   }
 
-  /// What the tokens call the session's user, or else the subject, which for many providers is a number.
+  /// The session's user by the names in its tokens, or else the subject, which for many providers is a number.
   private func user(of session: SessionStatus, _ daemon: inout ControlClient) -> String? {
     guard session.state == .authenticated, session.token.map({ $0.health(at: .now) != .expired }) == true,
       let given = try? daemon.call(GetToken(session.account, minValidity: .zero, wantsNames: true)).value,
@@ -81,7 +81,7 @@ struct LoginVerb: ParsableCommand {
     return name
   }
 
-  /// Says whose session and queue another user would take the place of.
+  /// Warns whose session and items another user would displace.
   private func warn(of account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let session = try? daemon.call(GetSession(account)).value,
       let user = user(of: session, &daemon)
@@ -113,17 +113,17 @@ struct LoginVerb: ParsableCommand {
   }
 
   private func signIn(to account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
-    // A sign-in that the daemon has begun is given up there.
+    // From here on an interruption cancels the sign-in at the daemon.
     Interruption.watch()
     let (flow, begun) = try begin(account, &daemon)
-    // A script reads what the person has to do; people are told in words. What waits for nobody is over already.
+    // Scripts read what the person has to do, people read it in words. A sign-in without steps is already over.
     if daemonOptions.json, flow.waitsForPerson { daemonOptions.output.json(begun.json) }
     if flow.waitsForPerson { warn(of: account, &daemon) }
     return try SignInWait(begun: begun.value, account: account, opensBrowser: !noBrowser)
       .run(&daemon, within: daemonOptions.timeLimit)
   }
 
-  /// Begins with the first flow that the account and its provider have.
+  /// Begins with the first flow that the account and its provider support.
   private func begin(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws -> (SignInFlow, Reply<BegunSignIn>) {
@@ -144,7 +144,7 @@ struct LoginVerb: ParsableCommand {
       (missing.first ?? "") + " A refresh token can be given to \"hearthctl login \(account) --refresh-token-stdin\".")
   }
 
-  /// A person at a display has a browser; over a network the code for another device is what works.
+  /// A person at a display has a browser; over a network, the code for another device works.
   private static var usualFlows: [SignInFlow] {
     (Browser.isThere ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
   }
@@ -161,7 +161,7 @@ struct LoginVerb: ParsableCommand {
       BeginSignIn(account, flow: .password, username: name, password: password, replace: replace))
   }
 
-  /// What was written under another user waits for that user, which nobody would expect.
+  /// Says that items written under another user wait for that user, which is easy to miss.
   private func noteOtherUsers(_ account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
     else { return }
