@@ -3,28 +3,28 @@ import HearthControl
 import HearthCore
 
 extension HelperTool {
-  /// What of Hearth's is set up for the tool: of each the words that tell it, the last of which is where the token goes.
+  /// Hearth's entries for the tool. Each is the words that identify it; the last word is where the token is sent.
   func setUps() -> [String] {
     var found: [String] = []
     for part in parts {
       switch part {
       case .lines(let file, _, _): found += HelperLines(Self.text(file.path()), of: name).blocks.map(\.words)
       case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
-      // Its lines tell it.
+      // The lines of the other parts identify the entry.
       case .program: break
       }
     }
     return found
   }
 
-  /// Writes what the tool needs. Returns the files that have changed.
+  /// Writes the tool's configuration. Returns the files that have changed.
   func install(_ target: HelperTarget) throws -> [String] {
-    // Nothing is written if something cannot be.
+    // First check that everything can be written.
     for part in parts { _ = try part.write(name, target, isTrial: true) }
     return try parts.compactMap { try $0.write(name, target, isTrial: false) }
   }
 
-  /// Removes what Hearth has set up under these words. Returns the files that have changed.
+  /// Removes Hearth's entry with these words. Returns the files that have changed.
   func remove(_ words: String) throws -> [String] {
     let isLast = setUps().count == 1
     return try parts.compactMap { part in
@@ -48,7 +48,7 @@ extension HelperTool {
     }
   }
 
-  /// The value is one that Hearth writes, for whatever account and server.
+  /// Whether Hearth wrote the value, for any account and server.
   fileprivate static func isOurs(_ value: String, _ template: String) -> Bool {
     value.hasPrefix(template.prefix { $0 != "{" })
   }
@@ -60,7 +60,7 @@ extension HelperTool {
       return members.filter { $0.value.string == value }.map(\.key)
     }
     guard let set = json.member(path)?.string, isOurs(set, value) else { return [] }
-    // As the command has them: hearthctl token ACCOUNT … URL.
+    // The words of the command are: hearthctl token ACCOUNT … URL.
     let words = set.split(separator: " ").map(String.init)
     return [words.count > 3 ? "\(words[2]) \(words[words.count - 1])" : set]
   }
@@ -69,7 +69,7 @@ extension HelperTool {
     (try? Input.file(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  /// Returns the path if the text has changed.
+  /// Changes a file. Returns its path if the text has changed.
   fileprivate static func edit(
     _ path: String, isTrial: Bool = false, mode: mode_t? = nil, _ change: (String) throws -> String
   ) throws -> String? {
@@ -85,7 +85,7 @@ extension HelperTool {
 }
 
 extension HelperTool.Part {
-  /// Returns the file if it has changed, or would.
+  /// Writes the part. Returns the file if it has changed or, in a trial, would change.
   fileprivate func write(_ tool: String, _ target: HelperTarget, isTrial: Bool) throws -> String? {
     let path = file.path(target)
     return try HelperTool.edit(path, isTrial: isTrial, mode: mode) { text in
@@ -128,7 +128,7 @@ extension HelperTool.Part {
     }
   }
 
-  /// What it holds, for people who write it by hand.
+  /// The content of the part, for people who write it by hand.
   func shown(_ tool: String, _ target: HelperTarget) -> String {
     switch self {
     case .lines(_, _, let lines): lines.map(target.filled).joined(separator: "\n")
@@ -147,7 +147,7 @@ extension HelperTool.Part {
   private var mode: mode_t? { if case .program = self { 0o700 } else { nil } }
 }
 
-/// The lines of a file, with those between two comments of Hearth's apart.
+/// The lines of a file, with the blocks between Hearth's comments.
 struct HelperLines {
   struct Block {
     let words: String
@@ -156,7 +156,7 @@ struct HelperLines {
 
   private let tool: String
   private let lines: [String]
-  /// The tool's own.
+  /// The blocks of this tool.
   private(set) var blocks: [Block] = []
 
   init(_ text: String, of tool: String) {
@@ -184,10 +184,10 @@ struct HelperLines {
     program.hasPrefix("#!/bin/sh\n# Written by \"hearthctl helper install ")
   }
 
-  /// Whether a block has just these lines, whatever its words are.
+  /// Whether a block has exactly these lines, whatever its words are.
   func holds(_ added: [String]) -> Bool { blocks.contains { Array(lines[$0.range].dropFirst().dropLast()) == added } }
 
-  /// The first line that begins so, whatever blanks come before it, outside of the block of these words.
+  /// The first line with this beginning, ignoring blanks before it, outside the block with these words.
   func line(beginning text: String, besides words: String) -> (number: Int, text: String)? {
     let own = blocks.first { $0.words == words }?.range
     for (index, line) in lines.enumerated() where own?.contains(index) != true {
@@ -197,7 +197,7 @@ struct HelperLines {
     return nil
   }
 
-  /// Adds a block, in place of one of the same words.
+  /// Adds a block, or replaces the one with the same words.
   func with(_ added: [String], _ words: String) -> String {
     let block = [Self.begin(tool, words)] + added + [Self.end(tool)]
     if let same = blocks.first(where: { $0.words == words }) {
@@ -216,7 +216,7 @@ struct HelperLines {
 extension JSON {
   func member(_ path: [String]) -> JSON? { path.reduce(self) { $0?[$1] } }
 
-  /// Sets a member of an object within objects, or removes it, with the objects that are then empty.
+  /// Sets a member in nested objects, or removes it together with objects that become empty.
   func setting(_ path: [String], to value: JSON?) -> JSON {
     guard let key = path.first else { return value ?? self }
     var object = object ?? [:]

@@ -1,24 +1,24 @@
 import HearthCore
 
-/// A program that gets its tokens from Hearth: what its configuration has to say, and how it asks.
+/// A program that gets its tokens from Hearth: its configuration, and how it asks.
 struct HelperTool {
-  /// A part of its configuration, with the placeholders of `HelperTarget`.
+  /// A part of the tool's configuration, with the placeholders of `HelperTarget`.
   enum Part {
-    /// Lines of a file. Hearth writes them only if no other line of the file begins with `rival`.
+    /// Lines of a file. Hearth writes them only if no other line in the file begins with `rival`.
     case lines(in: HelperFile, rival: String, [String])
-    /// A member of a JSON object. Hearth writes it only if there is no other value.
+    /// A member of a JSON object. Hearth writes it only if it has no other value.
     case member(in: HelperFile, [String], String)
-    /// A program of its own, for tools that pass it no arguments.
+    /// A separate program, for tools that pass no arguments.
     case program(HelperFile, [String])
   }
 
   let name: String
-  /// What the tool offers to others that have its tokens.
+  /// What the tool calls its interface for tokens.
   let hook: String
   let parts: [Part]
-  /// What is left to do by hand.
+  /// What remains to be done by hand.
   let note: String?
-  /// What the tool runs, in the words of a shell, and what it writes to that; nil if it reads a file.
+  /// The shell command that the tool runs, and the input that it writes; `nil` if the tool reads a file.
   let asks: (command: String, input: String)?
 
   init(
@@ -36,7 +36,7 @@ struct HelperTool {
       .usage, "Hearth knows no helper for \"\(name)\".\(names.suggestion(for: name)) It knows \(names.listed).")
   }
 
-  /// All of its texts.
+  /// All texts of the tool.
   private var texts: [String] {
     let texts = parts.flatMap { part in
       switch part {
@@ -48,18 +48,18 @@ struct HelperTool {
     return texts + [note, asks?.command].compactMap(\.self)
   }
 
-  /// Whether an account has to be known, or else may be.
+  /// Whether the tool requires an account. `takesAccount` is whether it can have one.
   var namesAccount: Bool { texts.contains { $0.contains("{account}") } }
   var takesAccount: Bool { namesAccount || texts.contains { $0.contains("{option}") } }
 }
 
-/// A file in the home folder, or where a variable of the tool says.
+/// A file in the home folder, or at the path in one of the tool's variables.
 struct HelperFile {
   private let variable: String?
   private let standard: String
   private let name: String?
 
-  /// `variable` holds the whole path, or, if there is a `name`, the path of the folder.
+  /// `variable` holds the full path or, if there is a `name`, the path of the folder.
   init(_ variable: String?, _ standard: String, _ name: String? = nil) {
     (self.variable, self.standard, self.name) = (variable, standard, name)
   }
@@ -71,7 +71,7 @@ struct HelperFile {
   }
 }
 
-/// Whose token a tool is to get, and where it sends that.
+/// The account whose token a tool gets, and the server that it sends it to.
 struct HelperTarget: Equatable {
   let account: String?
   let url: String
@@ -92,8 +92,9 @@ struct HelperTarget: Equatable {
 
   private var host: String { String(place.prefix { $0 != "/" }) }
 
-  /// Replaces `{account}`, `{option}` (which names it to `hearthctl credential`), `{url}`, `{origin}`, `{place}` (the URL
-  /// without its scheme, with a slash at its end), `{host}` (with its port), `{name}` (without it) and `{home}`.
+  /// Replaces `{account}`, `{option}` (the account as an option of `hearthctl credential`), `{url}`, `{origin}`,
+  /// `{place}` (the URL without its scheme, with a final slash), `{host}` (with its port), `{name}` (the host without
+  /// it) and `{home}`.
   func filled(_ text: String) -> String {
     [
       ("account", account ?? ""), ("option", account.map { " --account \($0)" } ?? ""), ("url", url),
@@ -103,6 +104,6 @@ struct HelperTarget: Equatable {
     ].reduce(text) { $0.replacing("{\($1.0)}", with: $1.1) }
   }
 
-  /// How it is told in a tool's file.
+  /// The words that identify the entry in a tool's file.
   var words: String { [account, url].compactMap(\.self).joined(separator: " ") }
 }

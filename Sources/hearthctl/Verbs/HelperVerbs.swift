@@ -9,7 +9,7 @@ struct HelperVerb: ParsableCommand {
     subcommands: [HelperListVerb.self, HelperInstallVerb.self, HelperCheckVerb.self, HelperRemoveVerb.self])
 }
 
-/// The tool, and whose token it is to get.
+/// The tool, and the account whose token it gets.
 struct HelperChoice: ParsableArguments {
   @Argument(help: "The tool; \"hearthctl helper list\" shows all.", completion: .list(HelperTool.all.map { $0.name }))
   var tool: String
@@ -22,7 +22,7 @@ struct HelperChoice: ParsableArguments {
     name: .customLong("for"), help: ArgumentHelp("Where the tool sends the token.", valueName: "url"))
   var url: String?
 
-  /// Finds the account if the tool has to name one. Throws if it can name none, and one is given.
+  /// Finds the account if the tool requires one. Throws if one is given and the tool cannot name it.
   func target(_ tool: HelperTool, _ url: String, _ options: DaemonOptions) throws -> HelperTarget {
     let account = try AccountName.asked(account)
     if account != nil, !tool.takesAccount {
@@ -35,7 +35,7 @@ struct HelperChoice: ParsableArguments {
     return try HelperTarget(account: DefaultAccount.name(nil, for: url, &daemon).description, url: url)
   }
 
-  /// What is set up for the tool, of the account and the server that are given.
+  /// The tool's entries for the given account and server.
   func setUps(_ tool: HelperTool) -> [String] {
     tool.setUps().filter { words in
       let words = words.split(separator: " ").map(String.init)
@@ -190,7 +190,7 @@ struct HelperCheckVerb: ParsableCommand {
 }
 
 extension HelperTool {
-  /// A tool's file may name the server only by its host.
+  /// Compares the servers. A tool's file may name a server only by its host.
   static func isSame(_ url: String, _ other: String) -> Bool {
     func bare(_ text: String) -> Substring {
       let place = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]

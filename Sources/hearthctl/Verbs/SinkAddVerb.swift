@@ -70,7 +70,7 @@ struct SinkAddVerb: ParsableCommand {
     }
   }
 
-  /// Before anything is written: what the daemon would only complain of in its log.
+  /// Checks before writing what the daemon would only report in its log.
   private func check(_ place: String, _ file: AccountFile) throws {
     guard !SinkVerb.isThere(place) else {
       if let sink = try file.sinks().first(where: { $0.path == place }) {
@@ -86,7 +86,7 @@ struct SinkAddVerb: ParsableCommand {
     }
   }
 
-  /// Why there is no file.
+  /// Why there is no file yet.
   private func reason(_ account: AccountName) throws -> String? {
     guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
     let session = try daemon.call(GetSession(account)).value

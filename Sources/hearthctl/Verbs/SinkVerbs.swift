@@ -9,12 +9,12 @@ struct SinkVerb: ParsableCommand {
     commandName: "sink", abstract: "Keep files that hold a fresh token, for programs that can only read files.",
     subcommands: [SinkAddVerb.self, SinkListVerb.self, SinkRemoveVerb.self])
 
-  /// As the configuration has paths: from the root, or from a folder that `~` or `%t` stands for.
+  /// The path as the configuration has it: absolute, or relative to `~` or `%t`.
   static func written(_ path: String) -> String {
     path.hasPrefix("~/") || path.hasPrefix("%t/") ? path : EnvironmentPaths.absolute(path)
   }
 
-  /// Where that is, as far as this process knows.
+  /// The actual path, as far as this process knows it.
   static func place(_ path: String) -> String {
     for (sign, name) in [("~", "HOME"), ("%t", "XDG_RUNTIME_DIR")] where path.hasPrefix(sign + "/") {
       return (variable(name) ?? "") + path.dropFirst(sign.count)
@@ -94,7 +94,7 @@ struct SinkListVerb: ParsableCommand {
     }
   }
 
-  /// Why the daemon cannot write a file, by its path; nothing where its version cannot tell that alone.
+  /// Why the daemon cannot write a file, by path; empty if its version cannot report that separately.
   private func trouble(_ accounts: Set<String>) throws -> [String: String] {
     guard !accounts.isEmpty, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
     var trouble: [String: String] = [:]
