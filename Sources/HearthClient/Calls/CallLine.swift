@@ -44,7 +44,7 @@ final class CallLine: Sendable {
   /// Whether the connection is lost, so that callers need a new one.
   var isOver: Bool { state.withLock { $0.end != nil } }
 
-  /// Closes the connection. No more calls may be waiting.
+  /// Closes the connection. The caller must have no pending calls.
   func close() {
     state.withLock { $0.isClosed = true }
     waker.wake()
