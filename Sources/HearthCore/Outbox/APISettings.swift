@@ -2,7 +2,7 @@
 package struct APISettings: Hashable, Sendable {
   /// The origins that the account's requests may go to.
   package var origins: Set<Origin>
-  /// The mail servers that other programs may show the account's token. Hearth itself sends nothing there.
+  /// The mail servers to which other programs may send the account's token. Hearth itself sends nothing there.
   package var mailOrigins: Set<Origin>
   /// The content that is expected of requests that do not say so themselves.
   package var expect: ExpectedContent?

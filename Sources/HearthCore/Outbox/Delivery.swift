@@ -8,7 +8,7 @@ package struct Delivery: Hashable, Sendable {
   package let conflicts: Int
   /// See `ItemProgress.offlineAnswers`.
   package let offlineAnswers: Int
-  /// When the request was sent whose result is unknown. Nil if the API has certainly not acted on the item.
+  /// When the request whose result is unknown was sent. `nil` if the API has certainly not acted on the item.
   package var unknownSince: Timestamp?
   /// The item is not sent after this time.
   package let expiresAt: Timestamp?

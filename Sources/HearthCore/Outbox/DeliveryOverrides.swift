@@ -1,7 +1,7 @@
 /// The outcomes that `[[accounts.NAME.delivery]]` sets for status codes, overriding the contract (section 6).
 package struct DeliveryOverrides: Hashable, Sendable {
   package enum Outcome: String, CaseIterable, Hashable, Sendable {
-    /// Another attempt, like after a 503: it counts towards `max_attempts`, and the item keeps its place in its lane.
+    /// Another attempt, as after a 503: it counts towards `max_attempts`, and the item keeps its place in its lane.
     case retry
     case dead
     case delivered
@@ -11,7 +11,7 @@ package struct DeliveryOverrides: Hashable, Sendable {
 
   package init(_ outcomes: [Int: Outcome] = [:]) { self.outcomes = outcomes }
 
-  /// Returns nil if the contract decides.
+  /// The configured outcome, or `nil` if the contract decides.
   package subscript(status: Int) -> Outcome? { outcomes[status] }
 }
 

@@ -1,4 +1,4 @@
-/// Decides what happens to an item after a response of the API, or if none came (contract, section 6).
+/// Decides what happens to an item after a response from the API, or if there was none (contract, section 6).
 ///
 /// A 401 is not decided here: it depends on the token, and on the responses to other items (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
@@ -52,7 +52,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
     case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
     case 408, 409, 423, 425, 429: return retried()
-    // These are final, but for a server that says how long it lasts: 403 of a limit, 413 (RFC 9110, section 15.5.14).
+    // Final, unless the server says how long to wait: 403 for a limit, 413 (RFC 9110, section 15.5.14).
     case 403 where response.retryAfter != nil, 413 where response.retryAfter != nil: return retried()
     case 400...499, 501, 505: return rejected(response)
     default: return retried()
@@ -90,7 +90,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
-      // Beyond the horizon it must not be sent. It becomes due then, so that it is held for review and leaves its lane.
+      // It must not be sent after the horizon. It becomes due then, so that it is held for review and leaves its lane.
       wait = min(wait, settings.idempotencyHorizon + .milliseconds(1) - (now - unknownSince))
     }
     return .waiting(

@@ -1,19 +1,19 @@
-/// An item with everything that is needed to keep it in another outbox, or in the same one again.
+/// An item with everything that is needed to put it into another outbox, or back into the same one.
 package struct ExportedItem: Hashable, Sendable {
   package var id: String
-  /// The user whose item it is, or nil if none was known yet.
+  /// The user who owns the item, or `nil` if no user was known yet.
   package var subject: Subject?
   package var draft: OutboxDraft
-  /// The state that clients were shown.
+  /// The state that clients saw.
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
   package var attempts: Int
   package var createdAt: Timestamp
-  /// When a waiting item was due again, which may be as late as an API has asked for.
+  /// When a waiting item is due again, which may be as late as an API has asked for.
   package var nextAttemptAt: Timestamp?
-  /// When the first request was sent whose result is unknown. Nil if the API had certainly not acted on the item.
+  /// When the first request whose result is unknown was sent. `nil` if the API had certainly not acted on the item.
   package var unknownSince: Timestamp?
-  /// Whether an API may know the idempotency key, so that it stays with this content.
+  /// Whether an API may know the idempotency key, so that the key must keep this content.
   package var mayHaveLeft: Bool
   package var lastStatus: Int?
   package var lastError: String?
@@ -45,9 +45,9 @@ extension ExportedItem {
   /// The maximum number of attempts that an item may have had.
   package static let mostAttempts = 1_000_000
 
-  /// Returns the parts of the item besides its draft that are kept. The outbox that it came from may have sent it since
-  /// the export: after longer than the idempotency horizon its result counts as unknown since then, as if its request
-  /// had left.
+  /// Returns the parts of the item that are kept besides its draft. The original outbox may have sent the item since
+  /// the export: if the export is older than the idempotency horizon, the result counts as unknown since then, as if
+  /// the request had left.
   package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
     guard ItemID.isValid(id) else { throw DraftError("id: it is not a UUID in small letters") }
     if let reason, !state.reasons.contains(reason) {
@@ -66,7 +66,7 @@ extension ExportedItem {
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // The store determines anew whether the item is another user's, and what it is held in its place for.
+      // The store decides again whether the item is another user's, and whether it is held in its place.
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:

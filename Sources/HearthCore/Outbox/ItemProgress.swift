@@ -15,10 +15,10 @@ package struct ItemProgress: Hashable, Sendable {
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// When the first request was sent whose result is unknown. Nil if the API has certainly not acted on the item.
+  /// When the first request whose result is unknown was sent. `nil` if the API has certainly not acted on the item.
   package var unknownSince: Timestamp?
-  /// Whether a request has left that `attempts` and `unknownSince` do not tell of: it was not counted, or a retry came
-  /// after it.
+  /// Whether a request has left that `attempts` and `unknownSince` do not show, because it was not counted or because
+  /// somebody has retried the item since.
   package var hasLeft = false
   package var finishedAt: Timestamp?
   package var lastStatus: Int?
@@ -46,10 +46,10 @@ package struct ItemProgress: Hashable, Sendable {
   /// Makes an item that the store has read.
   package init(state: OutboxItem.State) { self.state = state }
 
-  /// Whether the last request got no response, so that the next one may take as long as the time limit.
+  /// Whether the last request got no response, so that the next one may also take the whole time limit.
   package var isUnanswered: Bool { lastStatus == nil && unknownSince != nil }
 
-  /// Whether the item keeps its place and blocks its lane until the reason that it is held for is gone.
+  /// Whether the item is held but keeps its place, and so blocks its lane until the reason is gone.
   package var isHeldInPlace: Bool { state == .held && reason?.keepsPlace == true }
 
   /// Whether the item still occupies a place in its lane.
@@ -66,8 +66,8 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - Delivery
 
-  /// Applies the outcome of a delivery, which came at `now`. A released item stays as it is, but for `hasLeft`: whether
-  /// a request has left for this outcome.
+  /// Applies the outcome of a delivery. `hasLeft` says whether a request has left for it; for a released item nothing
+  /// else changes.
   package mutating func settle(_ outcome: DeliveryOutcome, hasLeft: Bool = false, at now: Timestamp) {
     self.hasLeft = self.hasLeft || hasLeft
     switch outcome {
@@ -88,9 +88,9 @@ package struct ItemProgress: Hashable, Sendable {
       (lastStatus, lastError) = (wait.status, wait.error)
     case .unreachable(let probeIn, let status, let error):
       state = .waiting
-      // It is due at once: the claim decides whether its origin may be probed, and other items probe it before this
-      // one. With a status it waits all the same: if other requests get through, the response was about this item
-      // alone.
+      // Without a status it is due at once: the claim decides whether its origin may be probed, and other items probe
+      // it before this one. With a status it waits: if other requests get through, the response concerned only this
+      // item.
       nextAttemptAt = now + probeIn
       dueAt = status == nil ? now : nextAttemptAt
       if status != nil { offlineAnswers += 1 }
@@ -174,8 +174,8 @@ package struct ItemProgress: Hashable, Sendable {
   }
 
   /// Puts a dead or held item back as if it were new, at the end of its lane unless it has kept its place. Its
-  /// `notBefore` and `expiresAt` still hold. Returns false for other items, and for an expired one: its caller wanted it
-  /// sent by then or not at all.
+  /// `notBefore` and `expiresAt` still apply. Returns false for other items, and for an expired one: its caller wanted
+  /// it sent by then or not at all.
   package mutating func retry(at now: Timestamp) -> Bool {
     if goOn(at: now) { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }
@@ -185,8 +185,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Holds the item for review, because the item with this id has the same idempotency key and other content. This item
-  /// gives up the key. A person decides which of the two is meant.
+  /// Holds the item for review, because the item with this id has the same idempotency key but different content. This
+  /// item gives up the key. A person decides which of the two is meant.
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
@@ -203,7 +203,7 @@ package struct ItemProgress: Hashable, Sendable {
     lastError = "Item \(id) has the same idempotency key and content, and goes in its place."
   }
 
-  /// Makes a waiting item due now, or at its `notBefore`. Returns false if it is already due by then.
+  /// Makes a waiting item due now, or at its `notBefore`. Returns false if it is already due.
   package mutating func retryNow(at now: Timestamp) -> Bool {
     let soonest = max(notBefore ?? now, now)
     guard let dueAt, soonest < dueAt else { return false }
@@ -216,7 +216,7 @@ package struct ItemProgress: Hashable, Sendable {
     reason = nil
     nextAttemptAt = nil
     finishedAt = now
-    // An answer may repeat the content, of which nothing is kept now.
+    // The error may quote the content, which is no longer kept.
     if end == .cancelled || end == .superseded { lastError = nil }
   }
 }

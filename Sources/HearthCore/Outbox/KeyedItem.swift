@@ -1,5 +1,5 @@
-/// An item with an idempotency key from the caller, whose owner has another item with the same key. That happens if
-/// both were made under two names of one user, or one of them while no user was known.
+/// One of two items of the same owner with the same idempotency key from the caller. That happens if they were made
+/// under two names of one user, or one of them while no user was known.
 package struct KeyedItem: Hashable, Sendable {
   package var progress: ItemProgress
   package var position: Int64
@@ -15,10 +15,10 @@ package struct KeyedItem: Hashable, Sendable {
     case own, joining
   }
 
-  /// Decides which of two items with the same key and content ends, when one of them (`joining`) joins the items of the
-  /// other's owner. Returns nil if both go on, because the one that stays will not be delivered, or the other one was
-  /// already sent. The item that may have been carried out stays, otherwise the earlier one, as if the later one had
-  /// been enqueued as its duplicate (contract, section 6).
+  /// Decides which of two items with the same key and content ends, when one of them (`joining`) becomes an item of the
+  /// other's owner. The item that the API may have acted on stays, otherwise the earlier one, as if the later one had
+  /// been enqueued as its duplicate (contract, section 6). Returns `nil` if both stay, because the one to keep will not
+  /// be delivered, or the other one was already sent.
   package static func duplicate(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     let staysOwn = own.mayBeDone || !joining.mayBeDone && own.position < joining.position
     let (stays, other) = staysOwn ? (own, joining) : (joining, own)
@@ -27,7 +27,7 @@ package struct KeyedItem: Hashable, Sendable {
   }
 
   /// Decides which of two items with the same key and different contents is held for review, so that one key is not
-  /// sent with both. Returns nil if neither can be sent by itself any more.
+  /// sent with both contents. Returns `nil` if neither can be sent by itself any more.
   package static func doubtful(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     if joining.waits, !joining.wasSent || own.wasSent || !own.waits { return .joining }
     return own.waits && (joining.waits || joining.wasSent) ? .own : nil
@@ -47,7 +47,7 @@ package struct KeyedItem: Hashable, Sendable {
     }
   }
 
-  /// Whether the item waits for its delivery and the API has received nothing of it.
+  /// Whether the item waits for delivery and no request for it has reached the API.
   private var isUnsent: Bool {
     progress.isActive && !hasBegun && progress.attempts == 0 && progress.unknownSince == nil
   }

@@ -1,4 +1,4 @@
-/// Counts the deliveries that are claimed for one origin of an account and not settled.
+/// Counts the deliveries that are claimed for one origin of an account but not settled.
 ///
 /// Each origin has its own places, and slow requests count against a second, larger limit. So a hanging request delays
 /// neither other accounts nor other origins nor, unless there are very many, other lanes.

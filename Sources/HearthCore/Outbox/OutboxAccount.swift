@@ -10,7 +10,7 @@ struct OutboxAccount {
   var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
-  /// The last known user, if nobody is signed in now: they have signed out since this process began.
+  /// The last known user, if that user has signed out since this process began and nobody is signed in now.
   var lastSubject: Subject?
   /// This user under the issuer that was assumed before the provider named one.
   var formerSubject: Subject?
@@ -25,9 +25,9 @@ struct OutboxAccount {
   /// Whether a sign-in, or the start, may have made items sendable that are held in their places.
   var hasSignedIn = true
   private(set) var isPausedByUser = false
-  /// The number of the pause or of the reading of pauses that `isPausedByUser` comes from.
+  /// The number of the change or read of the pauses that `isPausedByUser` comes from.
   private var pauseNumber = 0
-  /// The reason of the pause as it was last shown and as it was last published. Nil if sending is not paused.
+  /// The reason for the pause as last shown and as last published. `nil` if sending is not paused.
   var shownPause: String?
   var publishedPause: String?
   /// The number of calls that are discarding the user's items. No item is sent meanwhile.
@@ -44,7 +44,7 @@ struct OutboxAccount {
   var lacksToken = false
   /// Nothing is sent until this time, or until the session has another token.
   var stalledUntil: Timestamp?
-  /// What servers have told since this clock was last stepped.
+  /// What servers have reported since this clock was last stepped.
   var clocks = ServerClocks()
   /// The origin whose time decides whether items have expired. Nil if none seem to have expired.
   var timeNeededFrom: Origin?
@@ -54,7 +54,7 @@ struct OutboxAccount {
   var queue: [LaneClaim] = []
   var senders: [SenderID: Sender] = [:]
 
-  /// The kinds of which the store may have more items to send.
+  /// The kinds of items of which the store may have more to send.
   var mayHaveMore = OutboxKinds.all
   /// The kinds of which an origin may have more items that could not be claimed for lack of room. No value is empty.
   var left: [Origin: OutboxKinds] = [:]
@@ -126,13 +126,13 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// The subject that items of nobody, or of the previous user, are to be given to. Nil if no user is known.
+  /// The subject that gets items without a user, or those of the previous user. `nil` if no user is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
-  /// Called when there may be items of nobody, which have to become the known user's.
+  /// Called when there may be items without a user, which have to become the known user's.
   mutating func bindAgain() { isBound = boundSubject == nil }
 
-  /// Called after a change or a reading of the pauses. The one with the highest number counts, whichever ends first.
+  /// Called after the pauses were changed or read. The call with the highest number counts, whichever ends first.
   mutating func pauseRead(isPaused: Bool, number: Int) {
     guard pauseNumber < number else { return }
     pauseNumber = number
@@ -158,7 +158,7 @@ struct OutboxAccount {
     nextDueAt = nil
   }
 
-  /// Called when the network may be back or a person asks for it. Everything is tried now.
+  /// Called when the network may be back or a person asks for it. Retries everything now.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())

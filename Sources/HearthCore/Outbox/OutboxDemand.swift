@@ -9,7 +9,7 @@ package struct OutboxDemand: Hashable, Sendable {
     package var unanswered: Int
     /// The bytes of content after which no further item is claimed.
     package var bytes: Int
-    /// The size of an item's content above which it is not claimed, in bytes.
+    /// The largest content of an item that may be claimed, in bytes.
     package var largest = Int.max
     /// Whether the items behind the head of a lane are claimed with it, to be sent one after the other.
     package var takesFollowers: Bool
@@ -35,7 +35,7 @@ package struct OutboxDemand: Hashable, Sendable {
   package var configured: Set<Origin>
   package var expiry: ExpiryTime
   package var policy: DeliveryPolicy
-  /// The numbers of items that are not claimed. They keep their lanes.
+  /// The numbers of items that must not be claimed. They still block their lanes.
   package var refused: Set<Int64>
 
   package init(
@@ -67,8 +67,8 @@ package struct OutboxKinds: OptionSet, Hashable, Sendable {
   package init(rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// The time that expiry is judged by. The caller passes its own and not the store's: `expiresAt` is real-world time,
-/// and no item may be lost because one clock alone is ahead.
+/// The time that decides whether items have expired. It is the caller's and not the store's: `expiresAt` is real-world
+/// time, and no item may be lost because a single clock is ahead.
 package enum ExpiryTime: Hashable, Sendable {
   /// A server has confirmed the time.
   case agreed(Timestamp)

@@ -3,21 +3,21 @@ package struct OutboxExchange: Hashable, Sendable {
   /// The result of one demand.
   package struct Claimed: Hashable, Sendable {
     package var claims: [LaneClaim] = []
-    /// When the next item becomes due that could not be claimed yet, not counting `cut`. One second from now if only
+    /// When the next item that could not be claimed yet becomes due, not counting `cut`. One second from now if only
     /// `OutboxDemand.Room.unanswered` prevented the claim.
     package var nextDueAt: Timestamp?
     /// The kinds that an origin may have more of, because a limit of its room was reached.
     package var cut: [Origin: OutboxKinds] = [:]
     /// The kinds that any origin may have more of, because items have left their lanes.
     package var moved: OutboxKinds = []
-    /// The origin that has to tell the time, if some items seem to have expired.
+    /// The origin to ask for the time, if some items seem to have expired.
     package var timeNeededFrom: Origin?
 
     package init() {}
   }
 
   package var claimed: [AccountName: Claimed] = [:]
-  /// The store's clock at that moment. All times of the exchange are by it, except `nextExpiryAt`.
+  /// The store's clock during the exchange. All times of the exchange refer to it, except `nextExpiryAt`.
   package var time: Timestamp
   /// The earliest `expiresAt` of an undelivered item.
   package var nextExpiryAt: Timestamp?
@@ -26,7 +26,7 @@ package struct OutboxExchange: Hashable, Sendable {
 }
 
 extension OutboxExchange.Claimed {
-  /// Returns these claims as a clock has them that is ahead by `shift`.
+  /// Returns these claims with their times on a clock that is ahead by `shift`.
   func moved(by shift: Duration) -> Self {
     if shift == .zero { return self }
     var moved = self

@@ -6,23 +6,23 @@ package struct OutboxItem: Hashable, Sendable {
   ///
   /// | from | to | when |
   /// | --- | --- | --- |
-  /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` where its `notBefore` is in the future |
+  /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` if its `notBefore` is in the future |
   /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
   /// | `waiting` | `pending` | the daemon ended while its request was on its way |
-  /// | `pending`, `waiting` | `held` | it needs review: its fate is unknown for longer than the idempotency horizon |
+  /// | `pending`, `waiting` | `held` | it needs review: its result has been unknown for longer than the idempotency horizon |
   /// | `pending`, `waiting` | `held` | its content is damaged |
   /// | `pending`, `waiting` | `held` | in its place: its origin is no longer the account's, or the API wants a step-up |
-  /// | `held` | `pending`, `waiting` | what it was held for in its place is over |
+  /// | `held` | `pending`, `waiting` | it was held in its place, and the reason is gone |
   /// | `pending`, `waiting`, `held` | `dead` | it expired, held in its place or not held; its content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | a newer item with its `replaceKey` is enqueued |
-  /// | `pending`, `waiting` | `superseded` | another is the same write (`KeyedItem`) |
-  /// | `pending`, `waiting` | `held` | another has its idempotency key and other content (`KeyedItem`) |
+  /// | `pending`, `waiting` | `superseded` | another item is the same write (`KeyedItem`) |
+  /// | `pending`, `waiting` | `held` | another item has its idempotency key but different content (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
-  /// | `held`, `dead` | `pending`, `waiting` | the user retries it; not one that expired |
+  /// | `held`, `dead` | `pending`, `waiting` | the user retries it, unless it expired |
   ///
   /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the
-  /// moment that its request may have left until it is settled. An item of another user than the current one is shown
-  /// as `held` (`otherUser`) until its user is back. Neither changes the stored state.
+  /// moment that its request may have left until it is settled. An item of a user other than the current one is shown
+  /// as `held` (`otherUser`) until that user is back. Neither changes the stored state.
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
   }
@@ -35,9 +35,9 @@ package struct OutboxItem: Hashable, Sendable {
 
   package var id: String
   package var account: AccountName
-  /// It is nil if no user has been known since the item was made.
+  /// The user who owns the item, or `nil` if no user has been known since it was made.
   package var subject: Subject?
-  /// It is nil for an unordered item.
+  /// The lane, or `nil` for an unordered item.
   package var lane: Name?
   package var method: String
   package var url: String
@@ -111,7 +111,7 @@ extension OutboxItem.State {
   }
 }
 
-/// Makes and checks the identifiers of outbox items. They sort by the time at which they were made.
+/// Makes and checks the identifiers of outbox items. They sort by creation time.
 package enum ItemID {
   /// Makes a UUID of version 7 (RFC 9562, section 5.7) from 74 of the given random bits.
   package static func make(at time: Timestamp, random: (UInt64, UInt64)) -> String {

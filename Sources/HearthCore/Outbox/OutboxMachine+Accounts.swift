@@ -38,19 +38,19 @@ extension OutboxMachine {
     notePause(of: name)
   }
 
-  /// Called when somebody has signed in, so that items that needed a sign-in go on.
+  /// Called when somebody has signed in, so that items that were held for a sign-in are sent.
   package mutating func signedIn(_ name: AccountName) {
     accounts[name]?.hasSignedIn = true
     wake(name)
   }
 
-  /// Called when the account may have items of nobody.
+  /// Called when the account may have items without a user.
   package mutating func madeNobodys(_ name: AccountName) {
     accounts[name]?.bindAgain()
     wake(name)
   }
 
-  /// Whether an item that is enqueued now gets its user, because the session of its account has been read.
+  /// Whether an item that is enqueued now gets its user: the session of its account has been read.
   package func isSessionReported(_ name: AccountName) -> Bool { accounts[name]?.isSessionReported ?? true }
 
   // MARK: - Configuration
@@ -103,29 +103,29 @@ extension OutboxMachine {
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
-  /// The subjects under which the store may have items of the account's user, or of the user who has signed out: also
-  /// nobody (nil), and the former name, whose items may not be bound to the user yet. The user comes last: an item that
-  /// is bound while the others are being discarded is then discarded with the user's.
+  /// The subjects under which the store may have items of the account's user, or of the user who has signed out. They
+  /// include no user (`nil`) and the user's former name, whose items may not be bound to the user yet. The user comes
+  /// last: an item that is bound while the others are being discarded is then discarded with the user's.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
     let isSendable = if case .sendable = account.permission { true } else { false }
     let user = isSendable ? account.knownSubject : account.lastSubject ?? account.knownSubject
     let subjects = [nil] + [account.formerSubject, user].filter { $0 != nil }
     if isSendable || account.knownSubject != nil { return subjects }
-    // Who signed out before this process began, only the store knows.
+    // Only the store knows who signed out before this process began.
     if user == nil { return subjects + [.last] }
     return user == .unnamed ? subjects + [.unnamedBefore] : subjects
   }
 
   /// Called when the account's user has signed out. If users have no names, the next user looks the same, even after a
-  /// crash. So the store is told with `leaving` before anybody learns of the sign-out.
+  /// crash. So `leaving` informs the store before anybody learns of the sign-out.
   package mutating func left(_ name: AccountName) {
     guard subjects(of: name).contains(.unnamed) else { return }
     accounts[name]?.isLeft = true
     madeNobodys(name)
   }
 
-  /// The work that tells the store that a user without a name has left, or nil if it knows.
+  /// The work that tells the store that a user without a name has left, or `nil` if it already knows.
   package func leaving(_ name: AccountName) -> OutboxStoreWork? {
     accounts[name]?.isLeft == true ? .bind(name, to: .unnamedBefore, formerly: .unnamed, adopts: false) : nil
   }
@@ -166,8 +166,8 @@ extension OutboxMachine {
     removeUnused(name)
   }
 
-  /// Records a change of the reason why sending is paused. While a session is being read no event is published, since
-  /// the previous state stands until the next one is known. An account that is not configured is not shown.
+  /// Records a change of the reason why sending is paused. No event is published while a session is being read, since
+  /// its next state is not known yet. An account that is not configured is not shown.
   mutating func notePause(of name: AccountName) {
     guard let account = accounts[name], account.isConfigured, account.pausedReason != account.shownPause else { return }
     var change = OutboxPauseChange(account: name, reason: account.pausedReason)
@@ -197,7 +197,7 @@ package struct OutboxPauseChange: Hashable, Sendable {
   }
 
   package let account: AccountName
-  /// The reason as it is shown, or nil if sending goes on.
+  /// The reason to show, or `nil` if sending is not paused.
   package let reason: String?
   /// The event to publish. Nil if the change is only shown.
   package var event: Event?

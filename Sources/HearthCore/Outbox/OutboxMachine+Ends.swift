@@ -30,14 +30,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Another unanswered item may be sent in place of this one. The store does not report that.
+  /// Notes that another unanswered item may be sent instead of this one. The store does not report that.
   mutating func freePlace(of delivery: Delivery) {
     if delivery.wasUnanswered {
       accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
     }
   }
 
-  /// Another large item may be claimed in place of this one. The store does not report that.
+  /// Notes that another large item may be claimed instead of this one. The store does not report that.
   private mutating func makeRoom(after delivery: Delivery, isSlow: Bool) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     guard isSlow, delivery.item.bytes > Self.small, accounts[name]?.api.origins.contains(origin) == true else { return }
@@ -60,7 +60,7 @@ extension OutboxMachine {
     wake(first.item.account)
   }
 
-  /// Releases the claims that no sender has taken. Senders check themselves whether they may go on.
+  /// Releases the claims that no sender has taken. Senders check for themselves whether they may continue.
   mutating func withdraw(
     _ name: AccountName, at now: Timestamp, where matches: (LaneClaim) -> Bool = { _ in true }
   ) {

@@ -51,7 +51,7 @@ extension OutboxMachine {
     return demands
   }
 
-  /// Makes what has become due of an account claimable again.
+  /// Lets everything that has become due for an account be claimed again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
     if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.mayHaveMore = .all }
@@ -121,7 +121,7 @@ extension OutboxMachine {
     return unsent <= ahead / 4 ? ahead - unsent : 0
   }
 
-  /// The outcomes that remain to be written when sending has ended.
+  /// The outcomes that still have to be written when sending has ended.
   package mutating func lastRequest(at now: Timestamp) -> OutboxRequest? {
     var request = OutboxRequest()
     (request.settled, request.released) = unwritten.tell(at: now)
@@ -159,11 +159,11 @@ extension OutboxMachine {
       return
     }
     accounts[name]?.queue += claimed.claims
-    // Not every kind and origin was demanded: what was known of the others still holds.
+    // Not every kind and origin was demanded: what was known about the others still holds.
     accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
     accounts[name]?.mayHaveMore.formUnion(claimed.moved)
     for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }
-    // A server may have told the time while the store worked.
+    // A server may have reported the time while the store worked.
     accounts[name]?.timeNeededFrom = account.clocks.isTold ? nil : claimed.timeNeededFrom
     if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
     let origins = Set(claimed.claims.compactMap(\.origin))

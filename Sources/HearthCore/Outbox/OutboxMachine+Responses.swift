@@ -34,7 +34,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether only the item waits that was refused. Others are accepted with the token, as far as is known.
+  /// Whether only the refused item has to wait, because the token is accepted for others as far as is known.
   private mutating func mayWaitAlone(
     _ sender: Sender, of name: AccountName, retryAfter: Duration?, at now: Timestamp
   ) -> Bool {
@@ -135,11 +135,11 @@ extension OutboxMachine {
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     if status != nil, delivery.offlineAnswers > 0, accounts[name]?.breaker.unreachable.contains(origin) != true {
-      // Others have got through since the last such response: it is about this item alone.
+      // Other requests have got through since the last such response, so it concerns only this item.
       let wait = settings.retry.wait(failures: delivery.offlineAnswers + 1, random: random())
       return settle(id, .unreachable(probeIn: wait, status: status, error: message), at: now)
     }
-    // After a reload has removed the origin, no request would ever end its outage.
+    // If a reload has removed the origin, no request would ever end its outage.
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
@@ -184,14 +184,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether a sender that waits for the cause of a 401 goes on as soon as it has a place.
+  /// Whether a sender that waits for the cause of a 401 continues as soon as it has a place.
   func mayGoOn(_ sender: Sender, _ account: OutboxAccount) -> Bool {
     guard case .judging(let bearer, _, _) = sender.step else { return false }
     return account.acceptance.isAccepted(bearer.token.fingerprint)
       || account.senders.values.count(where: \.isJudging) >= max(settings.concurrency, 2)
   }
 
-  /// Whether the sender may go on beside the others. Another may have taken its place while it waited.
+  /// Whether the sender may continue beside the others. Another may have taken its place while it waited.
   private func hasPlace(_ sender: Sender, of name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name] else { return false }
     let others = sending(sender.kind, to: sender.origin, account, at: now, where: { !$0.isJudging })

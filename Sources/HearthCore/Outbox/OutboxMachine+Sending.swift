@@ -47,7 +47,7 @@ extension OutboxMachine {
     var full: Set<Origin?> = []
     return account.queue.firstIndex { claim in
       guard claim.kind == kind, case let origin = claim.origin, !full.contains(origin) else { return false }
-      // One that may go on after a 401 comes before a new one.
+      // A sender that may continue after a 401 comes before a new one.
       let others = sending(kind, to: origin, account, at: now) { !$0.isJudging || mayGoOn($0, account) }
       if freeSenders(kind, beside: others) > 0 { return true }
       full.insert(origin)
@@ -65,15 +65,15 @@ extension OutboxMachine {
     return count
   }
 
-  /// The accounts and origins that have to be asked for the time: items seem to have expired there and no server has
-  /// answered yet, so they would wait for ever. If nothing is sent, one server tells the time for everything that the
+  /// The accounts and origins to ask for the time: items for them seem to have expired and no server has answered yet,
+  /// so they would wait forever. If nothing is being sent, the time of one server is enough for everything that the
   /// store has to sweep.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
     guard stopsAt == nil else { return [] }
     let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
       guard let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
         account.stalledUntil == nil,
-        // A request under way may tell it shortly.
+        // A request under way may bring it shortly.
         !account.senders.values.contains(where: { $0.origin == origin && !$0.isSlow(at: now) }),
         account.timeAskedAt.map({ now - $0 >= Self.timeProbeInterval }) ?? true
       else { return nil }
@@ -85,8 +85,8 @@ extension OutboxMachine {
     return asked
   }
 
-  /// When to ask for the time for items in the store that seem to have expired or to be too old, while no request tells
-  /// it because no item is due or nobody is signed in.
+  /// When to ask for the time because items in the store seem to have expired or to be too old, and no request brings
+  /// it since no item is due or nobody is signed in.
   var sweepTimeAt: Timestamp? {
     guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
     return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
@@ -107,7 +107,7 @@ extension OutboxMachine {
     guard isRecovered, senders.isEmpty, let sweepTimeAt, sweepTimeAt <= now else { return nil }
     let known = accounts.filter { $0.value.isConfigured && !$0.value.api.origins.isEmpty }
     let sendable = known.filter(\.value.isSendable)
-    // One that does not answer is not asked every time.
+    // The choice is random, so that a server that does not answer is not asked every time.
     guard let name = chosen(of: (sendable.isEmpty ? known : sendable).keys.sorted()),
       let origin = chosen(of: known[name]?.api.origins.sorted { $0.description < $1.description } ?? [])
     else { return nil }
@@ -191,8 +191,8 @@ extension OutboxMachine {
   }
 
   /// Whether the delivery may be sent now, under its subject. Since it was claimed, time has passed, the machine may
-  /// have slept, and the configuration may have changed. A delivery that has expired, whose result is unknown for too
-  /// long, or whose origin is no longer the account's is released, and leaves its lane at the next claim.
+  /// have slept, and the configuration may have changed. A delivery that has expired, whose result has been unknown for
+  /// too long, or whose origin is no longer the account's is released, and leaves its lane at the next claim.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
     guard let account = accounts[delivery.item.account], account.api.origins.contains(delivery.request.url.origin)
     else { return false }

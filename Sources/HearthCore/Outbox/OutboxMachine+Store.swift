@@ -99,7 +99,7 @@ extension OutboxMachine {
     return time <= agreed
   }
 
-  /// Called when the store failed. Outcomes are kept, nothing new is claimed, and the work is tried again shortly.
+  /// Called when the store failed. Outcomes are kept, nothing new is claimed, and the work is retried shortly.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
     // A failed sweep does not stop deliveries.
     if case .prune = work { return (finishedSincePrune, nextPruneAt) = (0, now + Self.shortestPruneInterval) }
@@ -123,9 +123,9 @@ extension OutboxMachine {
   /// Pauses all work of the store for a short time.
   package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
 
-  /// Called when the store has found damage and may begin a new database. Nothing is claimed until it has recovered,
-  /// and it is told everything again. Requests under way may finish; their outcomes change nothing, and their senders
-  /// find the rest of their claims revoked.
+  /// Called when the store has found damage and may start a new database. Nothing is claimed until it has recovered,
+  /// and then everything is reported to it again. Requests under way may finish; their outcomes change nothing, and
+  /// their senders find the rest of their claims revoked.
   package mutating func storeBroke(at now: Timestamp) {
     (isRecovered, arePausesRead) = (false, false)
     (nextExpiryAt, isExpiryRead) = (nil, false)
@@ -183,20 +183,20 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// The store is being asked when the next item expires. Items that are enqueued meanwhile may expire before that one.
+  /// Called before the store is asked when the next item expires. Items that are enqueued meanwhile may expire earlier.
   private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
 
-  /// Called with the store's answer when the next item expires.
+  /// Called with the store's answer: when the next item expires.
   package mutating func expired(next: Timestamp?) { nextExpiryAt = [nextExpiryAt, next].compactMap(\.self).min() }
 
   /// Called after the store has pruned, with what is left to prune.
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
     finishedSincePrune = 0
-    // Finished items may stay for an eighth longer than they are kept, so that an idle daemon need not wake up.
+    // Finished items may stay an eighth longer than configured, so that an idle daemon need not wake up.
     let interval = min(settings.keepDelivered, settings.keepDead) / 8
     let tooOld = pruning.nextAt.flatMap { $0 < agreedTime(at: now) ?? now ? $0 : nil }
     tooOldSince = skew == nil ? tooOld : nil
-    // A server may have told the time meanwhile.
+    // A server may have reported the time meanwhile.
     let isMore = pruning.isMore || skew != nil && tooOld != nil
     let pause = pruning.leavesContent ? Self.shortestPruneInterval : max(interval, Self.shortestPruneInterval)
     nextPruneAt = isMore ? now : now + pause

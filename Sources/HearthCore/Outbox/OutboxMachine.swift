@@ -32,12 +32,12 @@ package struct OutboxMachine {
   /// When the store was asked for the current or the last exchange.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
-  /// Whether the store has told, or is being asked, when the next item expires, since this clock was last stepped.
+  /// Whether the store was asked, since this clock was last stepped, when the next item expires.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
   /// When a sweep has to remove the content of delivered and replaced items from the store's files.
   var wipeAt: Timestamp?
-  /// Since when the store has items that are too old by this clock, if no server had told the time when it was pruned.
+  /// When items in the store became too old by this clock, if no server had reported the time when it was pruned.
   var tooOldSince: Timestamp?
   /// When a server was last asked for the time for a sweep.
   var sweepTimeAskedAt: Timestamp?
@@ -70,14 +70,14 @@ package struct OutboxMachine {
     for name in accounts.keys { retryNow(name, at: now) }
   }
 
-  /// Tries everything at once that waits for an origin or a token.
+  /// Retries at once everything that waits for an origin or a token.
   package mutating func retryNow(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.retryNow(at: now)
     wake(name)
   }
 
-  /// Called when a server of an account was asked for the time or has told it: one of its APIs or, without an origin,
-  /// its provider. `skew` is the server's clock minus this one, or nil if it did not tell.
+  /// Called when a server of an account has answered, or was asked for the time: one of its APIs or, without an origin,
+  /// its provider. `skew` is the server's clock minus this one, or `nil` if the server did not report its time.
   package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
     if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
   }
@@ -95,8 +95,8 @@ package struct OutboxMachine {
     }
   }
 
-  /// The time that has passed by both this clock and the servers', so that no item expires or is pruned because this
-  /// clock alone is ahead. Nil while no server has answered.
+  /// The current time by this clock or by the servers', whichever is earlier, so that no item expires or is pruned only
+  /// because this clock is ahead. `nil` while no server has answered.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
   /// The time that decides whether items of an account have expired. Only its own servers count.
@@ -105,8 +105,8 @@ package struct OutboxMachine {
     return .agreed(agreedTime(at: now) ?? now)
   }
 
-  /// Called when this clock was set ahead by `shift`, or back if it is negative. Deadlines stay as far away as they
-  /// were, and what servers have told no longer counts. Zero means that the machine has slept.
+  /// Called when this clock was set ahead by `shift`, or back if it is negative. Deadlines stay as far away as before,
+  /// and what servers have reported no longer counts. Zero means that the machine has slept.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -157,7 +157,7 @@ package struct OutboxMachine {
     }
   }
 
-  /// Called when items were enqueued that belong to nobody yet, that expire, or that may replace others.
+  /// Called when items were enqueued that have no user yet, expire, or may replace others.
   package mutating func enqueued(
     _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
   ) {

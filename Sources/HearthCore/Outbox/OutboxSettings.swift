@@ -5,7 +5,7 @@ package struct OutboxSettings: Hashable, Sendable {
   package var maxBytes: Int = 1 << 30
   /// The limit for one body, in bytes.
   package var maxBody: Int = 1 << 20
-  /// The maximum number of unordered requests of an account in flight to one origin. Lanes have one each besides these.
+  /// The maximum number of an account's unordered requests in flight to one origin. Each lane has one more.
   package var concurrency: Int = 8
   package var retryInitial: Duration = .seconds(1)
   package var retryMax: Duration = .seconds(6 * 3600)

@@ -23,7 +23,7 @@ package struct OutboxStats: Hashable, Sendable {
     return sum
   }
 
-  /// The sum with the counts of another account. It does not say whether all are paused.
+  /// The sum with the counts of another account. The pauses are not combined.
   package func adding(_ other: Self) -> Self {
     var sum = self
     sum.count(other, times: 1)

@@ -9,9 +9,10 @@ package enum OutboxStoreWork: Hashable, Sendable {
   /// Resumes items held for an origin that is now configured and, with `signedIn`, those that waited for a sign-in.
   case free(AccountName, configured: Set<Origin>, signedIn: Bool)
   case exchange(OutboxRequest)
-  /// Makes items dead that have expired by this time. With nil it only finds out when the next one expires.
+  /// Makes items dead that have expired by this time. Without a time, only finds out when the next one expires.
   case expire(Timestamp?)
-  /// Removes items that were finished long before this time. With nil it only removes items beyond the maximum number.
+  /// Removes items that were finished long before this time. Without a time, only removes items beyond the maximum
+  /// number.
   case prune(Timestamp?)
   /// Reads a page of the items that are held for the previous user after another user has signed in, to publish them.
   case publishHeld(AccountName, cursor: String?)

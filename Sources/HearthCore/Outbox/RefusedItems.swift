@@ -1,5 +1,5 @@
-/// The items of an account whose token was answered with 401 while no other token could be had. Only they wait: other
-/// items go on with the token until a second place refuses it.
+/// The items of an account that an API answered with 401 while no other token was available. Only they wait: other
+/// items are sent with the token until a second place refuses it.
 struct RefusedItems {
   private struct Hold {
     /// Nil if the item may be tried again.
@@ -39,7 +39,7 @@ struct RefusedItems {
   /// Called when the token was accepted somewhere.
   mutating func accepted() { places = [] }
 
-  /// Called when an item was answered in another way.
+  /// Called when an item had another outcome.
   mutating func settled(_ number: Int64) { holds[number] = nil }
 
   mutating func shift(by shift: Duration) {

@@ -9,7 +9,7 @@ package struct RetryPolicy: Hashable, Sendable {
   package init(initial: Duration, max: Duration) { (self.initial, self.max) = (initial, max) }
 
   /// Returns between half and the whole of a step that doubles with each failure. `retryAfter` is the minimum, up to 24
-  /// h. `failures` counts from 1; `random` is in 0..<1.
+  /// hours. `failures` counts from 1; `random` is in 0..<1.
   package func wait(failures: Int, retryAfter: Duration? = nil, random: Double) -> Duration {
     var step = Swift.min(initial, max)
     var left = failures - 1

@@ -10,7 +10,8 @@ struct Sender {
     case sending(Bearer, since: Timestamp)
     /// An API has answered 401 to this token. There may be another one by now.
     case rejected(Bearer, APIResponse, isSecond: Bool)
-    /// The 401 was to a replacement token. Responses to others show whether it is about the item or the session.
+    /// A replacement token was answered with 401. Responses to other items show whether the item or the session is at
+    /// fault.
     case judging(Bearer, APIResponse, isSecond: Bool)
     /// A token is needed to replace this one, which was answered 401.
     case renewing(Bearer, APIResponse)

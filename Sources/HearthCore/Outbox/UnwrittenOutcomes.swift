@@ -5,7 +5,7 @@ struct UnwrittenOutcomes {
   private var released: [Int64] = []
   /// How many of each, counted from the first, the store is writing now.
   private var told = (settled: 0, released: 0)
-  /// Since when the first outcome waits that the store is not writing now. Nil if there is none.
+  /// Since when an outcome has been waiting that the store is not writing now. `nil` if there is none.
   private(set) var since: Timestamp?
 
   var isEmpty: Bool { settled.isEmpty && released.isEmpty }
@@ -21,7 +21,8 @@ struct UnwrittenOutcomes {
     since = since ?? now
   }
 
-  /// Returns everything for the store to write. It stays here until `written()`, and is told again after `failed(at:)`.
+  /// Returns everything for the store to write. It stays here until `written()`, and is returned again after
+  /// `failed(at:)`.
   mutating func tell(at now: Timestamp) -> (settled: [Settlement], released: [Int64]) {
     told = (settled.count, released.count)
     since = nil
@@ -33,7 +34,7 @@ struct UnwrittenOutcomes {
     return (aged, released)
   }
 
-  /// Called when everything that the store was told is on disk.
+  /// Called when everything that the store was given is on disk.
   mutating func written() {
     settled.removeFirst(told.settled)
     released.removeFirst(told.released)
