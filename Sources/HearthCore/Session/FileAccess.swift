@@ -24,13 +24,13 @@ struct FileAccess: Hashable, Sendable {
 
   enum StoreChange {
     case none
-    /// The store that was configured before has something to do still. Nothing more is begun in it.
+    /// The previous store still has work to do. Nothing new is begun in it.
     case due
-    /// No grant of this session has been seen in the new store yet: what `onDisk` names was elsewhere.
+    /// No grant of this session has been seen in the new store yet: the one that `onDisk` names was elsewhere.
     case made
   }
 
-  /// What is still written to the store before this one has to be written again.
+  /// Called when the store is to be replaced. What is still being written to the old one has to be written again.
   mutating func storeIsDue() {
     storeChange = .due
     invalidateWrite()
@@ -123,7 +123,7 @@ struct FileAccess: Hashable, Sendable {
   /// Whether the grant could not be written and the file holds the same tokens.
   func hasSameTokens(as grant: Grant) -> Bool { write.failures > 0 && onDisk == GrantMarks(grant) }
 
-  /// Called when a passphrase may have come.
+  /// Called when the passphrase may have been entered.
   mutating func keyMayHaveCome() { mayHoldKey = true }
 
   /// Makes the store wipe its key, if it may hold one.
@@ -166,7 +166,7 @@ struct ReadRetry: Hashable, Sendable {
 
   mutating func end() { isUnderWay = false }
 
-  /// Retries after 0.3 s, doubling to 30 s, for ever: nothing reports that a locked place was opened.
+  /// Retries after 0.3 s, doubling to 30 s, forever: nothing reports that a locked place was opened.
   mutating func failed(at now: Timestamp) {
     failures += 1
     let doublings = Swift.min(failures - 1, 10)

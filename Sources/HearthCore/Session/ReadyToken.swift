@@ -4,7 +4,7 @@ package struct ReadyToken: Hashable, Sendable {
   /// The configured issuer, used if the user is not known.
   package let issuer: String?
   let validity: TokenValidity
-  /// From this time on something is due, and the session has to be asked. Nil if nothing is planned.
+  /// When something is due, so that the session has to be asked. `nil` if nothing is planned.
   let until: Timestamp?
 
   /// Whether it answers a call for a token of this validity. Nil asks for the usual validity.
@@ -18,7 +18,7 @@ struct TokenValidity: Hashable, Sendable {
   /// The validity that a caller without a minimum gets, if such a token is available.
   private static let usual: Duration = .seconds(60)
 
-  /// It is nil if the token has no expiry.
+  /// `nil` if the token has no expiry.
   private let expiresAt: Timestamp?
   /// The most that a caller can ask for: the lifetime minus the margin.
   private let longest: Duration

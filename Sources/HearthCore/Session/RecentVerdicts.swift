@@ -12,7 +12,7 @@ package struct RecentVerdicts: Hashable, Sendable {
     let isRepeated: Bool
   }
 
-  /// How long a 2xx answer speaks for the later tokens of its sign-in.
+  /// How long a 2xx answer counts for later tokens of its sign-in.
   static let acceptanceLifetime: Duration = .seconds(600)
   /// The number of refusing paths that are remembered. Beyond that, all are forgotten.
   private static let maxPaths = 64

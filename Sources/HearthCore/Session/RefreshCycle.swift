@@ -42,7 +42,7 @@ struct RefreshCycle: Hashable, Sendable {
     return Swift.max(Swift.min(named, personal), leastGapEnd)
   }
 
-  /// Since when only a sign-in can help a token that expires at `expiresAt`.
+  /// When a sign-in is advised for a token that expires at `expiresAt`, or `nil` if a refresh may still help.
   func signInAdvisedAt(_ expiresAt: Timestamp) -> Timestamp? {
     guard let trouble = history.trouble, trouble.kind.isFromProvider, let since = trouble.refusingSince else {
       return nil
@@ -63,7 +63,7 @@ struct RefreshCycle: Hashable, Sendable {
   /// Called when it was not the session's turn: nothing was sent, and no gap has to follow.
   mutating func takeBack() { history.lastAttemptAt = attemptBefore }
 
-  /// Called when another provider is configured. What the one before it still brings is of that one.
+  /// Called when another provider is configured. The answer to a request under way still comes from the previous one.
   mutating func providerChanged() { isOfFormerProvider = request != .none }
 
   /// Called when the request has ended. Returns false if its answer is no longer expected.
@@ -85,7 +85,8 @@ struct RefreshCycle: Hashable, Sendable {
 
   // MARK: - How it went
 
-  /// Called when another grant is in use. Forgets all that delayed refreshes of the previous one, except the gap.
+  /// Called when another grant is in use. Forgets everything that delayed refreshes of the previous one, except the
+  /// gap.
   mutating func restart() { history = RefreshHistory(lastAttemptAt: history.lastAttemptAt) }
 
   mutating func succeeded(at now: Timestamp) {
@@ -180,16 +181,16 @@ struct RefreshCycle: Hashable, Sendable {
 
   // MARK: - What else changes it
 
-  /// Whether a token is given to nobody because an API has rejected it. One that other APIs accept is given out until
-  /// the refresh has replaced it.
+  /// Whether a token is withheld because an API has rejected it. If other APIs accept it, it is given out until a
+  /// refresh has replaced it.
   func isRejected(_ token: Fingerprint) -> Bool {
     apiRejection.map { $0.fingerprint == token && !$0.isAcceptedElsewhere } ?? false
   }
 
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 
-  /// Whether the rejection, by an API that accepts this sign-in's tokens, is about one request and forces no refresh: its
-  /// path refuses every token, or refuses again what replaced a rejected token less than a minute ago.
+  /// Whether the rejection, by an API that accepts this sign-in's tokens, is about one request and forces no refresh:
+  /// its path refuses every token, or has also refused a token that replaced a rejected one less than a minute ago.
   func isAboutRequest(_ rejection: APIRejection, at now: Timestamp) -> Bool {
     guard rejection.isAcceptedElsewhere else { return false }
     let isJustReplaced = replacedAt.map { now - $0 < RefreshSettings.rejectionGap } ?? false
@@ -208,8 +209,8 @@ struct RefreshCycle: Hashable, Sendable {
     history.trouble = trouble
   }
 
-  /// What only another way to the provider can cure is tried at once if there is one. What the provider itself wants is
-  /// obeyed.
+  /// Called after a reload. What a new configuration or endpoint may have fixed is retried at once. The provider's own
+  /// waits still apply.
   mutating func configurationChanged(endpointIsNew: Bool) {
     switch history.trouble?.kind {
     case .misconfigured: history.trouble?.clearWait()

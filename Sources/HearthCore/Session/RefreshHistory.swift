@@ -51,7 +51,7 @@ package struct RefreshTrouble: Hashable, Sendable {
   package internal(set) var until: Timestamp
   /// The time that the provider's own `Retry-After` ends.
   package internal(set) var floor: Timestamp
-  /// Since when the provider, or something in its place, answers with neither a grant nor a final answer.
+  /// Since when the provider, or something in its place, has answered with neither a grant nor a final answer.
   var refusingSince: Timestamp?
   /// When the step of the back-off ends. Later than `until` while an early attempt is under way.
   var stepEnd: Timestamp

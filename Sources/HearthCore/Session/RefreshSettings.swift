@@ -46,7 +46,7 @@ extension RefreshSettings {
   /// The minimum time between an attempt and one that a user asks for while the provider's `Retry-After` runs.
   package static let personalGap: Duration = .seconds(10)
 
-  /// The minimum time between two refreshes for 401s of an API that accepts the session's tokens.
+  /// The minimum time between two refreshes for 401s from an API that accepts the session's tokens.
   static let rejectionGap: Duration = .seconds(60)
 
   /// The longest wait while the provider answers 4xx without a known reason.

@@ -26,7 +26,7 @@ package enum SessionAction: Hashable, Sendable {
   case rememberBarred(Fingerprint)
   /// Wipe the key from memory.
   case lockStore
-  /// Use the store that is configured now from here on. `credentialHinted` says when it is watched.
+  /// Switch to the store that is configured now. `credentialHinted` reports when it is watched.
   case replaceStore
   /// Revoke this grant, which nobody uses any more, once nobody is signed in as its user.
   case revoke(Credential)

@@ -2,12 +2,12 @@
 package enum SessionInput: Sendable {
   /// The account's memory has been read. If it cannot be read, `credentialRead` says so, and it is requested again.
   case started(RememberedAccount)
-  /// The time that `nextWake` named has come, or an earlier one.
+  /// The time that `nextWake` returned has come, or an earlier one.
   case woke
   /// The clock was set by this much, or the machine resumed (zero). Every plan is made again.
   case clockChanged(by: Duration)
   case networkReturned
-  /// The configuration was read again, and names another of what `changed` lists.
+  /// The configuration was reloaded, and the parts in `changed` are different.
   case configured(SessionSettings, changed: Set<SessionPart> = [])
   case stopping
 
@@ -35,13 +35,13 @@ package enum SessionInput: Sendable {
   case called(CallID, SessionCall)
 }
 
-/// What a new configuration may replace under a living session.
+/// A part of a running session that a new configuration may replace.
 package enum SessionPart: CaseIterable, Sendable {
-  /// The way to the provider, from the next request on.
+  /// How the provider is reached, from the next request on.
   case endpoint
-  /// The issuer or the client, whose grants are others. The endpoint is another one, too.
+  /// The issuer or the client, which have their own grants. The endpoint changes, too.
   case provider
-  /// The place of the credential, or its protection. It is used once the store before it has done what it was asked.
+  /// The place of the credential, or its protection. It is used once the previous store has finished its work.
   case store
 }
 
@@ -51,7 +51,7 @@ package enum RefreshOutcome: Hashable, Sendable {
   /// The time on the provider's clock, if only that was asked for.
   case told(Timestamp)
   case failed(RefreshFailure)
-  /// The room to store the answer could not be made, so nothing was sent.
+  /// The answer could not have been stored, so nothing was sent.
   case notAsked(AccessFailure)
   /// Another program has stored another grant, so nothing was sent.
   case superseded
@@ -66,7 +66,7 @@ package struct CallID: Hashable, Sendable {
 
 /// What a client can ask a session for. Each call is answered exactly once.
 package enum SessionCall: Sendable {
-  /// A token. Without a minimum the session aims at a minute's validity, and gives a shorter one if it has to.
+  /// A token. Without a minimum the session aims at a minute's validity, and gives a shorter-lived one if it has to.
   case token(minValidity: Duration?)
   case refresh
   case reportUnauthorized(APIRejection)

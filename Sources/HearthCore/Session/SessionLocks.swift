@@ -26,7 +26,7 @@ package struct SessionLocks: Hashable, Sendable {
     return isChange && lock == .user ? writeNote() : []
   }
 
-  /// Called when the note says that the user had locked. A note that is still to be written is newer.
+  /// Called when the note says that the user had locked the session. A note that still has to be written is newer.
   mutating func restore() {
     if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
   }

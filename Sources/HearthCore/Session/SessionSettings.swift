@@ -12,7 +12,7 @@ package struct SessionSettings: Hashable, Sendable {
   package var issuer: String?
   /// The session's user if the provider does not say.
   package var configuredSubject: Subject?
-  /// The name that the user has with other programs, such as git.
+  /// The user's name in other programs, such as git.
   package var username: String?
   /// The origins that grants are bound to, or nil if they are not bound.
   package var binding: TokenBinding?
@@ -57,7 +57,7 @@ extension SessionSettings {
 
 /// The reaction to a session that has ended, so that the user has to sign in again: the value of the key `on_reauth`.
 package enum ReauthPrompt: String, CaseIterable, Sendable {
-  /// Only the status tells.
+  /// Only the status shows it.
   case none
   /// The user's browser is opened to sign in, once for each end of a session that was in use. If it ended before this
   /// process began or while it was locked, the browser is not opened.

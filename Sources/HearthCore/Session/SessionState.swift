@@ -8,7 +8,7 @@ package enum SessionState: Hashable, Sendable {
   case unauthenticated(signedOut: Bool)
   /// The session has ended.
   case reauthRequired(EndReason)
-  /// A grant is held.
+  /// A grant is in use, or the client requests its own first one.
   case authenticated
 }
 

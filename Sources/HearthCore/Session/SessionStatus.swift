@@ -6,14 +6,14 @@ package struct SessionStatus: Hashable, Sendable {
   package var formerSubject: Subject?
   /// The configured issuer, which is used while the subject is unknown.
   package var issuer: String?
-  /// The configured name of the user with other programs.
+  /// The user's name in other programs, from the configuration.
   package var username: String?
   package var state: SessionState
   /// One sentence that says what the state is and what to do.
   package var message: String
   package var action: SessionState.Action?
   package var since: Timestamp
-  /// Whether the grant came from elsewhere than the configuration names, so that it is sent nowhere. Not on the wire.
+  /// Whether the grant came from a place other than the configured one, so that it is sent nowhere. Not on the wire.
   package var isForeign = false
   package var token: TokenLife?
   package var isRefreshing = false
@@ -38,7 +38,7 @@ package struct SessionStatus: Hashable, Sendable {
     package var refreshAt: Timestamp?
     package var refreshExpiresAt: Timestamp?
     package var isRenewable: Bool
-    /// Whether an API has rejected it, so that it is given to nobody and counts as expired. Not on the wire.
+    /// Whether an API has rejected it, so that it is not given out and counts as expired. Not on the wire.
     package var isRejected = false
     /// The time from which the token counts as expiring.
     package var expiringFrom: Timestamp?
