@@ -22,7 +22,7 @@ package struct APIRequest: Hashable, Sendable {
 
   /// The length of a body that comes in pieces.
   package enum Upload: Hashable, Sendable {
-    /// The server is told this number of bytes before the first (RFC 9110, section 8.6).
+    /// The length in bytes, which the server learns before the body (RFC 9110, section 8.6).
     case sized(Int)
     /// The length is unknown until the body ends (RFC 9112, section 7.1).
     case chunked
@@ -72,7 +72,7 @@ package struct APIResponse: Hashable, Sendable {
 }
 
 extension APIRequest {
-  /// Whether `Accept` (RFC 9110, section 12.5.1) names JSON, and neither HTML nor any type.
+  /// Whether `Accept` (RFC 9110, section 12.5.1) names JSON, but neither HTML nor `*/*`.
   var acceptsOnlyJSON: Bool {
     let accepted = headers.filter { $0.name.lowercased() == "accept" }.map { $0.value.lowercased() }
     return accepted.contains { $0.contains("json") }

@@ -1,4 +1,4 @@
-/// Begins requests whose bodies go in pieces both ways. It follows no redirects and does not retry.
+/// Begins requests whose bodies are sent and received in pieces. It follows no redirects and does not retry.
 package protocol APIExchangeEndpoint: Sendable {
   /// Returns as soon as it is known how the account's connections are made. The caller must call `cancel` in the end.
   func begin(
@@ -8,19 +8,19 @@ package protocol APIExchangeEndpoint: Sendable {
 
 /// A request under way. One caller may write and one may read at the same time.
 package protocol APIExchange: Sendable {
-  /// When the network last took or brought any bytes.
+  /// When bytes were last sent or received.
   var lastMoved: Timestamp { get }
 
-  /// Sends a piece of the body. Returns true once the network has taken all of it, and false if the API takes no more
-  /// because it has answered. `isLast` marks the last piece.
+  /// Sends a piece of the body. Returns true once all of it has been handed to the network, and false if the API takes
+  /// no more because it has answered. `isLast` marks the last piece.
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool
 
   /// Returns the head of the response: status and headers and, if they do not tell the content type, the beginning of
   /// the body. `read` returns that part of the body again.
   func response() async throws(ExchangeFailure) -> APIResponse
 
-  /// Returns the next bytes of the response's body, at most `APIRequest.pieceLimit`, and nil at its end. The network
-  /// brings no more than that before it is read. Throws if the body breaks off.
+  /// Returns the next bytes of the response's body, at most `APIRequest.pieceLimit`, or `nil` at its end. No more than
+  /// that is received before it is read. Throws if the body breaks off.
   func read() async throws(ExchangeFailure) -> [UInt8]?
 
   /// Ends the request unless it is complete. Waiting callers get the reason, which is the rest of a sentence.

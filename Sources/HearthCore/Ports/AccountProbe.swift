@@ -1,6 +1,6 @@
 /// Tries each step on the way to an account's provider and APIs without changing anything there.
 package protocol AccountProbe: Sendable {
-  /// Returns the results. `bearer` is the token that the APIs at `origins` are shown, or nil if the session has none.
+  /// Returns the results. `bearer` is the token to try at the APIs at `origins`, or `nil` if the session has none.
   func checks(_ bearer: Bearer?, at origins: Set<Origin>) async -> [Diagnosis]
 }
 

@@ -1,4 +1,4 @@
-/// The source of the tokens that requests are sent with, which is the sessions.
+/// The source of the tokens for requests: the sessions.
 package protocol BearerTokenProvider: Sendable {
   /// Returns a token that is valid long enough for a request. Waits for a refresh if necessary, up to a deadline.
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
@@ -9,7 +9,7 @@ package protocol BearerTokenProvider: Sendable {
   /// that request alone.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// Reports that this URL was answered 2xx. Waits for nobody.
+  /// Reports that this URL was answered 2xx. Does not wait.
   func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName)
 }
 

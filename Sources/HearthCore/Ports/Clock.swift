@@ -3,8 +3,8 @@ package protocol Clock: Sendable {
   /// The wall clock as of the last step, plus the time since (CLOCK_BOOTTIME).
   func now() -> Timestamp
 
-  /// The time, and by how much the clock has been stepped since the machine was booted, from some beginning that this
-  /// boot's processes share. A caller that knows another sum learns that the clock was set.
+  /// The time, and the sum of the clock's steps, counted from a point that all processes of this boot share. If the sum
+  /// differs from an earlier one, the clock was set in between.
   func moment() -> (now: Timestamp, stepped: Duration)
 
   /// Returns at the deadline, or earlier if the task is cancelled.
@@ -14,7 +14,8 @@ package protocol Clock: Sendable {
   /// frequent timers, for which a sleeping task costs too much. The action must be short and must not block.
   func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer
 
-  /// Reports steps of the wall clock (by how much) and resumes (zero), after each of which deadlines are planned again.
+  /// Reports each step of the wall clock (by how much) and each resume (zero). After each one, deadlines are planned
+  /// again.
   func steps() -> AsyncStream<Duration>
 }
 

@@ -9,7 +9,7 @@ package protocol CredentialStore: Sendable {
   /// out a removal that was recorded while the file was out of reach. It never throws: failures are outcomes.
   func read() async -> CredentialReading
 
-  /// Asks for the turn to refresh. If it is given, the temporary file exists and its blocks are allocated.
+  /// Asks whether it is this process's turn to refresh. If so, the temporary file exists and its blocks are allocated.
   func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
   /// Replaces this version on disk by the credential (compare and set), whole and durable (fsync of file and folder),
@@ -28,7 +28,7 @@ package protocol CredentialStore: Sendable {
     _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials
 
-  /// Moves a file that cannot be parsed to a name beside it, and returns its new path.
+  /// Moves a file that cannot be parsed to another name in its folder, and returns its new path.
   func setAside() async throws(AccessFailure) -> String
 
   /// Remembers across restarts whether the user has locked the account.
@@ -46,7 +46,7 @@ package protocol CredentialStore: Sendable {
   /// Removes the key from memory.
   func lock() async
 
-  /// Hints that the file, its folder or its key may have changed, and has to be read. Ends with the store.
+  /// Yields a hint when the file, its folder or its key may have changed and has to be read. Ends with the store.
   func changes() -> AsyncStream<Void>
 }
 
@@ -69,7 +69,8 @@ package struct RememberedAccount: Hashable, Sendable {
   package var subject: Subject?
   package var lockedByUser: Bool
   package var end: EndRecord?
-  /// The access token of the grant whose refresh the provider answered for another user.
+  /// The access token of a grant that must not be refreshed, because the provider answered its refresh for another
+  /// user.
   package var barred: Fingerprint?
 
   package init(
@@ -81,11 +82,11 @@ package struct RememberedAccount: Hashable, Sendable {
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential)
-  /// Found, but another credential of this account has replaced it before: a backup or a sync program has put it back.
+  /// Found, but this account had already replaced it: a backup or a sync program has put it back.
   case former(Credential)
   /// Found, but its protection differs from the configuration, so it has to be written again at once.
   case misprotected(Credential)
-  /// The session has ended, and the end is on record. `removed` is what a sign-out left to be removed and revoked.
+  /// The session has ended, and the end is on record. `removed` is what this reading removed for an earlier sign-out.
   case ended(EndRecord, removed: RemovedCredentials = RemovedCredentials())
   case neverSignedIn
   /// The folder can be read and the credential is gone from it. The text says where it was.
@@ -93,7 +94,7 @@ package enum CredentialReading: Hashable, Sendable {
   case unreadable(AccessFailure)
   /// The file is not a valid credential file. The text says why.
   case corrupt(String)
-  /// A newer version of the format wrote it.
+  /// The file is in a newer format than this version can read.
   case tooNew(version: Int)
 
   var removed: RemovedCredentials { if case .ended(_, let removed) = self { removed } else { RemovedCredentials() } }
@@ -116,7 +117,7 @@ package struct RemovedCredentials: Hashable, Sendable {
 package enum EndNotWritten: Error, Hashable, Sendable {
   /// The end is on record in one of its two places, so the session stays ended after a crash.
   case partly(AccessFailure)
-  /// The end is on record nowhere: after a crash the session would be back.
+  /// The end is on record nowhere: after a crash the session would come back.
   case nowhere(AccessFailure)
 
   package var accessFailure: AccessFailure {

@@ -1,5 +1,5 @@
-/// The single steps of replacing a file durably. Each one touches the disk once and returns within a deadline: a
-/// hanging mount is an outcome (`FileError.unanswered`).
+/// The steps of replacing a file durably. Each one touches the disk once and returns within a deadline: a hanging mount
+/// results in `FileError.unanswered`.
 package protocol FileSystem: Sendable {
   /// Reads a whole regular file of at most `limit` bytes. A link at `path` is refused unless `followsLink`.
   func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents
@@ -7,7 +7,7 @@ package protocol FileSystem: Sendable {
   /// Returns the status of the file at `path`, without following a link.
   func status(_ path: String) async throws(FileError) -> FileStatus
 
-  /// Returns the target of a link, as it is written in it.
+  /// Returns the target of a link, as stored in it.
   func target(ofLink path: String) async throws(FileError) -> String
 
   /// Returns the names in a folder.
@@ -69,7 +69,7 @@ package struct FileStatus: Hashable, Sendable {
     (self.size, self.modified, self.inode) = (size, modified, inode)
   }
 
-  /// Whether others may read or write the file, so that it must not hold a secret. The group of a file of root's may
+  /// Whether others may read or write the file, so that it must not hold a secret. If root owns the file, its group may
   /// read it: that is how an administrator hands over a secret, and how systemd's credentials look with their access
   /// control lists (acl(5)).
   package var exposesSecret: Bool { mode & (isOwn ? 0o077 : 0o037) != 0 }

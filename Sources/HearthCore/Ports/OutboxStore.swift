@@ -1,10 +1,10 @@
 /// Keeps outbox items. What a call returned survives power loss; a call that threw changed nothing.
 ///
-/// Claims are kept apart from the items: an item that was claimed and not sent is pending to everybody, and may be
+/// Claims are kept apart from the items: an item that is claimed but not sent still counts as pending, and may be
 /// cancelled or replaced, which revokes its claim. It is in flight from `begin(_:of:)` until it is settled.
 ///
-/// The store has a clock of its own, which `OutboxExchange.time` tells. The caller's clock may differ, so it passes
-/// durations: how long to wait, and how long ago something was. Times are passed only if people named them
+/// The store has its own clock, which `OutboxExchange.time` reports. The caller's clock may differ, so it passes
+/// durations: how long to wait, and how long ago something was. Points in time are passed only if people named them
 /// (`notBefore`, `expiresAt`) or servers confirmed them.
 ///
 /// When the store's clock is set, an item that waits for a retry still waits for the rest of its time, and
@@ -19,10 +19,10 @@ package protocol OutboxStore: Sendable {
   func observe(_ receive: @escaping @Sendable (OutboxCommit) -> Void)
 
   /// Must be called after a start, and while the store is broken: then it checks its database, sets a damaged one
-  /// aside, and begins a new one. What was claimed before is free again; if an item's request may have left, its result
-  /// is unknown since then or, as far as the store does not know when that was, since the item was claimed. The commit
-  /// has the counts of all accounts. `paused` are the accounts that the user has paused, which a new database does not
-  /// know; it knows them before any other call.
+  /// aside, and starts a new one. Earlier claims are released; if an item's request may have left, its result counts as
+  /// unknown since then or, if the store does not know when that was, since the item was claimed. The commit has the
+  /// counts of all accounts. `paused` are the accounts that the user has paused, which a new database does not know; it
+  /// records them before any other call.
   func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure)
 
   /// Whether a call has found damage, or the file is gone: every call fails until `recover()` has been called.
@@ -32,13 +32,16 @@ package protocol OutboxStore: Sendable {
   var notice: String? { get }
 
   /// Keeps all items, in order, or none. If an item's idempotency key is known with the same content, the receipt names
-  /// the existing item, unless that has ended unsent (`ItemProgress.hasEndedUnsent`). An item supersedes every older
-  /// one of its owner with its `replaceKey` that could still be sent, in any lane and state. If the request of an older
-  /// one may have left, it is superseded only when it ends other than delivered, and the newer one is not claimed
-  /// before. Of a user's items with one `replaceKey` the one made last is the newest (`createdAt` of an exported one),
-  /// whoever was known when it was made. For an exported item (`NewOutboxItem.kept`) the receipt may also name the
-  /// existing item with its id, which is a conflict of keys if it is another request, or a later item with its
-  /// `replaceKey`. Only the limits in `settings` for the whole outbox apply.
+  /// the existing item, unless that one has ended unsent (`ItemProgress.hasEndedUnsent`). Only the limits in `settings`
+  /// for the whole outbox apply.
+  ///
+  /// An item supersedes every older item of its owner with its `replaceKey` that could still be sent, in any lane and
+  /// state. If the request of an older one may have left, it is superseded only if it ends undelivered, and the newer
+  /// one is not claimed before. The item made last is the newest (by `createdAt` if it was exported), whichever user
+  /// was known then.
+  ///
+  /// For an exported item (`NewOutboxItem.kept`) the receipt may also name the existing item with its id, which is a
+  /// conflict of keys if it is another request, or a later item with its `replaceKey`.
   func enqueue(
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
@@ -79,9 +82,9 @@ package protocol OutboxStore: Sendable {
   func change(_ id: String, _ change: OutboxChange) async throws(OutboxStoreFailure) -> OutboxItem
 
   /// Changes up to `limit` of an account's items, in their order, that are shown in `state` and allow the change, and
-  /// returns their number. It leaves items alone that are held for another user, except those of `unnamedBefore`:
-  /// retrying one of these makes it nobody's, so that it becomes the next user's. When a change takes several calls,
-  /// passing the `place` that the first one returned skips items that were put at the end of their lane since.
+  /// returns their number. It skips items that are held for another user, except those of `unnamedBefore`: retrying one
+  /// of these removes its user, so that it becomes the next user's. When a change takes several calls, passing the
+  /// `place` that the first one returned skips items that were put at the end of their lane since.
   func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
   ) async throws(OutboxStoreFailure) -> (count: Int, place: Int64)
@@ -93,12 +96,12 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> Int
 
   /// Makes `subject` the current user of an account; the items of other users are held from then on. Up to `limit`
-  /// items that were made under the `former` name of this user become theirs. With `adopts` so do those that were made
+  /// items that were made under the `former` name of this user become theirs. With `adopts`, so do items that were made
   /// while no user was known or (for a named user) while the user had no name. `unnamedBefore` is never the current
   /// user: those items are always held. Among items that become theirs, those in flight stay so, and those only claimed
-  /// are free again. If two with one idempotency key meet, one may be superseded, or held for review if their contents
-  /// differ (`KeyedItem`). The key then belongs to the one that goes on, or to the one that was there before if both
-  /// do.
+  /// are free again. If two items with the same idempotency key meet, one may be superseded, or held for review if
+  /// their contents differ (`KeyedItem`). The key then belongs to the item that can still be sent, or to the one that
+  /// was there before if both can.
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
@@ -110,9 +113,9 @@ package protocol OutboxStore: Sendable {
   /// Makes up to `limit` waiting items due now, and returns their number. Those with a later `notBefore` wait for that.
   func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int
 
-  /// Makes up to `limit` items dead whose `expiresAt` has passed and whose requests have not left. Returns when the
+  /// Marks up to `limit` items dead whose `expiresAt` has passed and whose requests have not left. Returns when the
   /// next one expires, which may have passed already if there are more. `agreedTime` is the time that servers have
-  /// confirmed; if it is nil, no item has expired.
+  /// confirmed; if it is `nil`, no item has expired.
   func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
 
   /// Removes up to `limit` finished items that are older than `settings` allows or exceed its `maxItems`, and gives
@@ -174,7 +177,7 @@ package struct OutboxPruning: Hashable, Sendable {
   package var isMore: Bool
   /// When the next finished item will have been kept long enough, which may have passed already. Nil if there is none.
   package var nextAt: Timestamp?
-  /// Whether the files still hold content of items that have none any more: on a full disk there is no room to wipe it.
+  /// Whether the files still hold removed content of items: on a full disk there is no room to wipe it.
   package var leavesContent = false
 
   package init(isMore: Bool, nextAt: Timestamp?) { (self.isMore, self.nextAt) = (isMore, nextAt) }
@@ -234,7 +237,7 @@ package struct OutboxPage: Hashable, Sendable {
   package init(items: [OutboxItem], cursor: String?) { (self.items, self.cursor) = (items, cursor) }
 }
 
-/// The changes of one transaction of the outbox, for those who observe it.
+/// The changes of one transaction of the outbox, for its observers.
 package struct OutboxCommit: Hashable, Sendable {
   package enum Change: Hashable, Sendable {
     case enqueued(OutboxItem)

@@ -1,6 +1,6 @@
 /// Shows the user of this machine a web page in their own browser.
 package protocol PageOpener: Sendable {
-  /// Whether there is a display that somebody may be looking at. It can come and go, so it is asked each time.
+  /// Whether there is a display that somebody may be looking at. It can come and go, so ask each time.
   func hasDisplay() async -> Bool
 
   /// Returns once the page has been handed to the browser, without waiting for it.

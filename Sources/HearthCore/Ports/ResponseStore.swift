@@ -2,8 +2,8 @@
 /// it.
 ///
 /// It is a cache: if it fails, nothing is found or kept, and its log says why. Wiped answers are gone from the files
-/// when the call returns, if necessary with everything else that was kept. Calls take effect in the order in which they
-/// are made.
+/// when the call returns, even if everything else has to go with them. Calls take effect in the order in which they are
+/// made.
 package protocol ResponseStore: Sendable {
   /// Returns the answer that was last kept for this request, by its URL and the header fields that select it.
   func find(_ key: ResponseKey) async -> StoredResponse?

@@ -1,6 +1,6 @@
 /// Keeps sealed grants that still have to be revoked.
 package protocol RevocationStore: Sendable {
-  /// Durable when it returns. Not called for one that is kept only in memory.
+  /// Keeps a grant durably. Not called for one that is kept only in memory.
   func keep(_ pending: PendingRevocation) async throws(AccessFailure)
 
   /// Forgets it. Does nothing if it is not there.

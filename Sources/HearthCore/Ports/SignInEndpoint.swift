@@ -3,7 +3,7 @@
 /// A returned grant has been checked: it is a Bearer token, and its ID token, if there is one, was validated according
 /// to OpenID Connect Core, section 3.1.3.7.
 package protocol SignInEndpoint: Sendable {
-  /// Where the browser has to be redirected: the loopback host, and the path as the client is registered.
+  /// Where the provider redirects the browser: the loopback host, and the path that the client is registered with.
   var redirect: RedirectAddress { get }
 
   /// Makes the authorization request for the browser. Pushes it if the provider offers or requires that (RFC 9126).

@@ -15,7 +15,7 @@ package protocol SinkFiles: Sendable {
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path`, and the remains of an interrupted `put`. Succeeds if there is none. Leaves
-  /// anything that is no regular file or that another program has placed there.
+  /// anything that is not a regular file or that another program has placed there.
   func remove(_ path: String) async throws(SinkFailure)
 }
 

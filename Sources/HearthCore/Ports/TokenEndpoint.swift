@@ -39,7 +39,7 @@ extension TokenEndpoint {
 /// because the two clocks may differ.
 package struct TokenResponse: Hashable, Sendable {
   package var accessToken: Token
-  /// It is nil if the response has none: the old one stays valid (RFC 6749, section 6).
+  /// `nil` if the response has none; the old one then stays valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
   package var scope: String?
@@ -87,7 +87,7 @@ package enum RefreshFailure: Error, Hashable, Sendable {
   case unanswered(message: String)
   /// The provider has finally rejected the refresh token (`invalid_grant` and the like).
   case rejected(Rejection, message: String)
-  /// A 4xx whose reason is not known to be final. It ends nothing, however often it is repeated.
+  /// A 4xx whose reason is not known to be final. It never ends the session, however often it is repeated.
   case unclear(message: String, retryAfter: Duration?)
   /// The provider rejects the configuration (`invalid_client`, 404, another origin), which a person has to fix.
   case misconfigured(message: String)
