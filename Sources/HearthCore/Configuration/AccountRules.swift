@@ -1,20 +1,21 @@
-/// Which account a program gets that names none: the `[[use]]` rules and the `default_account` of the configuration.
+/// Chooses the account for a program that names none, by the `[[use]]` rules and the `default_account` of the
+/// configuration.
 package struct AccountRules: Hashable, Sendable {
-  /// One `[[use]]`. Without a directory it is for any, and without a URL too.
+  /// One `[[use]]` table. Without a directory it applies in every directory, and without a URL to every URL.
   package struct Rule: Hashable, Sendable {
     package let account: AccountName
-    /// An absolute path without a slash at its end. The rule is for this directory and all below it.
+    /// An absolute path without a trailing slash. The rule applies to this directory and everything below it.
     package let directory: String?
-    /// The rule is for this place and all below it.
+    /// The rule applies to this place and everything below it.
     package let url: Place?
   }
 
-  /// A server, and the beginning of a path there.
+  /// A server and a path prefix on it.
   package struct Place: Hashable, Sendable, CustomStringConvertible {
     private let origin: Origin
     private let path: [Substring]
 
-    /// Reads a URL of a server that tokens are for, and leaves out its query.
+    /// Parses the URL of a server that receives tokens, without its query.
     package init(_ text: String) throws(HTTPURL.ParseError) {
       origin = try Origin(ofServer: text)
       let target = (try? HTTPURL(encoding: text))?.target ?? ""
@@ -26,19 +27,19 @@ package struct AccountRules: Hashable, Sendable {
     fileprivate func contains(_ other: Place) -> Bool { origin == other.origin && other.path.starts(with: path) }
   }
 
-  /// Why an account is the one.
+  /// Why an account was chosen.
   package enum Reason: String, CaseIterable, Sendable {
     case rule
     /// `default_account` names it.
     case preset = "default"
-    /// There is no other one.
+    /// It is the only account.
     case only
   }
 
   package struct Choice: Hashable, Sendable {
     package let account: AccountName
     package let reason: Reason
-    /// The rule that names it, if one does.
+    /// The rule that chose the account, if one did.
     package let rule: Rule?
   }
 
@@ -47,8 +48,9 @@ package struct AccountRules: Hashable, Sendable {
 
   package init() {}
 
-  /// Returns nil if nothing names one of several accounts. `directories`: the names that the program's working directory
-  /// has. Of the rules that fit the one with the longest URL counts, then the one with the longest directory.
+  /// Returns the account to use, or `nil` if nothing chooses among several accounts. `directories` are the names of the
+  /// program's working directory. Of the matching rules the one with the longest URL wins, then the one with the
+  /// longest directory.
   package func choice(for url: Place?, in directories: [String], among accounts: [AccountName]) -> Choice? {
     let fitting = rules.filter { rule in
       let isBelow = rule.directory.map { directory in directories.contains { $0.isBelow(directory) } } ?? true
@@ -75,7 +77,7 @@ extension String {
 }
 
 extension AccountRules {
-  /// The keys at the top of the file.
+  /// The keys at the top level of the file.
   package enum Key: String, ConfigurationKey {
     case defaultAccount = "default_account"
     case use
@@ -83,7 +85,7 @@ extension AccountRules {
 
   package enum RuleKey: String, ConfigurationKey { case account, directory, url }
 
-  /// `accounts`: all that the configuration has.
+  /// `accounts` are all accounts in the configuration.
   package init(reading table: TableReader<Key>, accounts: [AccountName]) throws(ConfigurationError) {
     preset = try table.account(.defaultAccount, among: accounts)
     let readers: [TableReader<RuleKey>] = try table.tables(.use)

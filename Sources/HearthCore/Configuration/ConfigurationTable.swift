@@ -7,7 +7,7 @@ package struct ConfigurationValue: Sendable {
     case boolean(Bool)
     case array([ConfigurationValue])
     case table([String: ConfigurationValue])
-    /// A value of a type that no key takes, such as `a date`.
+    /// A value whose type no key accepts, such as `a date`.
     case other(type: String)
   }
 
@@ -31,7 +31,7 @@ package struct ConfigurationValue: Sendable {
   }
 }
 
-/// One table of the configuration file. The parts read it with a `TableReader` for their own keys.
+/// One table of the configuration file. Each part of Hearth reads it with a `TableReader` for its own keys.
 package struct ConfigurationTable: Sendable {
   /// The path of the file, for error messages.
   let file: String
@@ -70,7 +70,7 @@ package struct ConfigurationTable: Sendable {
     return Self(file: file, roots: roots, path: path + [key], line: values[key]?.line, values: content)
   }
 
-  /// Returns the tables at a key that is written `[[accounts.work.sinks]]`, or none if the key is missing.
+  /// Returns the tables of an array such as `[[accounts.work.sinks]]`, or none if the key is missing.
   package func tables(_ key: String) throws(ConfigurationError) -> [ConfigurationTable] {
     guard let value = values[key] else { return [] }
     let name = "[\(Self.name(path + [key]))]"
@@ -102,7 +102,7 @@ package struct ConfigurationTable: Sendable {
 
   func error(_ text: String) -> ConfigurationError { error(line, "\(name) \(text)") }
 
-  /// An error that gives the line of a key.
+  /// Returns an error with the line of a key.
   package func error(at key: String, _ text: String) -> ConfigurationError { error(values[key]?.line, text) }
 
   func error(_ line: Int?, _ text: String) -> ConfigurationError {

@@ -2,10 +2,10 @@
 package protocol ConfigurationKey: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
 extension ConfigurationKey {
-  /// All keys as they are written.
+  /// All keys as the file spells them.
   package static var names: [String] { allCases.map(\.rawValue) }
 
-  /// Whether the key names the file of a secret. Users may put the secret itself there, so no message quotes its value.
+  /// Whether the key names a file with a secret. Users may put the secret itself there, so no message quotes its value.
   fileprivate var isOfSecret: Bool {
     ["client_secret_file", "client_key_file", "key_file", "password_file"].contains(rawValue)
   }
@@ -13,15 +13,15 @@ extension ConfigurationKey {
 
 /// Reads the values that one part of Hearth takes from a table of the configuration.
 ///
-/// Every function returns nil or an empty collection if the key is missing. If the value cannot be used, it throws one
-/// sentence with the file, line and key.
+/// Every function returns `nil` or an empty collection if the key is missing. If the value cannot be used, it throws an
+/// error of one sentence with the file, line and key.
 package struct TableReader<Key: ConfigurationKey>: Sendable {
   let table: ConfigurationTable
 
   /// Reads a table that several parts share. The caller checks its keys with `requireKeys(among:)`.
   package init(sharing table: ConfigurationTable) { self.table = table }
 
-  /// Reads a table that belongs to one part alone, and refuses any key that is not one of `Key`.
+  /// Reads a table that only one part uses, and refuses any key that is not one of `Key`.
   package init(_ table: ConfigurationTable) throws(ConfigurationError) {
     try table.requireKeys(among: Key.names)
     self.table = table
@@ -192,7 +192,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return numbers
   }
 
-  /// Reads the tables under a key that is written `[[…]]`, in order. Each refuses keys that are not among `Inner`.
+  /// Reads an array of tables (`[[…]]`), in order. Each table refuses keys that are not in `Inner`.
   package func tables<Inner>(_ key: Key) throws(ConfigurationError) -> [TableReader<Inner>] {
     var readers: [TableReader<Inner>] = []
     for table in try table.tables(key.rawValue) { readers.append(try TableReader<Inner>(table)) }
@@ -214,11 +214,11 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 }
 
 extension String {
-  /// Describes a text that may be a secret by its kind and length alone, for messages.
+  /// Describes a text that may be a secret, only by its kind and length, for messages.
   package var withoutContent: String { "a \(hasPrefix("/") ? "path" : "text") of \(unicodeScalars.count) characters" }
 
-  /// The text of a URL, or of an attempt at one, with everything removed that may hold a secret: what comes before an @
-  /// (a password), the query and the fragment (a key).
+  /// A URL, valid or not, without the parts that may hold a secret: the password before an @, the query and the
+  /// fragment.
   package var withoutSecrets: String {
     let end = lastIndex(of: "@")
     let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ?? startIndex ? $0 : nil } ?? startIndex

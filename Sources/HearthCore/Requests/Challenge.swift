@@ -76,7 +76,7 @@ extension AuthenticationChallenges {
     return fields.lazy.compactMap(reason(in:)).first { Redactor(secrets).redacted($0) == $0 }
   }
 
-  /// The same of one field. Only what looks like a code counts, since servers put anything there.
+  /// The same for one field. Only text that looks like a code counts, since servers put anything there.
   static func reason(in field: String) -> String? {
     let reasons = AuthenticationChallenges(field).parameters.compactMap { $0["error"] }
     return reasons.first { reason in

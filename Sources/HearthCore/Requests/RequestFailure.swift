@@ -12,7 +12,7 @@ package enum RequestFailure: Error, Hashable, Sendable {
   case otherUser
   /// 1004
   case refreshUnavailable(message: String, retryAfter: Duration?)
-  /// 1007. The sentence says what is known of the request.
+  /// 1007. The sentence says what is known about the request.
   case unanswered(message: String)
   /// 1007: the answer is longer than can be returned. The API has carried the request out.
   case tooLong(limit: Int)

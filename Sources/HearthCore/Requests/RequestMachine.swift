@@ -19,7 +19,7 @@ package struct RequestMachine: Sendable {
   /// The maximum number of bytes that are read of an answer.
   package static let responseLimit = 4 << 20
   static let maxRedirects = 5
-  /// One with the token at hand, one with a token that another caller's report brought, and one after its own refresh.
+  /// One for the token at hand, one for a token that another caller's report brought, and one after its own refresh.
   static let maxRejections = 3
 
   private let original: APIRequest
@@ -108,8 +108,8 @@ package struct RequestMachine: Sendable {
 }
 
 extension APIRequest {
-  /// The request that follows a redirect within the same origin (RFC 9110, section 15.4). Nil if the response is no
-  /// redirect, or if the caller has to decide: it leads to another origin, or would change a write into a read.
+  /// The request that follows a redirect within the same origin (RFC 9110, section 15.4). `nil` if the response is not
+  /// a redirect, or if the caller has to decide: it leads to another origin, or would change a write into a read.
   package func redirected(by response: APIResponse) -> APIRequest? {
     guard let location = response.headers.first(where: { $0.name.lowercased() == "location" })?.value,
       let url = try? url.resolving(location), url.origin == self.url.origin

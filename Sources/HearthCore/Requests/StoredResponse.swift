@@ -12,7 +12,7 @@ package struct StoredResponse: Hashable, Sendable {
   package let confirmedAt: Timestamp
   /// How old it was by then (`Age`; RFC 9111, section 5.1).
   package let initialAge: Duration
-  /// Whether the API can be asked if it still holds, because the answer came from the requested URL.
+  /// Whether the API can confirm the answer, because it came from the requested URL.
   package let isValidatable: Bool
 
   package init(
@@ -35,7 +35,8 @@ package struct StoredResponse: Hashable, Sendable {
       isValidatable: !isRedirected)
   }
 
-  /// The request that asks the API whether the answer still holds. Nil if it has no validator (RFC 9110, section 13.1).
+  /// The request that asks the API whether the answer is still valid. `nil` if it has no validator (RFC 9110, section
+  /// 13.1).
   package func validation(of request: APIRequest) -> APIRequest? {
     guard isValidatable else { return nil }
     let conditions = [("etag", "If-None-Match"), ("last-modified", "If-Modified-Since")].compactMap { name, condition in
@@ -78,12 +79,12 @@ package struct StoredResponse: Hashable, Sendable {
     return age(at: now) <= (directives["max-age"]?.deltaSeconds ?? .zero) + limit
   }
 
-  /// The room that it takes, in bytes.
+  /// The size that counts towards the limits, in bytes.
   package var size: Int { headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 }
 
 extension APIRequest {
-  /// Whether its answer may be kept and returned again. A part, or an answer to conditions, may not.
+  /// Whether its answer may be kept and returned again. A partial answer, or one to a conditional request, may not.
   package var hasAnswerToKeep: Bool {
     let own: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
     // RFC 6750, section 2.3.
@@ -119,7 +120,7 @@ extension RequestFailure {
     }
   }
 
-  /// Whether earlier answers are no longer for this sign-in.
+  /// Whether answers that were kept earlier must not be returned to this sign-in any more.
   package var takesEarlierAnswersBack: Bool { if case .challenge = self { true } else { false } }
 }
 
@@ -129,7 +130,7 @@ extension APIRequest.Header {
     "transfer-encoding", "upgrade", "set-cookie", "age",
   ]
 
-  /// Whether the field is kept. Fields of a connection or of one exchange alone are not (RFC 9111, section 3.1).
+  /// Whether the field is kept. Fields that concern only a connection or one exchange are not (RFC 9111, section 3.1).
   fileprivate var isKept: Bool { !Self.fleeting.contains(name.lowercased()) }
 
   /// Whether the field describes a body, which a 304 does not have (RFC 9110, section 15.4.5).
@@ -188,7 +189,7 @@ struct ResponseFields {
   /// The names in `Vary`, sorted. Nil if it says that no other request matches (RFC 9111, section 4.1).
   var selectors: [String]? {
     let names = Set(elements("vary").map { $0.lowercased() })
-    // The key already has the user of the token, which changes with each refresh.
+    // The key already has the user; the token itself changes with each refresh.
     return names.contains("*") ? nil : names.subtracting(["authorization"]).sorted()
   }
 

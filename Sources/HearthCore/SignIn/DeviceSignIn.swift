@@ -39,7 +39,7 @@ package struct DevicePolling: Hashable, Sendable {
     nextAt = now + interval
   }
 
-  /// Called when the answer was not the last one.
+  /// Called when the provider has answered without a final result.
   package mutating func answered(_ answer: Answer, at now: Timestamp) {
     switch answer {
     case .pending: break

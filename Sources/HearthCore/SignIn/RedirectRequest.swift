@@ -5,7 +5,7 @@ package struct RedirectRequest: Hashable, Sendable {
   package let host: String?
   /// Path and query.
   package let target: String
-  /// Who has sent it. Another user may know the authorization URL, since it is in the browser's command line, and could
+  /// Who sent it. Another user may know the authorization URL, since it is in the browser's command line, and could
   /// sign in there as somebody else.
   package let sender: RedirectSender
 
@@ -29,11 +29,11 @@ package enum RedirectSender: Hashable, Sendable {
 
 /// What a request to the loopback address means for the sign-in.
 package enum RedirectReading: Hashable, Sendable {
-  /// It is not the provider's response to this sign-in, which goes on.
+  /// It is not the provider's response to this sign-in, which continues.
   case foreign
-  /// An error without a state, which anybody could send: it is reported, and the sign-in goes on.
+  /// An error without a state, which anybody could send: it is reported, and the sign-in continues.
   case unclaimedError(message: String)
-  /// It would count, but the user may not have sent it: that is reported, and the sign-in goes on.
+  /// It would count, but the user may not have sent it: that is reported, and the sign-in continues.
   case untrusted(message: String)
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
@@ -62,8 +62,8 @@ extension BrowserSignIn {
     }
   }
 
-  /// Reads the address that the browser was redirected to, as a user has copied it, perhaps with white space around it.
-  /// Returns nil if it is another address.
+  /// Reads the address that the browser was redirected to, as copied by a user, perhaps with white space around it.
+  /// Returns `nil` if it is another address.
   package func read(address text: String) -> RedirectReading? {
     let address = text.trimmingWhitespace
     guard address.hasPrefix(redirectURI) else { return nil }

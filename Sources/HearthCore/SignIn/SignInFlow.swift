@@ -9,7 +9,7 @@ package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
   /// The client's own grant, which needs no user (RFC 6749, section 4.4).
   case clientCredentials = "client-credentials"
 
-  /// Whether the sign-in goes on until a user has done their part.
+  /// Whether the sign-in waits until a user has done their part.
   package var waitsForPerson: Bool {
     switch self {
     case .device, .browser: true
@@ -23,7 +23,7 @@ package struct SignInProgress: Hashable, Sendable {
   package let flow: SignInFlow
   /// When the sign-in is given up.
   package var expiresAt: Timestamp
-  /// Why the browser's answer was not used, and how to go on; nil if none was refused.
+  /// Why the browser's answer was not used and what to do, or `nil` if none was refused.
   package var message: String?
 
   package init(flow: SignInFlow, expiresAt: Timestamp, message: String? = nil) {

@@ -55,7 +55,7 @@ package struct SignInMachine: Hashable, Sendable {
     }
   }
 
-  /// Called when the grant has come. Returns whether it is kept; then nothing interrupts the sign-in any more.
+  /// Called when the grant has come. Returns whether it is kept; if so, nothing interrupts the sign-in any more.
   package mutating func land() -> Bool {
     guard keepsGrant else { return false }
     phase = .landing
@@ -107,7 +107,7 @@ package struct SignInMachine: Hashable, Sendable {
   }
 }
 
-/// Something outside that ends a sign-in.
+/// An outside event that ends a sign-in.
 package enum SignInInterruption: Hashable, Sendable {
   /// The user gave it up.
   case cancelled

@@ -1,6 +1,6 @@
 /// A grant that was signed out while its provider could not be asked to revoke it (RFC 7009).
 package struct PendingRevocation: Hashable, Sendable {
-  /// How long revocation is tried at most.
+  /// The longest time for which a revocation is retried.
   package static let longest: Duration = .seconds(7 * 86_400)
 
   /// How it is stored until then.

@@ -1,4 +1,4 @@
-/// Decides when revocations that are still outstanding are tried again, and when one is given up.
+/// Decides when outstanding revocations are retried, and when one is given up.
 ///
 /// A revocation is held back while its user is signed in (`SessionMachine.mayShareUser`).
 package struct RevocationBacklog: Sendable {
@@ -24,7 +24,7 @@ package struct RevocationBacklog: Sendable {
     var isUnderWay = false
     /// Whether its user was signed in when it was last due.
     var isHeld = false
-    /// Whether users have changed since it was found due.
+    /// Whether the user of some session has changed since it was found due.
     var isOutdated = false
   }
 
@@ -52,7 +52,7 @@ package struct RevocationBacklog: Sendable {
     return ended(pending.id, .unavailable(retryAfter: retryAfter), share: share, at: now)
   }
 
-  /// Adds a grant that was left over now.
+  /// Adds a grant that nobody uses any more. It is due at once.
   package mutating func add(_ pending: PendingRevocation, at now: Timestamp) -> [Action] {
     entries.append(Entry(pending: pending, nextAt: now, expiresAt: pending.expiresAt))
     return woke(at: now)
@@ -128,7 +128,7 @@ package struct RevocationBacklog: Sendable {
     return woke(at: now)
   }
 
-  /// Called when the user of some session has changed. What was held back may be free.
+  /// Called when the user of some session has changed. Revocations that were held back may be possible now.
   package mutating func usersChanged(at now: Timestamp) -> [Action] {
     for index in entries.indices where entries[index].isUnderWay { entries[index].isOutdated = true }
     for index in entries.indices where entries[index].isHeld {

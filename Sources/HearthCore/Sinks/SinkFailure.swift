@@ -18,7 +18,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case ownerDenied(String)
   /// The file system has not answered within this time.
   case unanswered(Duration)
-  /// It cannot be recorded that the file is Hearth's. The text says why.
+  /// Hearth cannot record that the file is its own. The text says why.
   case unrecorded(String)
   /// Any other error. The text is the system's.
   case failed(String)

@@ -12,7 +12,7 @@ package struct SinkMachine: Hashable, Sendable {
 
   package enum Input: Sendable {
     case given(Offer)
-    /// The configuration was read and names the sink. The file is made again, whatever its state.
+    /// The configuration was read and names the sink. The file is written again, whatever its state.
     case configured(Offer)
     /// The configuration no longer names the sink, or the daemon stops. The file has to be removed.
     case retired
@@ -50,7 +50,7 @@ package struct SinkMachine: Hashable, Sendable {
     case removing
   }
 
-  /// How long a file stays while its session does not know if there is a token, like the wait of a call.
+  /// How long the file stays while its session is still reading the credential: as long as a call waits.
   private static let timeout: Duration = .seconds(2)
 
   private var goal: Goal
@@ -70,7 +70,7 @@ package struct SinkMachine: Hashable, Sendable {
   /// Whether the machine can be forgotten: its file is gone, and none is wanted.
   package var isOver: Bool { isRetired && isIdle && held == .nothing }
 
-  /// Why the file is not as it has to be, or nil if it is, or will be at once.
+  /// Why the file does not have the content that it should, or `nil` if it has or soon will.
   package var failure: SinkFailure? { removing.failure ?? putting.failure }
 
   /// The token in the file.
@@ -131,7 +131,7 @@ package struct SinkMachine: Hashable, Sendable {
       held = .nothing
       let wasFailing = removing.failure != nil
       removing = SinkRetry()
-      // If nothing is wanted, nothing is missing.
+      // If no file is wanted, an earlier failure to write one no longer matters.
       if wanted(at: now) == .nothing { putting = SinkRetry() }
       return wasFailing ? [.recovered] : []
     case .failure(let failure): return removing.failed(failure, at: now) ? [.report(failure)] : []

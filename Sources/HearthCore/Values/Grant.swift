@@ -5,9 +5,9 @@ package struct Grant: Hashable, Sendable {
   package var idToken: Token?
   package var tokenType: String
   package var scope: String?
-  /// When the token that APIs are shown was issued. `expiresAt` is about the same token.
+  /// When the token that is sent to APIs was issued. `expiresAt` is about the same token.
   package var issuedAt: Timestamp
-  /// It is nil if the provider named no expiry and none could be determined.
+  /// `nil` if the provider named no expiry and none could be determined.
   package var expiresAt: Timestamp?
   package var refreshExpiresAt: Timestamp?
 
@@ -62,7 +62,7 @@ package struct Grant: Hashable, Sendable {
     refreshExpiresAt = refreshExpiresAt.map { $0 + other }
   }
 
-  /// The whole lifetime of the token that APIs are shown, or nil if it never expires.
+  /// The whole lifetime of the token that is sent to APIs, or `nil` if it never expires.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }
   }
@@ -72,14 +72,14 @@ package struct Grant: Hashable, Sendable {
   }
 }
 
-/// The token of a grant that APIs are shown (`bearer` in the configuration).
+/// Which token of a grant is sent to APIs (`bearer` in the configuration).
 package enum BearerKind: String, Sendable, CaseIterable {
   case accessToken = "access_token"
   case idToken = "id_token"
 }
 
 extension Grant {
-  /// The token that APIs are shown. It is the access token if the grant has no ID token.
+  /// The token that is sent to APIs. It is the access token if the grant has no ID token.
   package func bearer(_ kind: BearerKind) -> Token {
     switch kind {
     case .accessToken: accessToken
@@ -87,7 +87,7 @@ extension Grant {
     }
   }
 
-  /// Whether APIs are shown an ID token that a refresh did not renew (OIDC Core, section 12.2).
+  /// Whether APIs get an ID token that a refresh did not renew (OIDC Core, section 12.2).
   package func keepsIDToken(of old: Grant, as kind: BearerKind) -> Bool {
     kind == .idToken && idToken != nil && idToken == old.idToken
   }

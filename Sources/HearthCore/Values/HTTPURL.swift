@@ -81,11 +81,12 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HTTPURL {
-  /// Parses an address as people and programs write it for browsers and curl: blanks around it are left out, and what RFC
-  /// 3986 has no place for in path and query, such as `filter[status]`, is percent-encoded, as JSON:API asks for.
+  /// Parses an address as people and programs write it for browsers and curl: surrounding blanks are dropped, and
+  /// characters that RFC 3986 does not allow in path and query, as in `filter[status]`, are percent-encoded, as
+  /// JSON:API asks for.
   ///
-  /// A control character and `%` without two digits are refused, for nobody can mean them, and so is `\` in the path, which
-  /// browsers take for `/` and others do not.
+  /// A control character and `%` without two digits are refused as obvious mistakes. So is `\` in the path, which
+  /// browsers read as `/` and others do not.
   package init(encoding text: String) throws(ParseError) {
     if let url = try? HTTPURL(text) {
       self = url

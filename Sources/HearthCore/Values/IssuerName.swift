@@ -21,7 +21,7 @@ package struct IssuerName: Hashable, Sendable {
     tenantsRoot = root.map { String($0) }
   }
 
-  /// Whether the issuer of a user is only known when a token names it.
+  /// Whether only a token can name the issuer of its user.
   package var standsForMany: Bool { tenantsRoot != nil }
 
   /// Whether the discovery document of this issuer may have this `issuer`.

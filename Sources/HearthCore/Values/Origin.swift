@@ -71,7 +71,7 @@ extension Origin {
   /// program has to request it (STARTTLS).
   static let mailPorts = ["imap": 143, "imaps": 993, "pop3": 110, "pop3s": 995, "smtp": 25, "smtps": 465]
 
-  /// Whether it is a mail server, which other programs show the token. Hearth itself only speaks HTTP.
+  /// Whether it is a mail server. Only other programs send the token there: Hearth itself only speaks HTTP.
   var isOfMail: Bool { Self.mailPorts[scheme] != nil }
 
   /// Reads the URL of a server that receives tokens: an API's or a mail server's.

@@ -29,7 +29,7 @@ package struct Redactor: Sendable {
     return String(decoding: beginning, as: UTF8.self)
   }
 
-  /// Redacts bytes. `isCut` is true if the text goes on behind them.
+  /// Redacts bytes. `isCut` is true if the text continues after them.
   package func redacted(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
     let isSecret = secretBytes(in: bytes, isCut: isCut)
     guard isSecret.contains(true) else { return bytes }

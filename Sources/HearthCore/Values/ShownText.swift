@@ -1,11 +1,12 @@
 extension Unicode.Scalar {
   /// Whether this character may be shown unchanged on a terminal and in a log.
   ///
-  /// It may not if it controls instead of showing: control characters (C0, DEL and C1), line and paragraph separators,
-  /// characters that change the direction of writing (Unicode Standard Annex #9), and all other format characters. Nor
-  /// if it is invisible (default ignorable code points, such as zero-width joiners, variation selectors and tags:
-  /// Unicode Standard, section 5.21), or has no agreed meaning (unassigned and private code points). Joiners are used
-  /// in some scripts and in emoji, but two names that look alike must not differ.
+  /// It may not if it controls the output instead of appearing in it: control characters (C0, DEL and C1), line and
+  /// paragraph separators, characters that change the direction of writing (Unicode Standard Annex #9), and all other
+  /// format characters. It may not either if it is invisible (default ignorable code points, such as zero-width
+  /// joiners, variation selectors and tags: Unicode Standard, section 5.21), or has no agreed meaning (unassigned and
+  /// private code points). Joiners are used in some scripts and in emoji, but two names that look alike must not
+  /// differ.
   package var isPlain: Bool {
     if value < 0x7F { return value >= 0x20 }
     switch properties.generalCategory {

@@ -3,7 +3,7 @@
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
-  /// Whether the provider has named no issuer, so that the origin of its token endpoint stands in for one.
+  /// Whether the provider has named no issuer, so that the origin of its token endpoint is used instead.
   package let isIssuerAssumed: Bool
 
   /// The maximum length of a name in bytes: it has at most 255 ASCII characters (OIDC Core, section 2).
@@ -21,10 +21,10 @@ package struct Subject: Hashable, Sendable {
   /// The users whose sign-in named nobody and who have signed out. Their items wait until somebody retries them.
   package static let unnamedBefore = Subject(issuer: "", id: "unnamed before")
 
-  /// In a call that discards items: the account's last user, or whoever had no name if that one had none.
+  /// In a call that discards items: the account's last user, even if that user had no name.
   package static let last = Subject(issuer: "", id: "last")
 
-  /// It is nil for a user without a name.
+  /// This subject, or `nil` for a user without a name.
   package var named: Subject? { self == .unnamed || self == .unnamedBefore ? nil : self }
 
   /// This user under `named`'s issuer, if this one's issuer was assumed.
