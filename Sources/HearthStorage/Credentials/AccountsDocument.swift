@@ -1,11 +1,11 @@
 import HearthCore
 
-/// The JSON of accounts.json. It holds no secrets. Fields that are not named here are ignored.
+/// The JSON of accounts.json. It holds no secrets. Other fields are ignored.
 struct AccountsDocument: Codable {
   static let version = 1
 
   var version = AccountsDocument.version
-  /// The accounts by their names.
+  /// The accounts by name.
   let accounts: [String: KnownAccount]
 }
 
@@ -31,7 +31,7 @@ extension KnownAccount: Codable {
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
     barred = try fields.decodeIfPresent(Fingerprint.self, forKey: .barred)
     func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
-      // In bytes, for whatever somebody has written there.
+      // In bytes, since anything may be in the field.
       let digits = Array((try text(key) ?? "").utf8)
       return stride(from: 0, to: digits.count, by: 8)
         .compactMap { Fingerprint(String(decoding: digits[$0..<Swift.min($0 + 8, digits.count)], as: UTF8.self)) }
@@ -52,12 +52,12 @@ extension KnownAccount: Codable {
     try fields.encodeIfPresent(fingerprint, forKey: .fingerprint)
     if lockedByUser { try fields.encode(true, forKey: .lockedByUser) }
     try fields.encodeIfPresent(end.map(EndDocument.init), forKey: .end)
-    // Only here: the contract lists the fields of the credential file.
+    // Only here, because the contract lists the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
     try fields.encodeIfPresent(barred, forKey: .barred)
     func encode(_ fingerprints: [Fingerprint], _ key: CodingKeys) throws {
-      // One text: there may be a thousand, and the file is written with each refresh.
+      // One text, because there may be a thousand, and the file is written with each refresh.
       if !fingerprints.isEmpty { try fields.encode(fingerprints.map(\.description).joined(), forKey: key) }
     }
     try fields.encodeIfPresent(grants.current, forKey: .grant)
@@ -81,8 +81,8 @@ extension Fingerprint: Codable {
 }
 
 extension KeyedDecodingContainer {
-  /// A text that is not a fingerprint is read as none: everything else that is remembered stays of use. Code that the
-  /// compiler writes calls this too.
+  /// A text that is not a fingerprint is read as `nil`, so that everything else in the file can still be used. Code
+  /// that the compiler generates calls this too.
   func decodeIfPresent(_: Fingerprint.Type, forKey key: Key) throws -> Fingerprint? {
     try decodeIfPresent(String.self, forKey: key).flatMap { Fingerprint($0) }
   }

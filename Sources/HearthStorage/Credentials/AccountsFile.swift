@@ -1,15 +1,15 @@
 package import HearthCore
 package import Logging
 
-/// accounts.json: what is remembered of each account, without secrets. All accounts of the daemon share one, and no
+/// accounts.json: what is remembered about each account, without secrets. All accounts of the daemon share it, and no
 /// other program writes it.
 package actor AccountsFile {
   private let file: AtomicFile
   private let clock: any Clock
   private let logger: Logger
-  /// The contents of the file; nil until it has been read.
+  /// The contents of the file, or `nil` until it has been read.
   private var accounts: [String: KnownAccount]?
-  /// It is held for a whole call, because the steps of a write suspend.
+  /// Held for a whole call, because the steps of a write suspend.
   private let mutex = AsyncMutex()
 
   package init(path: String, files: any FileSystem, clock: any Clock, logger: Logger) {
@@ -18,14 +18,15 @@ package actor AccountsFile {
     self.logger = logger
   }
 
-  /// Returns what is remembered of an account: nothing if it is new.
+  /// Returns what is remembered about an account, or an empty value if the account is new.
   package func known(_ account: AccountName) async throws(AccessFailure) -> KnownAccount {
     try await mutex.withLock { () async throws(AccessFailure) in
       try await loaded()[account.description] ?? KnownAccount()
     }
   }
 
-  /// The change is durable when it returns. Nothing is changed if it throws.
+  /// Replaces what is remembered about an account. The change is durable when this returns. Nothing changes if it
+  /// throws.
   package func update(_ account: AccountName, to known: KnownAccount) async throws(AccessFailure) {
     try await mutex.withLock { () async throws(AccessFailure) in
       var accounts = try await loaded()

@@ -1,12 +1,13 @@
 import HearthCore
 
-/// A file that is replaced whole or not at all, also by a power loss: a temporary file is written, fsynced and renamed
-/// over the old one, and the folder fsynced.
+/// A file that is replaced as a whole or not at all, even on a power loss: a temporary file is written, synced and
+/// renamed over the old one, and then the folder is synced.
 struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem
 
-  /// Where the next contents are written: always the same name, so that a file that a crash left is found again.
+  /// Where the next contents are written. The name is always the same, so that a file that a crash left behind is
+  /// found.
   var temporaryPath: String {
     let (folder, name) = path.splitAtLastSlash
     return "\(folder)/.\(name).new"
@@ -14,7 +15,7 @@ struct AtomicFile: Sendable {
 
   var folder: String { path.splitAtLastSlash.folder }
 
-  /// Returns the contents of the file, or nil if there is none. Throws if they are longer than `limit`, in bytes.
+  /// Returns the contents of the file, or `nil` if it does not exist. Throws if they are longer than `limit`, in bytes.
   func read(limit: Int) async throws(AccessFailure) -> FileContents? {
     do {
       return try await files.read(path, limit: limit, followsLink: false)
@@ -25,12 +26,12 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// Moves the file to a name beside it, and returns that name.
+  /// Moves the file to a new name in its folder, and returns that name.
   func setAside(as label: String, at now: Timestamp) async throws(AccessFailure) -> String {
     try await accessing(path, await files.setAside(path, as: label, at: now))
   }
 
-  /// Creates the temporary file with this much room, and replaces one that a crash left.
+  /// Creates the temporary file with this much room. Replaces one that a crash left behind.
   func reserve(bytes: Int) async throws(FileError) {
     do {
       try await createTemporaryFile()
@@ -41,7 +42,8 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// The new contents are durable when it returns. `isReserved` says whether `reserve` has created the temporary file.
+  /// Replaces the contents, which are durable when this returns. `isReserved` says whether `reserve` has created the
+  /// temporary file.
   func replace(with bytes: [UInt8], isReserved: Bool = false) async throws(FileError) {
     do {
       try await fillTemporaryFile(with: bytes, isReserved: isReserved)
@@ -64,7 +66,7 @@ struct AtomicFile: Sendable {
       do {
         return try await files.write(bytes, to: temporaryPath)
       } catch .absent {
-        // Another program has removed it; it is created again.
+        // Another program has removed it. It is created again below.
       }
     }
     try await createTemporaryFile()
@@ -89,7 +91,7 @@ extension String {
 }
 
 extension FileSystem {
-  /// Creates a folder, mode 0700, and the missing ones above it.
+  /// Creates a folder with mode 0700, and its missing parents.
   func createFolders(_ path: String) async throws(FileError) {
     do {
       try await createFolder(path)

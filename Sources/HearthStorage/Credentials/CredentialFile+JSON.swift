@@ -2,7 +2,7 @@ import FoundationEssentials
 import HearthCore
 import HearthHashing
 
-/// The JSON of a credential file. Fields that are not named here are ignored.
+/// The JSON of a credential file. Other fields are ignored.
 extension CredentialFile: Codable {
   private enum CodingKeys: String, CodingKey {
     case version, kdf, sealed, grant, ended
@@ -54,7 +54,7 @@ extension CredentialFile.Sealed {
   }
 }
 
-/// The JSON of a grant; times are written as RFC 3339.
+/// The JSON of a grant. Times are written as RFC 3339.
 struct GrantDocument: Codable {
   private enum CodingKeys: String, CodingKey {
     case accessToken, refreshToken, idToken, tokenType, scope, issuedAt, expiresAt, refreshExpiresAt
@@ -66,8 +66,9 @@ struct GrantDocument: Codable {
     self.grant = grant
   }
 
-  /// A refresh token alone is a grant whose access token expired when it was issued, so that it is refreshed at once.
-  /// Its fingerprint is the refresh token's. The time at which the file was written stands in for a missing `issuedAt`.
+  /// Reads a grant. A refresh token without an access token is a grant that expired when it was issued, so that it is
+  /// refreshed at once; its fingerprint is the refresh token's. If `issuedAt` is missing, the time at which the file
+  /// was written is used.
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func text(_ key: CodingKeys, _ isInForm: (String) -> Bool = { _ in true }) throws -> String? {
@@ -100,7 +101,7 @@ struct GrantDocument: Codable {
       expiresAt: access == nil ? issuedAt : expiresAt, refreshExpiresAt: try time(.refreshExpiresAt))
   }
 
-  /// Absent fields are written as null, so that other programs see which fields exist.
+  /// Writes missing values as null, so that other programs see which fields exist.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     let access = grant.accessToken.secret

@@ -1,23 +1,22 @@
 import FoundationEssentials
 import HearthCore
 
-/// What stands in a credential file: whose credential it is, and a grant, a sealed grant or the end of the session.
+/// The contents of a credential file: whose credential it is, and a grant, a sealed grant or the end of the session.
 struct CredentialFile: Sendable {
   static let version = 1
 
-  /// The fields around the grant, as they stand in the file.
+  /// The fields around the grant, as written in the file.
   struct Header: Codable, Hashable, Sendable {
     var account: String?
     var issuer: String?
-    /// It is true if the provider has named no issuer, and the origin stands in for one, and is written only then. It is
-    /// It is nil if the file does not say.
+    /// True if the provider has named no issuer and the origin is used instead; otherwise it is not written. `nil` if
+    /// the file does not say.
     var isIssuerAssumed: Bool?
     var origin: String?
-    /// The origins of the endpoints that were known at sign-in and are sent tokens. It is nil in files of older
-    /// versions.
+    /// The origins of the endpoints that were known at sign-in and receive tokens. `nil` in files of older versions.
     var origins: [String]?
     var subject: String?
-    /// The raw value of a `Protection`. Nil means that the grant lies open.
+    /// The raw value of a `Protection`. `nil` means that the grant is not encrypted.
     var protection: String?
 
     enum CodingKeys: String, CodingKey {
@@ -27,7 +26,7 @@ struct CredentialFile: Sendable {
   }
 
   struct Sealed: Hashable, Sendable {
-    /// It is nil if the key does not come from a passphrase.
+    /// `nil` if the key does not come from a passphrase.
     var kdf: ScryptParameters?
     /// Nonce, ciphertext and tag.
     var bytes: [UInt8]
@@ -42,10 +41,11 @@ struct CredentialFile: Sendable {
   var header: Header
   var body: Body
 
-  /// It is nil if the file names no subject, or no issuer of it.
+  /// The user, or `nil` if the file names no subject or no issuer.
   var subject: Subject? {
     guard let issuer = header.issuer, let id = header.subject else { return nil }
-    // Versions without the mark wrote the origin of the token endpoint where the provider had named no issuer.
+    // Older versions did not write this mark, and wrote the token endpoint's origin if the provider had named no
+    // issuer.
     let isAssumed = header.isIssuerAssumed ?? (header.origin == issuer)
     return Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed)
   }
@@ -56,7 +56,7 @@ struct CredentialFile: Sendable {
       origins: header.origins.map { Set($0.compactMap { try? HTTPURL($0) }.map(\.origin)) })
   }
 
-  /// The file holds a grant, sealed or not.
+  /// Whether the file holds a grant, sealed or not.
   var isGrant: Bool {
     switch body {
     case .grant, .sealed: true
@@ -73,8 +73,8 @@ extension CredentialFile.Header {
       origins: origins?.map(\.description).sorted(), subject: subject?.id, protection: protection.rawValue)
   }
 
-  /// The data that a seal is bound to: each field but `sealed` as its name, then 0 where it is absent, or 1 and its
-  /// text; name and text each behind their length in bytes (32 bits, big-endian). The order is the one below.
+  /// The data that a seal is bound to: each field except `sealed` as its name, then 0 if it is missing, or 1 and its
+  /// text. Name and text are each preceded by their length in bytes (32 bits, big-endian). The order is the one below.
   func associatedData(kdf: ScryptParameters?) -> [UInt8] {
     var fields: [(String, String?)] = [
       ("version", String(CredentialFile.version)), ("account", account), ("issuer", issuer), ("origin", origin),
@@ -82,7 +82,7 @@ extension CredentialFile.Header {
       ("kdf.n", kdf.map { String($0.n) }), ("kdf.r", kdf.map { String($0.r) }), ("kdf.p", kdf.map { String($0.p) }),
       ("kdf.salt", kdf?.salt.base64EncodedString()),
     ]
-    // A file without one of these is bound to no such field, like those of versions that did not know it.
+    // Files of versions that did not know one of these fields are not bound to it, so it is left out if it is missing.
     if isIssuerAssumed == true { fields.append(("issuerAssumed", "true")) }
     if let origins { fields.append(("origins", origins.joined(separator: " "))) }
     func framed(_ text: String) -> [UInt8] {
@@ -93,7 +93,7 @@ extension CredentialFile.Header {
 }
 
 extension CredentialFile {
-  /// Reads a file. `modified` is the time at which it was last written, for a grant that does not say when it was
+  /// Reads a file. `modified` is the time at which it was last written, used if the grant does not say when it was
   /// issued.
   init(_ bytes: [UInt8], account: AccountName, modified: Timestamp) throws(FileFormatError) {
     self = try FileFormat.decode(Self.self, version: Self.version, from: bytes, modified: modified)
@@ -109,7 +109,7 @@ extension CredentialFile {
     FileFormat.encode(self) + [UInt8(ascii: "\n")]
   }
 
-  /// The plaintext of a seal.
+  /// The plaintext of a sealed grant.
   static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant)) }
 
   static func grant(from plaintext: [UInt8], modified: Timestamp) throws(FileFormatError) -> Grant {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Where an account's credential lies once a configured link has been followed: the file, and its marker beside it.
+/// Where an account's credential is, after a configured link has been followed: the file, and its marker next to it.
 struct CredentialPlace: Hashable, Sendable {
   let file: String
   let folder: String
@@ -12,10 +12,10 @@ struct CredentialPlace: Hashable, Sendable {
     marker = "\(folder)/.hearth-\(account)"
   }
 
-  /// What was found where the marker should be.
+  /// What was found at the marker's path.
   enum Marker: Hashable, Sendable {
     case absent
-    /// The marker holds this identifier; it is nil if the file holds none.
+    /// The marker exists, with this identifier, or `nil` if it contains none.
     case present(String?)
   }
 
@@ -38,7 +38,7 @@ struct CredentialPlace: Hashable, Sendable {
     Array("\(identifier)\n\(isLocked ? lockMark + "\n" : "")".utf8)
   }
 
-  /// Returns whether the marker says that the user has locked the account. Returns false if it cannot be read.
+  /// Returns whether the marker says that the user has locked the account, or false if it cannot be read.
   func marksLock(_ files: any FileSystem) async -> Bool {
     let bytes = try? await files.read(marker, limit: 1024, followsLink: false).bytes
     return bytes?.split(separator: UInt8(ascii: "\n")).dropFirst().contains { $0.elementsEqual(Self.lockMark.utf8) }

@@ -2,11 +2,11 @@ package import HearthCore
 
 /// What the configuration says about one account's credential file.
 package struct CredentialSettings: Hashable, Sendable {
-  /// The path of the file; nil for the default place in the state folder.
+  /// The path of the file, or `nil` for the default place in the state folder.
   package let file: String?
-  /// What the file is sealed with.
+  /// How the file is protected.
   package let protection: Protection
-  /// The path of the key file. With a protection other than `key-file`, it opens what the key sealed earlier.
+  /// The path of the key file. With a protection other than `key-file`, it is used to open what the key sealed earlier.
   package let keyFile: String?
 
   package enum Key: String, ConfigurationKey {
@@ -26,7 +26,7 @@ package struct CredentialSettings: Hashable, Sendable {
     if named == .keyFile, keyFile == nil {
       throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
     }
-    // A key file alone would look as if it sealed the credential.
+    // Without a protection, a key file would look as if it sealed the credential.
     guard named != nil || keyFile == nil else {
       throw table.error(
         .keyFile,

@@ -23,7 +23,7 @@ extension FileCredentialStore {
     switch scan.outcome {
     case .corrupt(let text):
       if let signedOut = try await finishRemoval(known) { return signedOut }
-      // Once the file is set aside, a place without its marker would look like one whose volume is away.
+      // Once the file is set aside, a place without its marker would look like an unmounted volume.
       await remember(scan) { _ in }
       return .corrupt(text)
     case .tooNew(let version):
@@ -32,7 +32,7 @@ extension FileCredentialStore {
     case .nothing(let missing):
       if let signedOut = try await finishRemoval(known) { return signedOut }
       if known.place == nil, known.end?.reason == .signedOut {
-        // A crash after a sign-out leaves the marker and the former places.
+        // A crash after a sign-out leaves the marker and the former places behind.
         try? await files.removeFile(scan.place.marker)
         var updated = known
         updated.formerPlaces = await removeFormer(known.formerPlaces, besides: scan.place).rest
@@ -49,7 +49,7 @@ extension FileCredentialStore {
   {
     if case .ended(let record) = file.body {
       if let signedOut = try await finishRemoval(scan.known) { return signedOut }
-      // Where the file could not be written, accounts.json has the later end; of the same end it knows more.
+      // If the file could not be written, accounts.json has the later end. For the same end it has more detail.
       let end = scan.known.end?.prevailing(over: record) ?? record
       await remember(scan) { $0.end = end }
       return .ended(end)
@@ -58,7 +58,7 @@ extension FileCredentialStore {
     do {
       grant = try await self.grant(in: file, modified: scan.modified)
     } catch {
-      // Only Hearth seals: a sealed grant is the one that was signed out.
+      // Only Hearth seals, so a sealed grant must be the one that was signed out.
       if let signedOut = try await finishRemoval(scan.known) { return signedOut }
       switch error {
       case .blocked(let accessFailure):
@@ -78,7 +78,7 @@ extension FileCredentialStore {
       let why = "\(scan.place.file) holds a credential that was signed out or refused by its provider; it is not used."
       logger.warning("\(why)")
       if let end = scan.known.end { return .ended(end) }
-      // Somebody has put it in the place of a later one.
+      // Somebody has put it in place of a later one.
       let end = EndRecord(reason: .credentialMissing, at: clock.now(), fingerprint: nil, detail: why)
       await remember(scan) { $0.end = end }
       return .ended(end)
@@ -108,7 +108,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the grant in a file, opened with the key that the file asks for.
+  /// Returns the grant in a file, opened with the key that the file requires.
   func grant(in file: CredentialFile, modified: Timestamp) async throws(OpenFailure) -> Grant {
     switch file.body {
     case .grant(let grant): return grant
@@ -128,8 +128,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the key, and whether it is surely the one that sealed the file: a passphrase's is, once it has opened a file
-  /// with this salt; another key file may lie where the right one lay.
+  /// Returns the key, and whether it is certainly the one that sealed the file. A passphrase's key is, once it has
+  /// opened a file with this salt. A key file may have been replaced by another one.
   private func openingKey(
     for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
@@ -150,7 +150,7 @@ extension FileCredentialStore {
     return (passphraseKey.key, true)
   }
 
-  /// Brings the marker and accounts.json up to date with the scan. A failure is only logged: the next reading repeats it.
+  /// Updates the marker and accounts.json to the scan. A failure is only logged, because the next reading repeats it.
   func remember(_ scan: CredentialScan, _ change: (inout KnownAccount) -> Void) async {
     var known = scan.known
     change(&known)
@@ -163,19 +163,20 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the identifier in the marker. A missing marker is created.
+  /// Returns the identifier in the marker. Creates the marker if it is missing.
   private func identifier(of place: CredentialPlace, _ known: KnownAccount) async -> String {
     do {
       if case .present(let found?) = try await place.readMarker(files) {
         await markLock(known.lockedByUser, found, at: place)
         return found
       }
-      // A new identifier, not the remembered one: a marker in the wrong place must not vouch for it.
+      // A new identifier and not the remembered one, so that a marker in the wrong place does not vouch for it.
       let new = CredentialPlace.newIdentifier()
       try await AtomicFile(path: place.marker, files: files).replace(
         with: CredentialPlace.markerBytes(new, isLocked: known.lockedByUser))
       if let seen = lastSeen, try await isThere(seen, at: place.file) { return new }
-      // The volume has gone since the credential was seen: a marker in the bare folder would make the credential look removed.
+      // The volume has been unmounted since the credential was seen. A marker in the bare folder would make the
+      // credential look removed.
       if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
     } catch {
       logger.warning("\(AccessFailure(error, at: place.marker).detail)")
@@ -191,7 +192,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes, once, the temporary files that a crash left.
+  /// Removes, once, the temporary files that a crash left behind.
   private func tidy(_ place: CredentialPlace) async {
     guard !hasTidied, reserved == nil else { return }
     hasTidied = true

@@ -2,13 +2,14 @@ import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// What was found where the credential should be, and what was known of it before.
+  /// What was found where the credential should be, and what was known about it before.
   struct CredentialScan {
     enum Outcome {
       case file(CredentialFile)
       case corrupt(String)
       case tooNew(version: Int)
-      /// The folder can be read and no file is there. The text says what is missing; it is nil if none was expected.
+      /// The folder can be read but has no such file. The text says what is missing; it is `nil` if no file was
+      /// expected.
       case nothing(String?)
     }
 
@@ -19,9 +20,9 @@ extension FileCredentialStore {
     var modified = Timestamp(milliseconds: 0)
   }
 
-  /// Reads the credential file, and distinguishes a file that is gone from a volume that is away. Throws if that is
-  /// not possible, or nothing can be read. With `ignoringSignedOut`, a credential that was signed out is not expected any
-  /// more, even though its file could not be removed.
+  /// Reads the credential file, and distinguishes a missing file from an unmounted volume. Throws if that is
+  /// impossible, or if nothing can be read. With `ignoringSignedOut`, a credential that was signed out is no longer
+  /// expected, even if its file could not be removed.
   func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     var known = try await known()
     if ignoringSignedOut, known.removal != nil { known.place = nil }
@@ -30,7 +31,8 @@ extension FileCredentialStore {
     guard let missing = try await absence(at: place, known) else {
       return CredentialScan(place: place, known: known, outcome: .nothing(nil))
     }
-    // A volume may have gone or come between the two readings, and some programs remove a file before they write it.
+    // A volume may have been mounted or unmounted between the two readings, and some programs remove a file before they
+    // write it.
     await clock.sleep(until: clock.now() + Self.stillness)
     if let scan = try await scanFile(place, known) { return scan }
     _ = try await absence(at: place, known)
@@ -42,7 +44,7 @@ extension FileCredentialStore {
     isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
   }
 
-  /// Follows one link and no second one.
+  /// Follows one link, but not a second one.
   func resolve(_ path: String) async throws(AccessFailure) -> CredentialPlace {
     do {
       guard try await files.status(path).kind == .link else { return CredentialPlace(file: path, account: account) }
@@ -56,8 +58,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns nil if no file was expected, and a text if the file is gone. Throws if the volume or the folder itself is
-  /// away.
+  /// Returns `nil` if no file was expected, or a text if the file is gone. Throws if the volume or the folder is
+  /// missing.
   func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
     let marker = try await accessing(place.marker, await place.readMarker(files))
     guard let remembered = known.place else {
@@ -79,7 +81,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns nil if there is no file.
+  /// Returns `nil` if the file does not exist.
   private func scanFile(_ place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> CredentialScan?
   {
     do throws(FileError) {
@@ -104,7 +106,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Reads the file again until it has not changed for half a second: another program may be writing it in place.
+  /// Reads the file again until it has not changed for half a second, since another program may be writing it in place.
   private func readUnchanging(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
     var contents = first
     for _ in 0..<20 {
@@ -140,7 +142,7 @@ extension FileCredentialStore {
 }
 
 extension FileStatus {
-  /// Compares size and time of change.
+  /// Compares size and time of modification.
   fileprivate func isUnchanged(_ other: FileStatus) -> Bool {
     size == other.size && modified == other.modified
   }

@@ -23,8 +23,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a pending removal and returns that sign-out, or nil if none is pending. A removal that fails stays pending
-  /// for the next reading.
+  /// Carries out a pending removal and returns that sign-out, or `nil` if none is pending. A removal that fails stays
+  /// pending until the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> CredentialReading? {
     guard let removal = known.removal, let end = known.end else { return nil }
     do throws(EndNotWritten) {
@@ -35,8 +35,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes the credential, the files set aside from it, its entry in accounts.json and its marker, in an order in which
-  /// a crash leaves nothing that looks like a loss. Throws `nowhere` if the file was not removed or is out of reach.
+  /// Removes the credential, the files set aside from it, its entry in accounts.json and its marker, in an order that
+  /// never looks like a loss after a crash. Throws `nowhere` if the file was not removed or is out of reach.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
@@ -74,7 +74,7 @@ extension FileCredentialStore {
     return (place, credential)
   }
 
-  /// Returns nil if the credential cannot be opened. It is removed all the same.
+  /// Returns `nil` if the credential cannot be opened. It is removed nevertheless.
   private func credential(in contents: FileContents) async -> Credential? {
     guard case .file(let file) = parse(contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)
@@ -82,8 +82,9 @@ extension FileCredentialStore {
     return file.credential(with: grant)
   }
 
-  /// Removes the credentials in places that the configuration named before. `rest` are the places that cannot be reached
-  /// now: they do not hinder the sign-out, and their grants are not used again. A different grant found there stays.
+  /// Removes the credentials from places that the configuration named before. `rest` are the places that cannot be
+  /// reached now: they do not prevent the sign-out, and their grants are not used again. A different grant found there
+  /// stays.
   func removeFormer(
     _ formerPlaces: [KnownAccount.FormerPlace], besides current: CredentialPlace
   ) async -> (rest: [KnownAccount.FormerPlace], removed: [Credential]) {
@@ -93,7 +94,7 @@ extension FileCredentialStore {
       do {
         let place = try await resolve(former.path)
         if place.file == current.file { continue }
-        // Its marker says that it was Hearth's, also where only files that were set aside are left.
+        // Its marker shows that it was Hearth's, even if only files that were set aside are left.
         if try await place.readMarker(files) != .absent, try await !files.exists(place.file) {
           try await files.removeSetAside(of: place.file)
         }
@@ -111,14 +112,15 @@ extension FileCredentialStore {
     return (rest, removed)
   }
 
-  /// Returns whether the file holds the credential that was last at this place. Only Hearth seals, so a sealed one is it.
+  /// Returns whether the file holds the credential that was last at this place. A sealed one does, since only Hearth
+  /// seals.
   private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
     guard case .file(let file) = parse(contents) else { return false }
     guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }
     return grant.accessToken.fingerprint == fingerprint
   }
 
-  /// Throws `absent` if there is no credential. The files beside it are removed in either case.
+  /// Throws `absent` if there is no credential. The files next to it are removed in either case.
   private func removeFiles(at place: CredentialPlace) async throws(FileError) {
     await AtomicFile(path: place.file, files: files).discard()
     try await files.removeSetAside(of: place.file)

@@ -2,7 +2,7 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// The room that is allocated at least for the next version of the file, in bytes.
+  /// The minimum room that is allocated for the next version of the file, in bytes.
   private static let room = 64 << 10
 
   package func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
@@ -38,8 +38,9 @@ extension FileCredentialStore {
     return .given
   }
 
-  /// Returns whether a grant lies there that `read` would find as another's, and that is neither of these. Between this
-  /// look and the renaming of the new file another program may be faster: files have no compare and set.
+  /// Returns whether the file holds a grant that `read` would report as another program's and that is neither of these.
+  /// Another program may still replace the file between this check and the renaming of the new file, because files have
+  /// no compare and set.
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
   ) async -> Bool {
@@ -54,7 +55,7 @@ extension FileCredentialStore {
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
     var accountsFailure: AccessFailure?
     var known: KnownAccount
-    // accounts.json comes first: a rejected token must not be sent again, whatever becomes of the file.
+    // accounts.json comes first, so that a rejected token is not sent again even if the file cannot be written.
     do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record
@@ -71,7 +72,7 @@ extension FileCredentialStore {
     if let accountsFailure { throw .partly(accountsFailure) }
   }
 
-  /// Writes the end into the credential file. Throws `nowhere` if the file is as it was.
+  /// Writes the end into the credential file. Throws `nowhere` if the file was not changed.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
     do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }
@@ -81,7 +82,7 @@ extension FileCredentialStore {
       if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant),
         !known.grants.isFormer(grant)
       {
-        // The grant that the end is about is gone. The one in the file is to be adopted.
+        // The grant that has ended is gone. The one in the file has to be adopted.
         throw .partly(AccessFailure(.storageError, detail: "another grant is in \(scan.place.file) by now"))
       }
     case .corrupt, .nothing: break
@@ -96,7 +97,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Writes the end over the grant that it is about, after a crash or a failure has prevented that.
+  /// Writes the end over its grant, after a crash or a failure has prevented that.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)
@@ -110,7 +111,7 @@ extension FileCredentialStore {
     try await AtomicFile(path: resolvePlace().file, files: files).setAside(as: "corrupt", at: clock.now())
   }
 
-  /// A file that is not understood is never overwritten.
+  /// Sets a file aside that cannot be understood, so that it is never overwritten.
   private func setAsideUnknown(_ scan: CredentialScan) async throws(AccessFailure) {
     let (label, problem, why): (String, String, String)
     switch scan.outcome {
@@ -125,7 +126,7 @@ extension FileCredentialStore {
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 
-  /// A scan that also makes sure that the grant in an existing file can be opened.
+  /// Scans the file, and makes sure that the grant in an existing file can be opened.
   private func scanForWriting(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     let scan = try await self.scan(ignoringSignedOut: ignoringSignedOut)
     guard case .file(let file) = scan.outcome, case .sealed = file.body else { return scan }
@@ -185,7 +186,7 @@ extension FileCredentialStore {
     return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
   }
 
-  /// Returns the key that seals the next version, or nil if the credential is not sealed.
+  /// Returns the key that seals the next version, or `nil` if the credential is not sealed.
   private func sealingKey() async throws(AccessFailure) -> (key: SealingKey, kdf: ScryptParameters?)? {
     if let key = try await key(for: protection) { return (key, nil) }
     guard protection == .passphrase else { return nil }

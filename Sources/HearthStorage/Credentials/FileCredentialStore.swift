@@ -1,7 +1,7 @@
 package import HearthCore
 package import Logging
 
-/// One account's credential in a file, its marker beside it, and what accounts.json remembers of both.
+/// One account's credential in a file, with a marker next to it, and what accounts.json remembers about both.
 package actor FileCredentialStore: CredentialStore {
   /// The key that was made from a passphrase, and how it was made.
   struct PassphraseKey {
@@ -10,11 +10,11 @@ package actor FileCredentialStore: CredentialStore {
   }
 
   static let sizeLimit = 1 << 20
-  /// How long a file that is written in place must be unchanged before it is read.
+  /// How long a file that another program writes in place must be unchanged before it is read.
   static let stillness = Duration.milliseconds(500)
 
   let account: AccountName
-  /// The path as it is configured, before a link is followed.
+  /// The configured path, before a link is followed.
   let path: String
   let isConfiguredPath: Bool
   let protection: Protection
@@ -24,7 +24,7 @@ package actor FileCredentialStore: CredentialStore {
   let watch: any FileWatch
   let clock: any Clock
   let logger: Logger
-  /// The cost of scrypt for new passphrases; nil: the usual one.
+  /// The cost of scrypt for new passphrases, or `nil` for the default.
   let scryptCost: Int?
 
   var passphraseKey: PassphraseKey?
@@ -80,8 +80,8 @@ package actor FileCredentialStore: CredentialStore {
     try await accounts.update(account, to: known)
   }
 
-  /// Returns what accounts.json knows. If it knows nothing, it may have been lost: the marker remembers the user's lock,
-  /// too.
+  /// Returns what accounts.json knows. If it knows nothing, it may have been lost, so the user's lock is read from the
+  /// marker.
   func known() async throws(AccessFailure) -> KnownAccount {
     var known = try await accounts.known(account)
     if known == KnownAccount(), let place = try? await resolvePlace() {
@@ -90,7 +90,7 @@ package actor FileCredentialStore: CredentialStore {
     return known
   }
 
-  /// Has the marker say whether the user has locked the account. A failure is made good for by a later reading.
+  /// Writes into the marker whether the user has locked the account. If that fails, a later reading repeats it.
   func markLock(_ isLocked: Bool, _ identifier: String, at place: CredentialPlace) async {
     guard await place.marksLock(files) != isLocked else { return }
     let bytes = CredentialPlace.markerBytes(identifier, isLocked: isLocked)
@@ -115,8 +115,7 @@ package actor FileCredentialStore: CredentialStore {
     return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
   }
 
-  /// Returns the key for a protection, or nil if there is no key, or a person enters the passphrase. Failures are of the
-  /// kind `keyUnavailable`.
+  /// Returns the key for a protection, or `nil` if it has none or comes from a passphrase. Throws `keyUnavailable`.
   func key(for protection: Protection) async throws(AccessFailure) -> SealingKey? {
     switch protection {
     case .none, .passphrase: nil

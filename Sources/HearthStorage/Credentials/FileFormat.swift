@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HearthCore
 
-/// Why the contents of a file cannot be used. The texts are for people and repeat nothing that stands in the file.
+/// Why the contents of a file cannot be used. The texts are for people and repeat nothing from the file.
 enum FileFormatError: Error, Hashable {
   case corrupt(String)
   /// The file was written by a newer version of its format.
@@ -14,8 +14,8 @@ enum FileFormat {
     let version: Int
   }
 
-  /// Reads an object of the given version. Whatever else a newer version holds, it is reported as `tooNew`.
-  /// `modified` is what `Decoder.fileModified` returns.
+  /// Reads an object of the given version. A newer version is reported as `tooNew`, whatever else it holds. `modified`
+  /// is what `Decoder.fileModified` returns.
   static func decode<Document: Decodable>(
     _ type: Document.Type, version: Int, from bytes: [UInt8], modified: Timestamp? = nil
   ) throws(FileFormatError) -> Document {
@@ -47,7 +47,7 @@ enum FileFormat {
     }
   }
 
-  /// Keys in the order of the alphabet, so that the same value is always the same bytes.
+  /// Encodes with sorted keys, so that the same value always gives the same bytes.
   static func encode(_ document: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -61,7 +61,7 @@ extension CodingUserInfoKey {
 }
 
 extension Decoder {
-  /// When the file that is being read was last written.
+  /// When the file was last written.
   var fileModified: Timestamp {
     guard let modified = userInfo[.fileModified] as? Timestamp else {
       preconditionFailure("a grant is read without it")
@@ -71,7 +71,8 @@ extension Decoder {
 }
 
 extension DecodingError.Context {
-  /// The path to the value. Only names that can be those of fields and accounts are shown: any other key may be a secret.
+  /// The path to the value. Shows only keys that may be the names of fields and accounts: any other key may be a
+  /// secret.
   fileprivate var path: String {
     codingPath.map { AccountName($0.stringValue) == nil ? "…" : $0.stringValue }.joined(separator: ".")
   }

@@ -1,9 +1,9 @@
 import HearthCore
 
-/// Files that cannot be used are moved to `NAME.LABEL-TIME` beside their place, for a person to look at.
+/// Moves files that cannot be used to `NAME.LABEL-TIME` in their folder, for a person to look at.
 extension FileSystem {
-  /// Moves a file to a free name beside it, readable by its owner alone, and returns that name. Once that is durable,
-  /// older files of the same label are removed, but for the newest and the newest that is not empty.
+  /// Moves a file to a free name in its folder, readable only by its owner, and returns that name. Once that is
+  /// durable, removes older files with the same label, except the newest and the newest that is not empty.
   func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
     let (folder, name) = path.splitAtLastSlash
     var newName = "\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"
@@ -11,7 +11,7 @@ extension FileSystem {
     try await rename(path, to: "\(folder)/\(newName)")
     try await syncFolder(folder)
     try? await setMode("\(folder)/\(newName)", to: 0o600)
-    // An older one that stays does no harm: the next call removes it.
+    // If an older one cannot be removed, the next call removes it.
     try? await removeSetAside(of: path, as: label, before: newName)
     return "\(folder)/\(newName)"
   }
@@ -37,7 +37,7 @@ extension FileSystem {
     }
   }
 
-  /// The names, the newest first.
+  /// Returns the paths, the newest first.
   private func setAside(of path: String, as label: String) async throws(FileError) -> [String] {
     let (folder, name) = path.splitAtLastSlash
     let prefix = "\(name).\(label)-"

@@ -1,15 +1,15 @@
 import Crypto
 import HearthCore
 
-/// A key from a file of at least 32 bytes, by HKDF-SHA256 (RFC 5869). It is read anew for each use and never kept.
+/// A key from a file of at least 32 bytes, by HKDF-SHA256 (RFC 5869). It is read for each use and never kept.
 struct KeyFile: Sendable {
   let path: String?
   let files: any FileSystem
 
-  /// Failures are of the kind `keyUnavailable`.
+  /// Throws only `keyUnavailable`.
   func key() async throws(AccessFailure) -> SealingKey {
     guard let path else { throw AccessFailure(.keyUnavailable, detail: "no key file is configured") }
-    // The key itself may stand in the place of its path.
+    // The path may be the key itself, given by mistake.
     let place = "key file (\(path.withoutContent))"
     let contents: FileContents
     do {

@@ -2,8 +2,8 @@ import Crypto
 import Glibc
 import Synchronization
 
-/// A 256-bit key in a page of its own that is locked in memory (mlock), left out of core dumps and of forks, and
-/// overwritten when it is wiped or forgotten.
+/// A 256-bit key in its own memory page, which is locked (mlock), left out of core dumps and forks, and overwritten
+/// when the key is wiped or released.
 final class SealingKey: Sendable {
   static let byteCount = 32
 
@@ -12,11 +12,11 @@ final class SealingKey: Sendable {
     let size: Int
   }
 
-  /// It is nil once the key has been wiped.
+  /// `nil` once the key has been wiped.
   private let page: Mutex<Page?>
 
-  /// Returns nil if the system gives no memory, or `key` has another size. A page that cannot be locked (the system
-  /// limits that) is used all the same.
+  /// Returns `nil` if there is no memory, or if `key` has another size. A page that cannot be locked (the system limits
+  /// that) is used nevertheless.
   init?(_ key: SymmetricKey) {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard key.bitCount == Self.byteCount * 8,
@@ -32,7 +32,7 @@ final class SealingKey: Sendable {
 
   deinit { wipe() }
 
-  /// Overwrites the key. `symmetricKey` is nil afterwards.
+  /// Overwrites the key. `symmetricKey` is `nil` afterwards.
   func wipe() {
     page.withLock { page in
       guard let old = page else { return }
