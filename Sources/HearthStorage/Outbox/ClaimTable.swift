@@ -1,19 +1,19 @@
 internal import HearthCore
 internal import Synchronization
 
-/// What is claimed, and of that what has begun to be sent, in memory.
+/// The claimed items in memory, and which of them have begun to be sent.
 ///
-/// Only the outbox's writer makes, cuts and ends claims, within a transaction that may be undone; `begin` may come from
-/// any thread at any time.
+/// Only the outbox's writer makes, cuts and ends claims, within a transaction that may be undone. `begin` may be called
+/// on any thread at any time.
 final class ClaimTable: Sendable {
   struct Item: Hashable {
     let number: Int64
     let position: Int64
-    /// `pending` or `waiting`, as the item's row says.
+    /// `pending` or `waiting`, as in the item's row.
     let state: OutboxItem.State
-    /// Its request may have left.
+    /// Whether its request may have left.
     var hasBegun = false
-    /// A newer item with its `replaceKey` was accepted after that.
+    /// Whether a newer item with its `replaceKey` was accepted after that.
     var isOutdated = false
   }
 
@@ -21,11 +21,11 @@ final class ClaimTable: Sendable {
     let epoch: Int64
     var owner: Int64
     let lane: Name?
-    /// By a clock that is never set (`Clock.steadyNow`).
+    /// When the claim was made, by a clock that is never set (`Clock.steadyNow`).
     let madeAt: Timestamp
-    /// The items that are not settled, in their order.
+    /// The items that are not settled, in order.
     var items: [Item]
-    /// The place of its mark in the file of marks.
+    /// The place of its mark in the file of sent marks.
     fileprivate(set) var slot = 0
 
     init(epoch: Int64, owner: Int64, lane: Name?, madeAt: Timestamp, items: [Item]) {
@@ -37,12 +37,12 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// What became of an item's claim when the item was to be changed.
+  /// What happened to an item's claim when the item was to be changed.
   enum Revocation {
     case wasFree
-    /// The item's request may have left: it must not be changed.
+    /// The item's request may have left, so the item must not be changed.
     case hasBegun
-    /// The claim as it is now: the item, and what lies behind it, are out of it. It has ended if it is empty.
+    /// The remaining claim, without the item and what followed it. It has ended if it is empty.
     case cut(Claim)
   }
 
@@ -53,20 +53,20 @@ final class ClaimTable: Sendable {
 
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
-    /// No claim of another process is left, whose marks would be needed.
+    /// Whether claims may be held: no claim of another process is left whose marks would be needed.
     var isOpen = false
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
     /// The number of claims on each lane.
     var lanes: [LaneKey: Int] = [:]
-    /// The number of begun items by the state in their rows.
+    /// The number of begun items, by the state in their rows.
     var begun: [Int64: Counts] = [:]
     /// Owners whose begun items have changed since their counts were last published.
     var changed: Set<Int64> = []
     var freeSlots: [Int] = []
     var usedSlots = 0
     var lastEpoch: Int64 = 0
-    /// The claims as they were before the transaction, and before the savepoint in it.
+    /// The claims as they were before the transaction, and before a savepoint in it.
     var before: [[Int64: Claim?]] = []
 
     init(_ marks: consuming SentMarks) {
@@ -94,15 +94,15 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// The request of this item leaves at `now` of the clock that is never set. Returns false if the claim does not hold
-  /// any more. Throws if the mark cannot be written.
+  /// Records that the request of this item leaves at `now`, by the clock that is never set. Returns false if the claim
+  /// is no longer valid. Throws if the mark cannot be written.
   func begin(_ number: Int64, of epoch: Int64, at now: Timestamp) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
       guard let claim = state.claims[epoch], let index = claim.items.firstIndex(where: { $0.number == number }) else {
         return false
       }
       let item = claim.items[index]
-      // Its first request was refused by a 401, and a newer one takes its place.
+      // Its first request was answered with 401, and a newer item has replaced it since.
       guard !item.hasBegun || !item.isOutdated else { return false }
       // Items before this one that have not begun were settled without a request, or will be.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
@@ -151,21 +151,21 @@ final class ClaimTable: Sendable {
   /// The owners whose begun items have changed since their counts were last published.
   func changedOwners() -> Set<Int64> { state.withLock { $0.changed } }
 
-  /// To be called before the counts of these owners are read to be published.
+  /// Must be called before the counts of these owners are read to be published.
   func countsAreRead(of owners: Set<Int64>) { state.withLock { $0.changed.subtract(owners) } }
 
-  /// The counts of these owners were not published after all.
+  /// Called if the counts of these owners were not published after all.
   func countsAreLost(of owners: Set<Int64>) { state.withLock { $0.changed.formUnion(owners) } }
 
   /// See `SentMarks.read`.
   func marks() -> [Int64: SentMarks.Mark]? { state.withLock { $0.marks.read() } }
 
-  /// To be called once no claim of another process is left: claims can be held from now on.
+  /// Allows claims to be held. Must be called once no claim of another process is left.
   func openForClaims() { state.withLock { $0.isOpen = true } }
 
   // MARK: - Changes by the writer
 
-  /// Returns whether one more claim can be held: its mark needs room on the disk.
+  /// Returns whether one more claim can be held, since its mark needs room on the disk.
   func hasRoom() -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }
@@ -192,8 +192,8 @@ final class ClaimTable: Sendable {
   /// The highest epoch that a claim has had.
   var lastEpoch: Int64 { state.withLock { $0.lastEpoch } }
 
-  /// Takes a settled item out of its claim, and returns what is left of the claim, or nil if the claim does not hold
-  /// the item any more.
+  /// Takes a settled item out of its claim. Returns the rest of the claim, or `nil` if the claim no longer holds the
+  /// item.
   func settle(_ number: Int64, of epoch: Int64) -> Claim? {
     state.withLock { state in
       guard let items = state.claims[epoch]?.items, let index = items.firstIndex(where: { $0.number == number }) else {
@@ -204,7 +204,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Ends a claim, and returns what it was.
+  /// Ends a claim and returns it.
   func end(_ epoch: Int64) -> Claim? {
     state.withLock { state in
       guard let claim = state.claims[epoch] else { return nil }
@@ -220,8 +220,8 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Takes an item out of its claim, together with all behind it that has not begun. An item that has begun itself is
-  /// left alone, but with `always` it is taken out too.
+  /// Takes an item out of its claim, together with all later ones that have not begun. An item that has begun itself is
+  /// left alone, unless `always` is true.
   func revoke(_ number: Int64, always: Bool = false) -> Revocation {
     state.withLock { state in
       guard let (held, index) = state.find(number) else { return .wasFree }
@@ -233,7 +233,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// A claimed item that has begun is not sent again.
+  /// Marks a claimed item that has begun, so that it is not sent again.
   func outdate(_ number: Int64) {
     state.withLock { state in
       guard let (held, index) = state.find(number) else { return }
@@ -243,7 +243,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Gives a claim, of which only what has begun stays, to another owner. Returns the claim as it was.
+  /// Gives a claim to another owner. Only items that have begun stay in it. Returns the claim as it was before.
   func move(_ epoch: Int64, to owner: Int64) -> Claim? {
     state.withLock { state in
       guard let before = state.claims[epoch] else { return nil }
@@ -257,12 +257,12 @@ final class ClaimTable: Sendable {
 
   // MARK: - Transactions
 
-  /// The changes from now on can be undone, until they are kept.
+  /// Starts to record changes, so that they can be undone until they are kept.
   func open() {
     state.withLock { $0.before.append([:]) }
   }
 
-  /// The changes since the last `open` stay; those of a savepoint may still be undone with its transaction.
+  /// Keeps the changes since the last `open`. Those of a savepoint may still be undone with its transaction.
   func keep() {
     state.withLock { state in
       guard let before = state.before.popLast() else { return }
@@ -282,7 +282,7 @@ final class ClaimTable: Sendable {
       guard let before = state.before.popLast() else { return }
       for (epoch, claim) in before {
         if claim == nil, let new = state.claims[epoch] { state.freeSlots.append(new.slot) }
-        // What has begun meanwhile stays so.
+        // What has begun meanwhile stays begun.
         let begun = Set((state.claims[epoch]?.items ?? []).filter(\.hasBegun).map(\.number))
         var restored = claim
         for index in (restored?.items ?? []).indices where begun.contains(restored?.items[index].number ?? 0) {
@@ -295,7 +295,7 @@ final class ClaimTable: Sendable {
 }
 
 extension ClaimTable.State {
-  /// The claim that holds an item, and the item's place in it.
+  /// The claim that holds an item, and the item's index in it.
   func find(_ number: Int64) -> (claim: ClaimTable.Claim, index: Int)? {
     guard let epoch = epochs[number], let claim = claims[epoch],
       let index = claim.items.firstIndex(where: { $0.number == number })
@@ -309,7 +309,7 @@ extension ClaimTable.State {
     place(epoch, claim)
   }
 
-  /// Takes one item out of a claim, whose number of items does not matter to the cost.
+  /// Takes one item out of a claim. The cost does not depend on the number of items.
   mutating func remove(_ index: Int, of epoch: Int64) {
     note(epoch)
     guard let item = claims[epoch]?.items.remove(at: index), let owner = claims[epoch]?.owner else { return }
@@ -317,13 +317,13 @@ extension ClaimTable.State {
     if item.hasBegun { count(item, -1, of: owner) }
   }
 
-  /// Notes what a claim was before the transaction, or before the savepoint.
+  /// Remembers a claim as it was before the transaction or the savepoint.
   private mutating func note(_ epoch: Int64) {
     guard let last = before.indices.last, before[last].index(forKey: epoch) == nil else { return }
     before[last].updateValue(claims[epoch], forKey: epoch)
   }
 
-  /// Counts an item that has begun.
+  /// Adds `difference` to the count of begun items.
   mutating func count(_ item: ClaimTable.Item, _ difference: Int, of owner: Int64) {
     begun[owner, default: ClaimTable.Counts()].add(item.state, difference)
     if begun[owner]?.all == 0 { begun[owner] = nil }
@@ -336,7 +336,7 @@ extension ClaimTable.State {
     if let claim { account(for: claim, 1) }
   }
 
-  /// Adds a claim to what is derived of the claims, or takes it away.
+  /// Adds a claim to what is derived from the claims, or removes it.
   private mutating func account(for claim: ClaimTable.Claim, _ difference: Int) {
     for item in claim.items {
       epochs[item.number] = difference > 0 ? claim.epoch : nil

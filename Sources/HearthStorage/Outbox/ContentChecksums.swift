@@ -1,9 +1,9 @@
 internal import GRDB
 internal import HearthCore
 
-/// The checksums of all contents that are kept.
+/// The checksums of all stored contents.
 enum ContentChecksums {
-  /// Calls `body` with each item that has content: its number and id, the checksum that is kept, and that of the content.
+  /// Calls `body` with each item that has content: its number and id, the stored checksum, and that of the content.
   static func forEach(in db: Database, _ body: (Int64, String, _ kept: Int64?, _ actual: Int64) throws -> Void) throws {
     let sql = """
       SELECT n, id, method, url, idempotency_key, headers, body, checksum
@@ -18,7 +18,7 @@ enum ContentChecksums {
     }
   }
 
-  /// Returns whether this version of the outbox has them.
+  /// Returns whether this version of the outbox has checksums.
   static func areKept(in db: Database) throws -> Bool {
     try db.tableExists("contents") && db.columns(in: "contents").contains { $0.name == "checksum" }
   }

@@ -3,17 +3,17 @@ internal import HearthCore
 internal import HearthThreads
 internal import Synchronization
 
-/// Runs the outbox's transactions: requests that arrive during a commit go together into the next one, with one fsync.
+/// Runs the outbox's transactions. Requests that arrive during a commit share the next one, with a single fsync.
 ///
-/// A commit that fails is rolled back whole, and each of its requests is tried alone: one bad request fails no other. A
-/// request that may fail after it has written something has a savepoint of its own.
+/// A commit that fails is rolled back as a whole, and each of its requests is retried alone, so that one bad request
+/// does not fail the others. A request that may fail after it has written something has its own savepoint.
 final class GroupCommitter: Sendable {
   enum Purpose {
-    /// The request lets the database grow: it fails while the reserve on the disk is used up.
+    /// The request lets the database grow. It fails while the reserve on the disk is used up.
     case growth
-    /// The request is carried out on a full disk as well, with the help of the reserve.
+    /// The request is carried out even on a full disk, with the help of the reserve.
     case completion
-    /// The request depends on no time: it is carried out even if the schedule cannot follow the clock.
+    /// The request does not depend on the time. It is carried out even if the schedule cannot follow the clock.
     case reading
   }
 
@@ -24,16 +24,16 @@ final class GroupCommitter: Sendable {
     let fail: @Sendable (OutboxStoreFailure) -> Void
   }
 
-  /// A request failed after it had written something: the transaction has to be rolled back.
+  /// A request failed after it had written something, so the transaction has to be rolled back.
   private struct PartlyWritten: Error {
     let failure: OutboxStoreFailure
   }
 
-  /// The commit would use the room that completions may need.
+  /// The commit would use room that completions may need.
   private struct ReserveExceeded: Error {}
 
-  /// The path of the database or of its log names another file, or none: what is written now would be lost when the
-  /// database is closed.
+  /// The path of the database or of its log leads to another file, or to none: what is written now would be lost when
+  /// the database is closed.
   private struct FileReplaced: Error {
     var isLog = false
   }
@@ -53,25 +53,26 @@ final class GroupCommitter: Sendable {
   private let logIdentity: OutboxFile.Identity?
   private let reserve: DiskReserve
   private let state = Mutex(State())
-  /// The counters as they are on disk. They are nil during a transaction, and after one that failed.
+  /// The counters as they are on disk. `nil` during a transaction, and after one that failed.
   private let counters: Mutex<OutboxCounters?>
   private let configured = Mutex<Set<AccountName>?>(nil)
   let claims: ClaimTable
   private let observer: CommitObserver
   private let clock: any Clock
-  /// How the clock was set when this was opened.
+  /// How the clock was set when the database was opened.
   private let opened: FollowedClock
   private let committed = Mutex(0)
-  /// Free pages may hold content that there was no room to wipe. Of those from before nobody knows.
+  /// Whether free pages may hold content that there was no room to wipe. True at first, since earlier runs may have
+  /// left some.
   private let holdsUnwiped = Mutex(true)
 
-  /// Requests that wait for the next transaction.
+  /// The number of requests that wait for the next transaction.
   var waiting: Int { state.withLock { $0.waiting.count } }
 
-  /// Transactions so far.
+  /// The number of transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
-  /// Opens the outbox's database, and allocates its reserve as far as there is room. Claims get later epochs than before.
+  /// Opens the outbox's database, and allocates its reserve if there is room. New claims get epochs after `lastEpoch`.
   /// `paused` are accounts whose pauses the database may not know.
   init(
     _ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after lastEpoch: Int64,
@@ -96,7 +97,7 @@ final class GroupCommitter: Sendable {
       })
     logIdentity = file.logIdentity
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
-    // Claims of another process are ended by `recover`, which reads its marks before.
+    // Claims of another process are ended by `recover`, which first reads their marks.
     let hasClaims = try database.writeWithoutTransaction { db in
       try db.firstRow(OutboxQueries.everyClaim) { _ in true } ?? false
     }
@@ -104,8 +105,8 @@ final class GroupCommitter: Sendable {
     _ = reserve.allocate()
   }
 
-  /// Returns once `body` is committed. It runs to its end when the task is cancelled. With `mayFailHalfway` it may
-  /// throw though it has written something.
+  /// Returns once `body` is committed. It runs to its end even if the task is cancelled. With `mayFailHalfway`, `body`
+  /// may throw after it has written something.
   func run<T: Sendable>(
     _ purpose: Purpose = .completion, mayFailHalfway: Bool = false,
     _ body: @escaping @Sendable (OutboxTransaction) throws -> T
@@ -175,10 +176,10 @@ final class GroupCommitter: Sendable {
     guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return request.fail(failure)
     }
-    // Writing the log back may free all the room that is needed.
+    // Writing the log back may free enough room.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)
-    // That an item was delivered counts more than that nothing of it is left in free pages, for which there may be no room.
+    // Recording a delivery matters more than wiping its content from free pages, for which there may be no room.
     OutboxFile.wipe(db, .whereFree)
     holdsUnwiped.withLock { $0 = true }
     defer { OutboxFile.wipe(db, .always) }
@@ -190,15 +191,16 @@ final class GroupCommitter: Sendable {
     }
   }
 
-  /// Writes the log back into the database and truncates it. Without the reserve that happens after each commit, so that
-  /// the log never grows beyond the room that the database has for it; also after bodies have made the log large, and
-  /// where content was removed that nobody is to find there.
+  /// Writes the log back into the database and truncates it. Without the reserve this happens after each commit, so
+  /// that the log never grows beyond the room that the database has for it. It also happens after bodies have made the
+  /// log large, and after content was removed, so that nobody finds it there.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
   }
 
-  /// Free pages stay for the next items, but not where content may be left in them. What a step writes into the log (each
-  /// page that is given back may have three others written) fits into the reserve. Returns whether there is more to do.
+  /// Gives free pages back to the disk, except some for the next items if no content may be left in them. What one step
+  /// writes into the log (each page may cause three more to be written) fits into the reserve. Returns whether there is
+  /// more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
     let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
     let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
@@ -206,7 +208,7 @@ final class GroupCommitter: Sendable {
     return isMore
   }
 
-  /// Whether content that was removed may still be in the files.
+  /// Whether removed content may still be in the files.
   var leavesContent: Bool { holdsUnwiped.withLock(\.self) || file.logSize > 0 }
 
   /// What was lost with a database that was removed or replaced while it was open.
@@ -215,10 +217,10 @@ final class GroupCommitter: Sendable {
     let items: Int
   }
 
-  /// Closes the database. Requests that come later fail.
+  /// Closes the database. Later requests fail.
   @discardableResult
   func close() -> Loss? {
-    // Into the file that it belongs to, wherever that is now.
+    // The log is written into the file that it belongs to, wherever that file is now.
     database.writeWithoutTransaction { emptyLog($0) }
     guard file.holds(identity) else {
       let items = database.writeWithoutTransaction { (try? OutboxCounters($0))?.keptItems ?? 0 }
@@ -252,7 +254,7 @@ final class GroupCommitter: Sendable {
     return (completions, transaction.effects.leavesContentInLog)
   }
 
-  /// Nobody else holds the counters meanwhile, so that they are changed in place.
+  /// Takes the counters out, so that they can be changed in place.
   private func takeCounters(_ db: Database) throws -> OutboxCounters {
     let known = counters.withLock { counters in
       defer { counters = nil }
@@ -286,14 +288,15 @@ final class GroupCommitter: Sendable {
       if observer.isThere { commit = try transaction.commit() }
       guard file.holds(identity) else { throw FileReplaced() }
       guard file.holdsLog(logIdentity) else { throw FileReplaced(isLog: true) }
-      // The contents of the log must fit into the database when the disk is full, so the reserve is kept as large.
+      // The contents of the log must fit into the database when the disk is full, so the reserve is as large as the
+      // log.
       if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
     }
     return (completions, commit)
   }
 
-  /// From now on what the other accounts have is shown as held.
+  /// Sets the configured accounts. From now on the items of other accounts are shown as held.
   func configure(_ accounts: Set<AccountName>, in transaction: OutboxTransaction) {
     configured.withLock { $0 = accounts }
     transaction.counters.configured = accounts

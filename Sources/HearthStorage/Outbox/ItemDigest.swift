@@ -2,10 +2,11 @@ internal import Crypto
 internal import FoundationEssentials
 internal import HearthCore
 
-/// Digests of what is sent for an item.
+/// Digests of an item's content.
 enum ItemDigest {
-  /// The SHA-256 of an item's content, each part behind its length, so that no two contents give the same bytes. Neither
-  /// case nor order of header names matters, but the order of the values of one name does (RFC 9110, section 5.3).
+  /// The SHA-256 of an item's content. Each part is preceded by its length, so that no two contents give the same
+  /// bytes. Case and order of header names do not matter, but the order of the values of one name does (RFC 9110,
+  /// section 5.3).
   static func content(method: String, url: String, headers: [APIRequest.Header], body: some Collection<UInt8>) -> Data {
     var hash = SHA256()
     func add(_ bytes: some Collection<UInt8>) {
@@ -26,7 +27,7 @@ enum ItemDigest {
     return Data(hash.finalize())
   }
 
-  /// What is kept beside an item's content: whether that is still what was enqueued shows before it is sent.
+  /// The checksum that is stored with an item's content, to find out before sending whether the content has changed.
   static func checksum(_ content: Data, idempotencyKey: String) -> Int64 {
     var hash = SHA256()
     hash.update(data: content)

@@ -2,15 +2,15 @@ internal import GRDB
 internal import Glibc
 package import HearthCore
 
-/// Checks an outbox for damage: in full for `hearthd --check-outbox` and after a crash, and with a cheap part at each
+/// Checks an outbox for damage: fully for `hearthd --check-outbox` and after a crash, and with a cheap check at each
 /// start.
 package enum OutboxCheck {
-  /// Everything that is wrong with the outbox, one sentence each. The daemon must not be running.
+  /// Returns everything that is wrong with the outbox, one sentence each. The daemon must not be running.
   package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
     // SQLite would create a missing file.
     guard access(path, F_OK) == 0 else { return [] }
     let file = OutboxFile(path)
-    // First of all: whoever opens it removes its log.
+    // This comes first, because opening the database removes its log.
     guard !file.isEmptied else {
       return ["The outbox \(path) is empty, though one was written there: its items are lost."]
     }
@@ -26,11 +26,11 @@ package enum OutboxCheck {
         guard try !OutboxSchema.isContradictory(db) else {
           return ["The outbox \(path) is damaged: its list of migrations contradicts its tables."]
         }
-        // A file that was created and never opened as an outbox.
+        // The file was created but never opened as an outbox.
         guard try db.tableExists("owners") else { return [] }
         var problems: [String] = []
         try db.inTransaction(.deferred) {
-          // An outbox of a version without claims is checked as it will be, and left as it is.
+          // An outbox of an older version is checked after a trial migration, which is rolled back.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
           if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
           if try !OutboxSchema.isScheduleDated(db) { try OutboxSchema.dateSchedule(db) }
@@ -60,7 +60,7 @@ package enum OutboxCheck {
     return count == 0 ? [] : ["\(count) \(what)."]
   }
 
-  /// The columns that no `StoredItem` reads.
+  /// Checks the columns that `StoredItem` does not read.
   private static func unreadable(_ db: Database) throws -> [String] {
     try count(
       db,
@@ -73,7 +73,7 @@ package enum OutboxCheck {
         "contents cannot be read")
   }
 
-  /// Items whose content does not agree with its checksum.
+  /// Finds items whose content does not match its checksum.
   private static func damagedContents(_ db: Database) throws -> [String] {
     var wrong: [String] = []
     try ContentChecksums.forEach(in: db) { _, id, kept, actual in
@@ -99,7 +99,7 @@ package enum OutboxCheck {
         """, "claims hold nothing that there is")
   }
 
-  /// Compares the counts of the owners with the rows.
+  /// Compares the counts of the owners with their rows.
   private static func miscounts(_ db: Database) throws -> [String] {
     let counters = try OutboxCounters(db)
     let counted = try counts(db)
@@ -111,7 +111,7 @@ package enum OutboxCheck {
     }
   }
 
-  /// In each lane the first active item is the head, unless the lane is claimed, and no other item is.
+  /// Checks the lanes: the first active item of each is the head, unless the lane is claimed, and no other item is.
   private static func lanes(_ db: Database) throws -> [String] {
     let wrong = try String.fetchAll(
       db,
@@ -147,8 +147,8 @@ package enum OutboxCheck {
     return counts
   }
 
-  /// The cheap part: reads the counters and checks that each is within its bounds, and zero exactly where there are no
-  /// rows. Otherwise all rows are counted anew.
+  /// The cheap check: reads the counters, and requires each to be within its bounds and to be zero exactly if there
+  /// are no rows. If one is not, counts all rows.
   static func soundCounters(_ db: Database) throws -> OutboxCounters {
     let counters = try OutboxCounters(db)
     for owner in counters.owners.values {

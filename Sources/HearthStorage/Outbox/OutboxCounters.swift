@@ -1,8 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// The owners of items and the counts of their items, which change in the same transaction as the items: no query ever
-/// counts rows.
+/// The owners of items and the counts of their items. The counts change in the same transaction as the items, so no
+/// query ever counts rows.
 struct OutboxCounters: Sendable {
   struct Key: Hashable {
     let account: AccountName
@@ -14,30 +14,30 @@ struct OutboxCounters: Sendable {
     let account: AccountName
     var subject: Subject?
     var isCurrent: Bool
-    /// The number of items by the number of their state.
+    /// The number of items in each state, by the number of the state.
     var counts: [Int]
     var bytes: Int
-    /// The outer nil means that it has not been looked up since an item left these states.
+    /// The outer `nil` means that it has not been looked up since an item left these states.
     var oldestPendingAt: Timestamp??
 
     subscript(state: OutboxItem.State) -> Int { counts[state.number] }
-    /// The items that wait for their delivery.
+    /// The number of items that wait for delivery.
     var undelivered: Int { self[.pending] + self[.waiting] }
   }
 
   private(set) var owners: [Int64: Owner] = [:]
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
-  /// The accounts of the configuration. They are nil before it is known.
+  /// The accounts of the configuration, or `nil` before it is known.
   var configured: Set<AccountName>?
   private(set) var lastPlace: Int64 = 0
-  /// What the clock showed when a time was last written that is to come, or was moved with it.
+  /// What the clock showed when a future time was last written or moved.
   private(set) var scheduledAt = Timestamp(milliseconds: 0)
-  /// The boot, and the clock's steps in it, that the times to come follow.
+  /// The boot and the clock's steps that future times are based on.
   private(set) var followed: FollowedClock?
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
-  /// Counts the items whose content is kept.
+  /// The number of items whose content is kept.
   private(set) var keptItems = 0
   private(set) var keptBytes = 0
 
@@ -82,18 +82,18 @@ struct OutboxCounters: Sendable {
 
   static let columns = ["pending", "in_flight", "waiting", "held", "delivered", "dead", "cancelled", "superseded"]
 
-  /// More than there can be. A damaged count beyond is read as this.
+  /// More than there can be. A damaged count above this is read as this.
   static let mostItems = 1 << 40
   static let mostBytes = 1 << 48
   private static let furthestPlace: Int64 = 1 << 62
-  /// In milliseconds, some thousand years.
+  /// In milliseconds: some thousand years.
   private static let mostStepped: Int64 = 1 << 47
 
   func isOtherUser(_ owner: Owner) -> Bool {
     owner.subject == .unnamedBefore || owner.subject != nil && !owner.isCurrent && current[owner.account] != nil
   }
 
-  /// Returns why what an owner has is shown as held, or nil if it is not.
+  /// Returns why an owner's items are shown as held, or `nil` if they are not.
   func holdReason(of owner: Owner) -> OutboxItem.Reason? {
     if isOtherUser(owner) { return .otherUser }
     return configured?.contains(owner.account) == false ? .originNotConfigured : nil
@@ -116,14 +116,14 @@ struct OutboxCounters: Sendable {
     return id
   }
 
-  /// No place up to this one is given from now on.
+  /// Makes sure that no place up to this one is given out from now on.
   mutating func skipPlaces(to place: Int64) {
     guard lastPlace < place else { return }
     lastPlace = place
     isPlaceChanged = true
   }
 
-  /// Called when the outbox is opened. Steps of the clock in another boot are not known.
+  /// Called when the outbox is opened. The steps of the clock in another boot are unknown.
   mutating func opened(by clock: FollowedClock) {
     if followed?.boot != clock.boot { followed = clock }
   }
@@ -169,7 +169,7 @@ struct OutboxCounters: Sendable {
   }
 
   /// Makes an owner the current user of its account, whose items are sent. Returns whether undelivered items of other
-  /// users are held from now on.
+  /// users are now held.
   mutating func makeCurrent(_ owner: Int64) -> Bool {
     guard let account = owners[owner]?.account, current[account] != owner else { return false }
     if let previous = current[account] {
@@ -184,7 +184,7 @@ struct OutboxCounters: Sendable {
     }
   }
 
-  /// Gives an owner, and with it all its items, another name or a first one.
+  /// Gives an owner, with all its items, another name or its first one.
   mutating func name(_ owner: Int64, _ subject: Subject, in db: Database) throws {
     guard let account = owners[owner]?.account else { return }
     try db.execute(
@@ -219,7 +219,7 @@ struct OutboxCounters: Sendable {
     + ", bytes = ? WHERE id = ?"
 }
 
-/// How the clock is set in a boot: its steps, as `Clock.moment` tells them.
+/// A boot and the clock's steps in it, as `Clock.moment` reports them.
 struct FollowedClock: Sendable {
   /// The id of the boot.
   let boot: String

@@ -3,11 +3,11 @@ internal import GRDB
 internal import Glibc
 internal import HearthCore
 
-/// The outbox's files: the database, its log, the marks of what was sent, and the mark that says that the database may be
+/// The outbox's files: the database, its log, the marks of sent items, and the mark that says that the database may be
 /// damaged.
 struct OutboxFile: Sendable {
   let path: String
-  /// It tells this run of the system from others: see `SentMarks`.
+  /// Distinguishes this boot from others (see `SentMarks`).
   let bootID: String
 
   init(_ path: String, bootID: String = SentMarks.bootID()) {
@@ -22,8 +22,8 @@ struct OutboxFile: Sendable {
   var sentMarks: String { path + "-sent" }
   private var checkMark: String { path + "-suspect" }
 
-  /// A database that has lost all it had: SQLite would take it for a new one, and throw its log away. Of one that was never
-  /// written nothing lies beside it.
+  /// Whether the database file is empty but was not always: SQLite would take it for a new one and throw its log away.
+  /// A database that was never written has no other files next to it.
   var isEmptied: Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 else { return false }
@@ -32,7 +32,7 @@ struct OutboxFile: Sendable {
 
   var needsCheck: Bool { access(checkMark, F_OK) == 0 }
 
-  /// Marks the database as possibly damaged: the next start checks all of it.
+  /// Marks the database as possibly damaged, so that the next start checks all of it.
   func requestCheck() {
     let descriptor = Glibc.open(checkMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
@@ -51,7 +51,7 @@ struct OutboxFile: Sendable {
     return hearth_identify_file(AT_FDCWD, path, 0, &marks) == 0 ? Identity(marks: marks) : nil
   }
 
-  /// Returns whether the path still leads to this file. If that cannot be told, it is taken to.
+  /// Returns whether the path still leads to this file. If that cannot be determined, returns true.
   func holds(_ opened: Identity?) -> Bool { Self.leads(path, to: opened) }
 
   /// The same for the log.
@@ -63,8 +63,8 @@ struct OutboxFile: Sendable {
     return identity == opened || identity == nil && ![ENOENT, ENOTDIR].contains(errno)
   }
 
-  /// After the database was removed or replaced: the log of the former one, which must not be taken for the new one's, and
-  /// the marks of what it had sent go.
+  /// Called after the database was removed or replaced. Removes the former database's log, which must not be taken for
+  /// the new one's, and its marks of sent items.
   func removeRest(of formerLog: Identity?) {
     unlink(sentMarks)
     guard let formerLog, formerLog == logIdentity else { return }
@@ -72,15 +72,15 @@ struct OutboxFile: Sendable {
     unlink(path + "-shm")
   }
 
-  /// Device, inode and time of birth: the number of a file that was removed may be given to the next one at once.
+  /// Device, inode and time of birth, because the next file may get the inode of a removed one at once.
   struct Identity: Equatable {
     let marks: [UInt64]
   }
 
-  /// Bytes of the write-ahead log.
+  /// The size of the write-ahead log, in bytes.
   var logSize: Int { Self.size(of: path + "-wal") }
 
-  /// By how many bytes the database must grow to take its log in, with what the current transaction has added.
+  /// By how many bytes the database must grow to hold its log, including what the current transaction has added.
   func unwritten(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(try db.cachedStatement(sql: "PRAGMA page_count")) ?? 0
     return max(pages * Self.pageSize - Self.size(of: path), 0)
@@ -129,19 +129,19 @@ struct OutboxFile: Sendable {
   }
 
   enum Wiping: String {
-    /// What is delivered or cancelled leaves no content in free pages: zeros are written over it, as a change of its own.
+    /// Overwrites the content of delivered and cancelled items in free pages with zeros, as an extra change.
     case always = "ON"
-    /// It does the same where that takes no room in the log.
+    /// Does the same only if it takes no room in the log.
     case whereFree = "FAST"
   }
 
   static func wipe(_ db: Database, _ wiping: Wiping) {
-    // Every build of SQLite knows it, and answers with its value.
+    // Every build of SQLite knows this pragma, and answers with its value.
     _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
-  /// Throws if opening what lies there would wait for another program, and where a newer version wrote the database.
-  /// That is opened for reading only: not even its log is written back.
+  /// Throws if opening the path would wait for another program, or if a newer version wrote the database. For the
+  /// check, the database is opened only for reading, so that not even its log is written back.
   func refuseUnfit() throws(OutboxStoreFailure) {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
@@ -161,7 +161,7 @@ struct OutboxFile: Sendable {
     return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
-  /// Moves the database and what belongs to it to a name beside it, and returns that name.
+  /// Moves the database and its other files to a new name in the same folder, and returns that name.
   func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {
@@ -174,8 +174,8 @@ struct OutboxFile: Sendable {
   }
 }
 
-/// Makes a database readable by its owner alone, and creates it if it is missing. SQLite gives its log the same permissions.
-/// Returns what is wrong if it cannot: `cannot be opened: Permission denied`.
+/// Makes a database readable only by its owner, and creates it if it is missing. SQLite gives its log the same
+/// permissions. Returns what is wrong if this fails, such as `cannot be opened: Permission denied`.
 func makePrivate(_ path: String) -> String? {
   let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
   guard descriptor >= 0 else {

@@ -1,4 +1,4 @@
-/// Every statement the outbox runs on its items. Each finds its rows by an index.
+/// Every statement that the outbox runs on its items. Each finds its rows by an index.
 enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
@@ -6,7 +6,7 @@ enum OutboxQueries {
     idempotency_key, bytes, expect, replace_key, has_left, made_at, offline_answers
     """
 
-  /// For `OutboxCheck` alone.
+  /// Only for `OutboxCheck`.
   static let every = "SELECT \(columns) FROM items"
 
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
@@ -20,7 +20,7 @@ enum OutboxQueries {
   static let pause = "INSERT OR IGNORE INTO pauses VALUES (?)"
   static let setKey = "UPDATE items SET idempotency_key = ?, digest = NULL WHERE n = ?"
   static let setChecksum = "UPDATE contents SET checksum = ? WHERE item = ?"
-  /// An item that joins the items of an owner (the second parameter) who has one with the same key cedes it to that.
+  /// An item that joins an owner (the second parameter) who already has an item with the same key gives up its key.
   static let cedeKey = """
     UPDATE items SET digest = NULL WHERE n = ?1 AND digest IS NOT NULL AND EXISTS (
       SELECT 1 FROM items AS others
@@ -68,7 +68,7 @@ enum OutboxQueries {
     """
 
   static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
-  /// The last parameter is 1 where items that got no response are found too.
+  /// The last parameter is 1 to include items that got no response.
   private static let isWanted = "(? OR last_status IS NOT NULL OR unknown_since IS NULL)"
   static let fresh = """
     SELECT \(columns) FROM items
@@ -82,13 +82,13 @@ enum OutboxQueries {
       AND bytes <= ? AND \(isWanted)
     ORDER BY due_at, n LIMIT ?
     """
-  /// A bare parameter would be compared with the condition of a partial index, for which SQLite prepares the statement
-  /// anew with each value.
+  /// With a bare parameter SQLite would compare the value with the condition of the partial index, and prepare the
+  /// statement again for each value.
   static let nextDue = """
     SELECT min(due_at) FROM items
     WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? + 0
     """
-  /// A head that is due and got no response when it was sent last.
+  /// A head that is due and got no response when it was last sent.
   static let unanswered = """
     SELECT n FROM items INDEXED BY items_unknown
     WHERE owner = ? AND origin = ? AND unknown_since IS NOT NULL AND state < 3 AND is_head = 1 AND last_status IS NULL
@@ -104,12 +104,13 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
     """
-  /// The items that were due when they were claimed: they are due again where their claims end.
+  /// The items that were due when they were claimed. They are due again when their claims end.
   static let shiftClaimed = """
     UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE n IN (SELECT head FROM claims) AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)
     """
-  /// Items that wait for their origin and not for a time: `due_at` only orders them, and the clock may have been set back.
+  /// Items that wait for their origin and not for a time: `due_at` only orders them, and the clock may have been set
+  /// back.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at
@@ -118,7 +119,7 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = ?1, next_attempt_at = ?1
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying) AND due_at > ?1
     """
-  /// The times of their requests whose fate is unknown.
+  /// Shifts the times of the requests whose results are unknown.
   static let shiftUnknown = """
     UPDATE items INDEXED BY items_unknown SET unknown_since = max(unknown_since + ?1, 1)
     WHERE unknown_since IS NOT NULL AND state < 3
@@ -141,7 +142,7 @@ enum OutboxQueries {
     """
   static let firstFinished = "SELECT min(finished_at) FROM items WHERE state = ? AND finished_at IS NOT NULL"
 
-  /// Nothing has finished in the future: the clock was ahead.
+  /// Moves times from the future, left by a clock that was ahead, to now.
   static let clampFinished = """
     UPDATE items SET finished_at = ?1 WHERE state = ?2 AND finished_at IS NOT NULL AND finished_at > ?1
     """

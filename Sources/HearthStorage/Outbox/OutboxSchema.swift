@@ -1,10 +1,10 @@
 internal import GRDB
 internal import HearthCore
 
-/// The tables of the outbox and how they came to be.
+/// The tables of the outbox and their migrations.
 ///
-/// An item that may be sent next is a *head*: the first active one of its lane, or any unordered one. Heads stand in an
-/// index of their own, so that finding what is due costs the same with a thousand items and with a million.
+/// An item that may be sent next is a *head*: the first active one of its lane, or any unordered one. Heads have their
+/// own index, so that finding what is due costs the same with a thousand items as with a million.
 enum OutboxSchema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -19,7 +19,7 @@ enum OutboxSchema {
     return migrator
   }
 
-  /// Returns whether a newer version made the database. One whose list of migrations is damaged is no newer one.
+  /// Returns whether a newer version made the database. If its list of migrations is damaged, the answer is no.
   static func isNewer(_ db: Database) throws -> Bool {
     guard try migrator.hasBeenSuperseded(db) else { return false }
     return try !hasUnreadableList(db)
@@ -42,7 +42,7 @@ enum OutboxSchema {
     return try db.tableExists("grdb_migrations") && Row.fetchOne(db, sql: sql) != nil
   }
 
-  /// Returns whether the list of migrations contradicts what they have made.
+  /// Returns whether the list of migrations contradicts the tables.
   static func isContradictory(_ db: Database) throws -> Bool {
     let applied = try migrator.appliedIdentifiers(db)
     let indexes = try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema WHERE name = 'items_retrying'")
@@ -54,7 +54,7 @@ enum OutboxSchema {
       || applied.contains("8") != isMakingRemembered(db)
   }
 
-  /// An owner is an account and a subject of it (NULL: nobody was known), with the counts of its items by state.
+  /// An owner is an account with a subject (NULL if no user was known), with the counts of its items by state.
   private static let first = """
     CREATE TABLE owners (
       id INTEGER PRIMARY KEY, account TEXT NOT NULL, issuer TEXT, subject TEXT, is_current INTEGER NOT NULL,
@@ -86,21 +86,21 @@ enum OutboxSchema {
     CREATE INDEX items_finished ON items (state, finished_at) WHERE finished_at IS NOT NULL;
     """
 
-  /// A step of the clock moves the heads that wait for a retry, and not for their `notBefore`.
+  /// When the clock is stepped, the heads that wait for a retry, and not for their `notBefore`, are moved.
   private static let retrying = """
     CREATE INDEX items_retrying ON items (owner, origin, due_at)
       WHERE is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at);
     """
 
-  /// Heads of lanes and unordered items apart, so that many of one kind do not stand before the other.
+  /// Separates heads of lanes from unordered items, so that many of one kind do not delay the other.
   private static let readyByKind = """
     DROP INDEX items_ready;
     CREATE INDEX items_ready ON items (owner, origin, (lane IS NULL), due_at) WHERE is_head = 1;
     """
 
-  /// What is held in its place expires, too: it has the number that items in flight had before. Whether an item is the
-  /// newest with its `replaceKey` is asked before it is sent. The oldest item is asked for by its age. The time at which
-  /// waits were last planned is kept, so that they last as long as they were planned for.
+  /// Lets items expire that are held in their places: they have the number that items in flight had before. Adds
+  /// indexes to find out whether an item is the newest with its `replaceKey`, and to find the oldest item. Stores the
+  /// time at which waits were last planned, so that they last as long as planned.
   private static let placesAndNewness = """
     DROP INDEX items_by_expiry;
     CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state < 3;
@@ -111,7 +111,7 @@ enum OutboxSchema {
 
   static func dateSchedule(_ db: Database) throws { try db.execute(sql: placesAndNewness) }
 
-  /// How the clock is set that the waits follow, so that they last as long as planned across a restart, too.
+  /// Stores the clock's steps that the waits are based on, so that they last as long as planned across restarts, too.
   static func followClock(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -120,9 +120,9 @@ enum OutboxSchema {
         """)
   }
 
-  /// Whether a request has left, so that no API is shown a key with two contents. Of an item that was retried before this
-  /// was kept, what it came to last tells. And what orders items with one `replaceKey`, which was their number. And the
-  /// responses that are not charged.
+  /// Stores whether a request has left, so that no API gets one key with two contents; for items that were retried
+  /// earlier, the last status or error shows it. Also stores the order of items with one `replaceKey`, which used to be
+  /// their number, and counts the responses that do not count as attempts.
   static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -139,7 +139,7 @@ enum OutboxSchema {
         """)
   }
 
-  /// A claim holds the head of a lane and what follows it up to a position, or one unordered item (no lane).
+  /// A claim holds the head of a lane and the following items up to a position, or one unordered item (no lane).
   private static let claims = """
     CREATE TABLE claims (
       epoch INTEGER PRIMARY KEY, owner INTEGER NOT NULL, lane TEXT, head INTEGER NOT NULL,
@@ -148,7 +148,7 @@ enum OutboxSchema {
     CREATE INDEX items_unknown ON items (owner) WHERE unknown_since IS NOT NULL AND state < 3;
     """
 
-  /// Until then a claimed item was in flight, whether its request had left or not: all of them may have left.
+  /// Before this, a claimed item was in flight whether its request had left or not, so all of them may have left.
   static func separateClaims(_ db: Database) throws {
     try db.execute(sql: claims)
     let lanes = try db.rows(
@@ -178,7 +178,7 @@ enum OutboxSchema {
 }
 
 extension OutboxSchema {
-  /// Where there is more than one item of an owner with a key, the newest keeps it. The database sees to it from then on.
+  /// If an owner has more than one item with a key, the newest keeps it. From then on the database enforces this.
   private static let checksums = """
     ALTER TABLE items ADD COLUMN expect TEXT;
     ALTER TABLE contents ADD COLUMN checksum INTEGER;
@@ -200,7 +200,7 @@ extension OutboxSchema {
 }
 
 extension OutboxItem.State {
-  /// The number that stands for the state in the database. Active ones are below 3. See `StoredItem.state`.
+  /// The number of the state in the database. Active states are below 3. See `StoredItem.state`.
   var number: Int {
     switch self {
     case .pending: 0

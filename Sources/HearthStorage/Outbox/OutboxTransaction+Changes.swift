@@ -2,15 +2,15 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Ends the claims of the process before. Of what they held, the items whose requests may have left are pending with
-  /// an unknown fate.
+  /// Ends the claims of the previous process. Their items whose requests may have left become pending, with an unknown
+  /// result.
   func recover() throws {
     let marks = claims.marks()
     claims.endAll()
     let left = try db.rows(OutboxQueries.everyClaim) { try StoredClaim($0) }
     for claim in left {
       let mark = marks?[claim.epoch]
-      // Without a mark of this boot each of the claim's requests may have left.
+      // Without a mark of this boot, each of the claim's requests may have left.
       let last = min(claim.last, marks == nil ? .max : mark?.position ?? 0)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.state
@@ -34,12 +34,13 @@ extension OutboxTransaction {
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
-    // The clock may have been set while nothing ran. Where it shows less than before, it was set back by that at least.
+    // The clock may have been set while nothing ran. If it shows less than before, it was set back by at least that
+    // much.
     try shiftSchedule(by: min(now - counters.scheduledAt, .zero))
     afterCommit.append { [claims] in claims.openForClaims() }
   }
 
-  /// Notes that an owner's items can be claimed, where there are any.
+  /// Notes that an owner's items can be claimed, if there are any.
   func noteReady(_ owner: Int64) {
     if let owner = counters.owners[owner], owner.undelivered > 0 { becameReady(owner.id, .all) }
   }
@@ -106,8 +107,8 @@ extension OutboxTransaction {
     return count
   }
 
-  /// Returns the item as it is now, or nil if it cannot be changed so. With `always` it is changed even if its request may
-  /// have left.
+  /// Returns the changed item, or `nil` if it does not allow the change. With `always`, changes it even if its request
+  /// may have left.
   private func apply(_ change: OutboxChange, to item: StoredItem, always: Bool = false) throws -> StoredItem? {
     let before = item
     var item = item
@@ -126,7 +127,7 @@ extension OutboxTransaction {
       guard item.progress.retry(at: now) || isLeft && old.isActive, try !isOutdated(before) else { return nil }
       if old.isActive, isLeft, try !revoke(before) { return nil }
       if isLeft, let account = owner?.account {
-        // Nobody can tell whose it is: it becomes the next user's.
+        // Nobody can tell whose item it is, so it becomes the next user's.
         try merge(before, into: counters.madeOwner(account, nil, in: db))
         guard let moved = try row(OutboxQueries.byNumber, [item.number]), moved.state == old else { return before }
         item.owner = moved.owner
@@ -179,7 +180,8 @@ extension OutboxTransaction {
     return count
   }
 
-  /// Waits last as long as before, but no longer than a server may ask for, and fates are unknown for as long as before.
+  /// Moves the schedule with the clock: waits keep their lengths, up to the longest that a server may ask for, and
+  /// results stay unknown since as long ago as before.
   func shiftSchedule(by shift: Duration) throws {
     let longest = (now + .seconds(24 * 3600)).milliseconds
     for owner in counters.owners.keys {
@@ -210,10 +212,10 @@ extension OutboxTransaction {
 
   func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) throws -> OutboxPruning {
     var left = limit
-    // What was delivered since the last time is in the log, also where nothing is to be removed now.
+    // Content delivered since the last sweep is still in the log, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      // Not by the agreed time: a server that is behind would make everything older for the next one.
+      // Not by the agreed time, since a server that is behind would make everything older for the next one.
       if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
@@ -232,7 +234,7 @@ extension OutboxTransaction {
     return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
   }
 
-  /// Gives up to `pages` free pages back to the disk, and returns whether more than `kept` are left.
+  /// Gives up to `pages` free pages back to the disk. Returns whether more than `kept` are left.
   func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
     let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
     guard surplus > 0 else { return false }

@@ -2,14 +2,14 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// A demand while it is met.
+  /// A demand while it is being met.
   private struct Search {
     let demand: OutboxDemand
     let owner: Int64
     let now: Timestamp
     var claimed = OutboxExchange.Claimed()
 
-    /// Something is left that can be claimed only when room is free again, which nobody tells of.
+    /// Plans another demand for what can be claimed only when room becomes free, because nothing reports that.
     mutating func returns() {
       claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, now + .seconds(1))
     }
@@ -17,7 +17,7 @@ extension OutboxTransaction {
     mutating func cut(_ kind: OutboxKinds, _ origin: Origin) { claimed.cut[origin, default: []].formUnion(kind) }
   }
 
-  /// Claims the next deliveries of an account. Items that cannot be sent any more leave their lanes on the way.
+  /// Claims the next deliveries of an account. Items that can no longer be sent leave their lanes on the way.
   func claim(_ demand: OutboxDemand) throws -> OutboxExchange.Claimed {
     guard let owner = counters.owner(demand.account, demand.subject) else { return OutboxExchange.Claimed() }
     var search = Search(demand: demand, owner: owner, now: now)
@@ -31,7 +31,7 @@ extension OutboxTransaction {
       if let room = demand.rooms[origin] { try claim(origin, room, &search) }
     }
     if demand.configured.allSatisfy({ demand.rooms[$0] != nil }) {
-      // What there is to claim is claimed, or its origin is known to have more.
+      // What there was to claim is claimed, or its origin is known to have more.
       effects.ready[owner]?.subtract(demand.kinds.subtracting(search.claimed.moved))
     }
     return search.claimed
@@ -44,7 +44,7 @@ extension OutboxTransaction {
     var lanes = try sendable(origin, .lanes, min(room.lanes, most), room, &unanswered, &search)
     var unordered = try sendable(origin, .unordered, min(room.unordered, most), room, &unanswered, &search)
     if room.isProbe, let lane = lanes.first, let other = unordered.first {
-      // The other kind in turn: the response to one item may be about that item alone.
+      // The two kinds take turns, because the response to one item may be about only that item.
       if other.dueAt < lane.dueAt { lanes = [] } else { unordered = [] }
     }
     try claim(lanes, .lanes, origin, &room, &search)
@@ -58,7 +58,7 @@ extension OutboxTransaction {
     try findNextDue(name, but: cut, &search)
   }
 
-  /// When the next item is due of the kinds that are not cut: those are claimed again before.
+  /// Finds when the next item is due of the kinds that are not cut. Those that are cut are claimed again earlier.
   private func findNextDue(_ name: String, but cut: OutboxKinds, _ search: inout Search) throws {
     for kind in [OutboxKinds.lanes, .unordered] where !cut.contains(kind) {
       let arguments: StatementArguments = [search.owner, name, kind == .unordered, search.now.milliseconds]
@@ -67,7 +67,7 @@ extension OutboxTransaction {
     }
   }
 
-  /// The origins that an owner has heads for. Costs one step along the index for each.
+  /// The origins that an owner has heads for. Each costs one step along the index.
   func origins(of owner: Int64) throws -> [String] {
     var origins: [String] = []
     let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
@@ -81,15 +81,15 @@ extension OutboxTransaction {
     return origins
   }
 
-  /// Up to `limit` heads of a kind for one origin. For a probe, items that have not been probes come first, and the last
-  /// probe last. Items that have expired or need review leave their lanes on the way.
+  /// Returns up to `limit` heads of a kind for one origin. For a probe, items that have not been probes come first, and
+  /// the last probe comes last. Items that have expired or need review leave their lanes on the way.
   private func sendable(
     _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ room: OutboxDemand.Room, _ unanswered: inout Int,
     _ search: inout Search
   ) throws -> [StoredItem] {
     let name = origin.description
     var found: [StoredItem] = []
-    // Half of them are items that are due again and half new ones, so that neither kind waits for the other to end.
+    // Half of them are due again and half are new, so that neither sort waits for the other to end.
     // Many items may be due at the same time; new ones are due at 0.
     var dueAfter: (time: Int64, number: Int64) = (1, -1)
     var after: Int64 = 0
@@ -119,8 +119,8 @@ extension OutboxTransaction {
       }
       for item in batch where !search.demand.refused.contains(item.number) {
         let isOutdated = try supersedeIfOutdated(item)
-        // The end of the other's request makes this one ready. It does not count: there are as many of these as requests
-        // under way, and what stands behind them does not wait for those.
+        // The end of the older item's request makes this one ready. It does not count towards `left`: there are only as
+        // many of these as requests under way, and the items behind it do not wait for them.
         if try !isOutdated && isOvertaking(item) { continue }
         left -= 1
         if isOutdated {
@@ -137,7 +137,7 @@ extension OutboxTransaction {
         case .timeNeeded: search.claimed.timeNeededFrom = origin
         case .leaves(let reason):
           try leaveLane(item, reason, isDemanded: true)
-          // The item that moved up behind it is found by the next demand.
+          // The next demand finds the item that moved up behind it.
           search.claimed.moved.formUnion(kind)
         }
       }
@@ -155,7 +155,7 @@ extension OutboxTransaction {
   }
 
   private func eligibility(_ item: StoredItem, _ search: Search) throws -> ItemProgress.Eligibility {
-    // The index has led to it: a damaged one must not have it sent under another user's token.
+    // A damaged index must not cause an item to be sent under another user's token.
     guard item.owner == search.owner else {
       throw OutboxStoreFailure.broken("The outbox is damaged: an index leads to an item of another user.")
     }
@@ -163,7 +163,7 @@ extension OutboxTransaction {
       method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)
   }
 
-  /// Holds items in their places whose origin is not one of the account's any more. Returns whether there may be more.
+  /// Holds items in their places if their origin is no longer the account's. Returns whether there may be more.
   private func holdAll(of owner: Int64, to origin: String) throws -> Bool {
     let limit = 64
     var items: [StoredItem] = []
@@ -181,7 +181,7 @@ extension OutboxTransaction {
     return !items.isEmpty
   }
 
-  /// Claims heads for an origin, the longest ready first, and what follows them in their lanes.
+  /// Claims heads for an origin, the longest ready first, and the items that follow them in their lanes.
   private func claim(
     _ found: [StoredItem], _ kind: OutboxKinds, _ origin: Origin, _ room: inout OutboxDemand.Room,
     _ search: inout Search
@@ -212,7 +212,7 @@ extension OutboxTransaction {
       left -= 1
       var items = [head]
       var deliveries = [delivery]
-      // The room that the other heads leave is shared among the lanes.
+      // The lanes share the room that the other heads leave.
       let share = max(left - (heads.count - index - 1), 0) / max(heads.count - index, 1)
       if room.takesFollowers, !room.isProbe, share > 0, let lane = head.lane {
         for follower in try followers(of: head, lane, share) {
@@ -232,7 +232,7 @@ extension OutboxTransaction {
     if limit > 0, left <= 0 { search.cut(kind, origin) }
   }
 
-  /// The pending items right behind a head.
+  /// Returns the pending items right behind a head.
   private func followers(of head: StoredItem, _ lane: Name, _ limit: Int) throws -> [StoredItem] {
     let ends = try [OutboxItem.State.waiting, .inFlight].compactMap {
       try number(OutboxQueries.placeInLane, [head.owner, lane, $0.number, head.position])
@@ -240,7 +240,7 @@ extension OutboxTransaction {
     return try rows(OutboxQueries.followers, [head.owner, lane, head.position, ends.min() ?? .max, limit])
   }
 
-  /// Claims a head and the items behind it, and returns the claim's epoch.
+  /// Claims a head and the items behind it. Returns the claim's epoch.
   private func claim(_ items: [StoredItem]) throws -> Int64 {
     let (head, last) = (items[0], items[items.count - 1])
     let epoch = counters.nextPlace()
@@ -260,7 +260,7 @@ extension OutboxTransaction {
     case unsendable(OutboxItem.Reason, error: String)
   }
 
-  /// The request of an item, as it was enqueued.
+  /// Reads the request of an item, as it was enqueued.
   func content(of item: StoredItem) throws -> Content {
     let stored = try db.firstRow(OutboxQueries.content, [item.number]) {
       (headers: StoredHeaders.decode(try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))
@@ -285,6 +285,6 @@ extension OutboxTransaction {
 }
 
 extension StoredItem {
-  /// The time since which a head could have been sent. It orders new items and those that are due again.
+  /// Since when a head could have been sent. It orders new items and those that are due again.
   fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
 }

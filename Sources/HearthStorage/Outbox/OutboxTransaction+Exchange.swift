@@ -2,7 +2,7 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Writes down what became of deliveries, ends claims, and claims what is demanded.
+  /// Writes the outcomes of deliveries, ends claims, and claims what is demanded.
   func exchange(
     _ settled: [Settlement], toldAt told: (now: Timestamp, stepped: Duration), releasing released: [Int64],
     claiming demands: [OutboxDemand]
@@ -30,7 +30,7 @@ extension OutboxTransaction {
     var item = item
     let old = item.state
     item.progress.settle(outcome, hasLeft: settlement.hasLeft, at: time)
-    // One with its `replaceKey` may wait for that.
+    // A newer item with its `replaceKey` may be waiting for it.
     if item.replaceKey != nil { becameReady(item.owner, .all) }
     if item.progress.state != .delivered, try isOutdated(item) {
       item.progress.supersede(at: time)
@@ -38,7 +38,7 @@ extension OutboxTransaction {
       effects.leavesContentInLog = true
       return try publish(item, was: old)
     }
-    // The head of a lane is found when its claim ends.
+    // The head of its lane is found when the claim ends.
     item.isHead = item.lane == nil && item.progress.state.isActive
     switch outcome {
     case .released:

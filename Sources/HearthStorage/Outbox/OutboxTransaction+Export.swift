@@ -1,7 +1,7 @@
 internal import GRDB
 internal import HearthCore
 
-/// Items with their contents, to be kept elsewhere.
+/// Exports items with their contents.
 extension OutboxTransaction {
   func export(_ query: OutboxQuery, bytes: Int) throws -> ExportPage {
     let page = try list(query, keepingContent: true)

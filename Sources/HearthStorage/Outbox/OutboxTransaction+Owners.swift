@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import GRDB
 internal import HearthCore
 
-/// Items that become another owner's: a user gets a name, or has left.
+/// Moves items to another owner, when a user gets a name or has left.
 extension OutboxTransaction {
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
@@ -20,18 +20,18 @@ extension OutboxTransaction {
         try counters.name(theirs, subject, in: db)
       }
     }
-    // These are held, and nobody's items are their current user's.
+    // These are held, and items without a user belong to the account's current one.
     if subject == .unnamedBefore { return OutboxBinding(isDone: isDone, holdsOthers: leavesItems) }
     let owner = try counters.madeOwner(account, subject, in: db)
     let holdsOthers = counters.makeCurrent(owner)
-    // Whose items are held may have changed for all users of the account.
+    // The items that are held may have changed for all users of the account.
     effects.touched.formUnion(counters.owners.values.lazy.filter { $0.account == account }.map(\.id))
     noteReady(owner)
     return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
   }
 
   /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
-  /// positions. Of what is claimed, only what is in flight stays so.
+  /// positions. Of claimed items, only those in flight stay claimed.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where left > 0 {
@@ -44,8 +44,8 @@ extension OutboxTransaction {
     return left > 0
   }
 
-  /// Moves the items of a claim together, so that a crash finds them by its window. Returns false if the item is in
-  /// no claim.
+  /// Moves the items of a claim together, so that their positions in it still match after a crash. Returns false if the
+  /// item is not claimed.
   private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
     // It may have been moved with the claim of an item before it.
     guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
@@ -86,8 +86,8 @@ extension OutboxTransaction {
     try item.replaceKey.map { try supersedeOutdated(owner, $0) }
   }
 
-  /// Where the owner that an item joins has one with its idempotency key, one of the two may be ended. Returns whether it
-  /// is this one.
+  /// If the new owner already has an item with the same idempotency key, one of the two may have to end. Returns
+  /// whether it is the joining one.
   private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
     guard
       let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
@@ -105,7 +105,7 @@ extension OutboxTransaction {
       try end(&joining, for: own, isSame: isSame)
       return true
     case .own:
-      // Its request may leave just now.
+      // Its request may be leaving right now.
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
       try end(&own, for: joining, isSame: isSame)
       if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
@@ -119,7 +119,7 @@ extension OutboxTransaction {
     KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
   }
 
-  /// One of two items with one key is superseded, where it is the same write, or needs review.
+  /// Ends one of two items with the same key: supersedes it if both are the same write, or else holds it for review.
   private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
     let old = item.state
     if isSame {
@@ -133,7 +133,7 @@ extension OutboxTransaction {
     if isSame { effects.leavesContentInLog = true }
   }
 
-  /// The key stays with the other one, for no API is to see it with two contents.
+  /// Gives the item a key of its own. The other item keeps the key, since no API may get it with two contents.
   private func giveOwnKey(to item: inout StoredItem) throws {
     guard let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [item.number])
     else { return }

@@ -24,7 +24,7 @@ extension OutboxTransaction {
     return stats
   }
 
-  /// When the oldest item was made that waits for its delivery and has not begun.
+  /// Returns when the oldest item was made that waits for delivery and has not begun.
   private func oldestPending(of owner: OutboxCounters.Owner, _ begun: ClaimTable.Counts) throws -> Timestamp? {
     if begun.all == 0, case .some(let known) = owner.oldestPendingAt { return known }
     let oldest = try db.firstRow(OutboxQueries.oldest, [owner.id]) { row in
@@ -34,14 +34,14 @@ extension OutboxTransaction {
     return oldest
   }
 
-  /// With `keepingContent` only items are listed whose content is kept.
+  /// Lists items. With `keepingContent`, lists only items whose content is kept.
   func list(_ query: OutboxQuery, keepingContent: Bool = false) throws -> OutboxPage {
     let after = query.cursor.map { Int64($0) ?? .max } ?? 0
     let limit = max(query.limit, 1)
-    // One moment counts for the whole list: requests leave meanwhile.
+    // The whole list uses one moment, since requests leave meanwhile.
     let begun = claims.begun()
     let numbers = Set(begun.keys.map(\.number))
-    // Positions first, which the indexes hold: whole rows are read for this page alone.
+    // Positions come first, since the indexes hold them. Whole rows are read only for this page.
     var found: [(position: Int64, number: Int64)] = []
     if query.state == .inFlight {
       for (item, claim) in begun where item.position > after && (query.lane == nil || claim.lane == query.lane) {
@@ -67,7 +67,7 @@ extension OutboxTransaction {
     return OutboxPage(items: items, cursor: found.count > limit ? String(found[limit - 1].position) : nil)
   }
 
-  /// The states in the database of the items that are shown as `state`; those that have begun are not.
+  /// The stored states of the items that are shown as `state`, not counting those that have begun.
   func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
     guard let state else { return OutboxItem.State.byNumber }
     let isHeld = counters.holdReason(of: owner) != nil

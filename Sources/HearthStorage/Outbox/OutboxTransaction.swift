@@ -1,31 +1,32 @@
 internal import GRDB
 internal import HearthCore
 
-/// The outbox within one transaction: its rows, the counters and claims that change with them, and what is told of it.
+/// The outbox within one transaction: its rows, the counters and claims that change with them, and what observers
+/// learn.
 final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
   private let moment: (now: Timestamp, stepped: Duration)
   private let boot: String
-  /// The time that the transaction goes by.
+  /// The time at which the transaction happens.
   var now: Timestamp { moment.now }
   /// See `Clock.steadyNow`.
   var steadyNow: Timestamp { moment.now - moment.stepped }
   var counters: OutboxCounters
   var effects = Effects()
-  /// They are called once the transaction is durable.
+  /// Closures to call once the transaction is durable.
   var afterCommit: [@Sendable () -> Void] = []
 
-  /// What those who observe the outbox are told of the transaction.
+  /// What observers learn about the transaction.
   struct Effects {
     var changes: [OutboxCommit.Change] = []
     /// The owners whose counts have changed.
     var touched: Set<Int64> = []
     /// The owners of items that became heads, with their kinds.
     var ready: [Int64: OutboxKinds] = [:]
-    /// Content that was removed is still in the log, which is to be emptied therefore.
+    /// Whether removed content is still in the log, which then has to be emptied.
     var leavesContentInLog = false
-    /// The counts are of all accounts: others have no items.
+    /// Whether the counts cover all accounts, so that others have no items.
     var isOfAll = false
   }
 
@@ -40,7 +41,7 @@ final class OutboxTransaction {
     self.claims = claims
   }
 
-  /// Runs a part of the transaction; where it throws, what it has written is undone and the transaction can go on.
+  /// Runs a part of the transaction. If it throws, its writes are undone, and the transaction can continue.
   func savepoint<T>(_ body: () throws -> T) throws -> T {
     let (counters, effects) = (counters, effects)
     claims.open()
@@ -61,7 +62,7 @@ final class OutboxTransaction {
 
   private struct Undone: Error {}
 
-  /// Returns what `body` returns. Nothing is left of what it has written.
+  /// Returns what `body` returns, and undoes everything that it has written.
   func undoing<T>(_ body: () throws -> T) throws -> T {
     var value: T?
     do {
@@ -73,7 +74,7 @@ final class OutboxTransaction {
     return value!
   }
 
-  /// What those who observe the outbox are told of this transaction.
+  /// Returns what observers learn about this transaction.
   func commit() throws -> OutboxCommit {
     var commit = OutboxCommit()
     claims.countsAreRead(of: effects.touched)
@@ -89,20 +90,20 @@ final class OutboxTransaction {
     return commit
   }
 
-  /// Returns how long ago that was, whatever the clock was set to since.
+  /// Returns how long ago `earlier` was, however the clock was set since.
   func age(of earlier: (now: Timestamp, stepped: Duration)) -> Duration {
     now - earlier.now - (moment.stepped - earlier.stepped)
   }
 
-  /// Moves the schedule by the steps that the clock made since it was written, in this process or an earlier one of this
-  /// boot. By a clock that was set ahead every waiting item would seem to be due.
+  /// Moves the schedule by the steps that the clock has made since it was written, in this process or in an earlier one
+  /// of this boot. Otherwise, after the clock was set ahead, every waiting item would seem to be due.
   func bringInStep() throws {
     if let followed = counters.followed, followed.stepped != moment.stepped {
       try shiftSchedule(by: moment.stepped - followed.stepped)
     }
   }
 
-  /// Notes that a time was written that is to come.
+  /// Notes that a future time was written.
   func scheduled() { counters.scheduled(at: now, by: FollowedClock(boot: boot, stepped: moment.stepped)) }
 
   // MARK: - Rows
@@ -123,7 +124,7 @@ final class OutboxTransaction {
     try db.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
-  /// Writes a row back, and brings the counters and the content in step with its new state.
+  /// Writes a row back, and updates the counters and the content for its new state.
   func write(_ item: StoredItem, was old: OutboxItem.State) throws {
     let progress = item.progress
     try execute(
@@ -144,14 +145,14 @@ final class OutboxTransaction {
     }
   }
 
-  /// Does the same for a change that observers are told of.
+  /// Writes a row back, and reports the change to observers.
   func publish(_ item: StoredItem, was old: OutboxItem.State) throws {
     try write(item, was: old)
     effects.changes.append(.changed(try shown(item)))
   }
 
-  /// The item as it is shown: in flight once it has begun to be sent, and held where it is another user's than the
-  /// current one, or its account is not configured.
+  /// The item as shown: in flight once it has begun to be sent, and held if it belongs to a user other than the current
+  /// one or its account is not configured.
   func shown(_ item: StoredItem) throws -> OutboxItem {
     try shown(item, hasBegun: item.state.isActive && claims.isBegun(item.number))
   }
@@ -184,14 +185,14 @@ final class OutboxTransaction {
     return first.map { ($0.number, $0.isHead, $0.isHeld) }
   }
 
-  /// Returns whether a new item of the lane has to wait for another.
+  /// Returns whether a new item of the lane has to wait for another one.
   func isLaneBusy(_ owner: Int64, _ lane: Name) throws -> Bool {
     if claims.isClaimed(owner, lane) { return true }
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
-  /// Makes the first active item of a lane its head, unless the lane is claimed, or that item is held in its place.
-  /// `isDemanded` is true in the scan of a demand, which tells its caller by itself that there is more.
+  /// Makes the first active item of a lane its head, unless the lane is claimed or that item is held in its place.
+  /// `isDemanded` is true during a demand, which itself reports to its caller that there is more.
   func promote(_ owner: Int64, _ lane: Name, isDemanded: Bool = false) throws {
     guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead, !first.isHeld
     else { return }
@@ -203,7 +204,7 @@ final class OutboxTransaction {
     effects.ready[owner, default: []].formUnion(kinds)
   }
 
-  /// Ends a claim whose items are all settled, or free again from now on.
+  /// Ends a claim whose items are all settled, or are free again from now on.
   func end(_ epoch: Int64) throws {
     guard let claim = claims.end(epoch) else { return }
     try ended(claim)
@@ -214,20 +215,20 @@ final class OutboxTransaction {
     }
   }
 
-  /// After a claim has ended in memory: its row goes, and its lane has a head again.
+  /// Removes the row of a claim that has ended in memory, and gives its lane a head again.
   func ended(_ claim: ClaimTable.Claim) throws {
     try execute(OutboxQueries.endClaim, [claim.epoch])
-    // Items that had begun are in flight no more.
+    // Items that had begun are no longer in flight.
     if claim.items.contains(where: \.hasBegun) {
       effects.touched.insert(claim.owner)
-      // A newer one with the `replaceKey` of one of them may wait for that.
+      // A newer item with the `replaceKey` of one of them may be waiting for it.
       becameReady(claim.owner, .all)
     }
     if let lane = claim.lane { try promote(claim.owner, lane) }
   }
 
-  /// Takes an item out of its claim so that it can be changed. Returns false if its request may have left; with
-  /// `always` that does not matter. The caller promotes the item's lane.
+  /// Takes an item out of its claim so that it can be changed. Returns false if its request may have left, unless
+  /// `always` is true. The caller promotes the item's lane.
   func revoke(_ item: StoredItem, always: Bool = false) throws -> Bool {
     switch claims.revoke(item.number, always: always) {
     case .wasFree: return true
@@ -243,8 +244,8 @@ final class OutboxTransaction {
     }
   }
 
-  /// Takes an item out of its lane that cannot be sent any more: it is dead, or held for review. Returns false if its
-  /// request may have left.
+  /// Takes an item that can no longer be sent out of its lane: it becomes dead, or is held for review. Returns false if
+  /// its request may have left.
   @discardableResult
   func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)
     throws -> Bool

@@ -3,24 +3,24 @@ package import HearthCore
 internal import HearthThreads
 internal import Synchronization
 
-/// The outbox in an SQLite database: write-ahead log, an fsync for every commit.
+/// The outbox in an SQLite database, with a write-ahead log and an fsync for every commit.
 ///
-/// Where a call meets damage, or finds that the database was removed or replaced, that call and all later ones fail until
-/// `recover` has checked the database, set it aside if it is damaged indeed, and begun a new one.
+/// If a call meets damage, or finds that the database was removed or replaced, that call and all later ones fail until
+/// `recover` has checked the database, set it aside if it is really damaged, and started a new one.
 package final class SQLiteOutboxStore: OutboxStore {
   private enum Connection {
     case open(GroupCommitter)
-    /// Each call fails; `recover` opens the outbox again, after it has closed what was open.
+    /// Each call fails. `recover` closes `before` and opens the outbox again.
     case closed(OutboxStoreFailure, before: GroupCommitter?)
   }
 
   private let file: OutboxFile
   private let clock: any Clock
   private let connection: Mutex<Connection>
-  /// The last epoch of a claim that was made in this process.
+  /// The last epoch of a claim made in this process.
   private let lastEpoch = Mutex<Int64>(0)
   private let observer = CommitObserver()
-  /// It tells of a database that was removed, until the next one is open.
+  /// The loss of a removed database, until the next one is open.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
   private let told = Mutex<String?>(nil)
   private let tell: @Sendable (String) -> Void
@@ -32,7 +32,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     self.tell = tell
   }
 
-  /// Opens the outbox, or creates a new one. A damaged database is set aside whole: `setAside` is its new path.
+  /// Opens the outbox, or creates a new one. A damaged database is set aside as a whole; `setAside` is its new path.
   package static func open(
     at path: String, clock: any Clock
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
@@ -46,8 +46,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return (store, try store.open(after: nil, pausing: []))
   }
 
-  /// Serves a daemon that goes on without its outbox: where it cannot be opened, each call fails with the reason,
-  /// and each `recover` tries again. `tell` is called with each `notice`.
+  /// Returns a store for a daemon that also runs without its outbox. If the outbox cannot be opened, each call fails
+  /// with the reason, and each `recover` tries again. `tell` is called with each `notice`.
   package static func openOrWait(
     at path: String, clock: any Clock, tell: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
@@ -77,16 +77,16 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package var notice: String? { told.withLock(\.self) }
 
-  /// Returns the new path of a damaged database.
+  /// Returns the new path of a damaged database, if one was set aside.
   private func open(
     after former: GroupCommitter?, pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> String? {
     if let former {
-      // Otherwise it would end with removing the log that is at its path by then.
+      // Closed later, it would remove the log that is at its path by then.
       if let lost = former.close() { loss.withLock { $0 = lost } }
       lastEpoch.withLock { $0 = max($0, former.claims.lastEpoch) }
     }
-    // It may be there again. Once another is open, that may have its number.
+    // The file may be back. This has to be found out now, because a new file may get its number.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
     let (committer, place) = try openDatabase(pausing: paused)
     connection.withLock { $0 = .open(committer) }
@@ -97,7 +97,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     var setAside: String?
-    // First of all: whoever opens it removes its log.
+    // This comes first, because opening the database removes its log.
     if file.isEmptied { setAside = try file.setAside(at: clock.now()) }
     try file.refuseUnfit()
     if file.needsCheck {
@@ -123,7 +123,7 @@ package final class SQLiteOutboxStore: OutboxStore {
       let place = try file.setAside(at: clock.now())
       return (try openDatabase(), place)
     } catch {
-      // On a full disk the reserve of the last run makes room.
+      // On a full disk, the reserve of the last run makes room.
       reserve.release()
       return (try openDatabase(), setAside)
     }
@@ -156,7 +156,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
   }
 
-  /// Writes the log back and closes the database. To be called at the end; calls that come later fail.
+  /// Writes the log back and closes the database. Must be called at the end; later calls fail.
   package func close() async {
     guard let committer = try? committer else { return }
     await WorkerThread.run { _ = committer.close() }
@@ -166,13 +166,13 @@ package final class SQLiteOutboxStore: OutboxStore {
     if case .closed(.broken, _) = connection.withLock({ $0 }) { true } else { false }
   }
 
-  /// The number of transactions so far: with many callers at once smaller than that of their calls.
+  /// The number of transactions so far. With many concurrent callers it is smaller than the number of calls.
   package var commits: Int { (try? committer.commits) ?? 0 }
 
-  /// For tests: the requests that wait for the next transaction.
+  /// For tests: the number of requests that wait for the next transaction.
   var waitingRequests: Int { (try? committer.waiting) ?? 0 }
 
-  /// For tests: the connection itself.
+  /// For tests: runs `body` on the connection itself.
   func withConnection<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     try await committer.database.writeWithoutTransaction(body)
   }
@@ -183,7 +183,7 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
     if case .closed(_, let former) = connection.withLock({ $0 }) {
-      // Opening may wait for a lock of another program, and a check reads all of it.
+      // Opening may wait for another program's lock, and a check reads the whole database.
       await WorkerThread.run { self.openOrWait(after: former, pausing: paused) }
     }
     try await run { try $0.recover() }
@@ -217,7 +217,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func publishCounts() async {
-    // A store that is closed has no counts.
+    // A closed store has no counts.
     _ = try? await run(.reading) { $0.effects.touched.formUnion($0.claims.changedOwners()) }
   }
 
@@ -286,8 +286,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return pruning
   }
 
-  /// Returns whether there are more free pages to give back. On a disk that is so full that there is no room for that
-  /// either, they stay until the next sweep.
+  /// Returns whether there are more free pages to give back. If the disk is too full even for that, they stay until the
+  /// next sweep.
   private func vacuum() async throws(OutboxStoreFailure) -> Bool {
     let committer = try committer
     do {

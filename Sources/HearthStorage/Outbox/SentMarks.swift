@@ -1,10 +1,10 @@
 internal import Glibc
 internal import HearthCore
 
-/// The marks that say how far the requests of each claim may have left, and when, in a file beside the database.
+/// The marks that record how far the requests of each claim may have left, and when, in a file next to the database.
 ///
-/// They are written without an fsync: they survive the end of the process, which is what they are for. After a loss of
-/// power, which is known by another boot id, they do not count. Not safe for use by two threads at once.
+/// They are written without an fsync, so they survive the end of the process, which is their purpose. After a power
+/// loss, recognised by another boot id, they do not count. Not safe for concurrent use.
 struct SentMarks: ~Copyable {
   /// The last item of a claim whose request may have left.
   struct Mark {
@@ -18,20 +18,19 @@ struct SentMarks: ~Copyable {
     var delay: Duration { .milliseconds(delayMilliseconds) }
   }
 
-  /// The header holds a name for the format, and the boot id. Its size is in bytes.
+  /// The size of the header, in bytes. It holds a name for the format, and the boot id.
   private static let headerSize = 64
   private static let format = "hearth-sent-2 "
-  /// The number of marks that there is room for from the beginning, and by which the file grows.
+  /// The number of marks that the file has room for at first, and by which it grows.
   private static let slotsAtOnce = 4096
 
   private let descriptor: Int32
   private let header: [UInt8]
   private(set) var slots = 0
-  /// The file is of this boot, so that marks may be written.
+  /// Whether the file is of this boot, so that marks may be written.
   private(set) var isCurrent: Bool
 
-  /// Opens the file, or creates it, and makes room for marks where the disk has it. `bootID` differs after a loss of
-  /// power.
+  /// Opens the file, or creates it, and makes room for marks if the disk has any. `bootID` differs after a power loss.
   static func open(_ path: String, bootID: String) throws(OutboxStoreFailure) -> SentMarks {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -55,7 +54,7 @@ struct SentMarks: ~Copyable {
     close(descriptor)
   }
 
-  /// Returns the id that the kernel gives to each boot. It is empty if it cannot be read, so that no mark is believed.
+  /// Returns the id that the kernel gives to each boot. It is empty if it cannot be read, so that no mark counts.
   static func bootID() -> String {
     let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }
@@ -73,7 +72,7 @@ struct SentMarks: ~Copyable {
     return true
   }
 
-  /// Returns the mark of each claim, or nil if the marks are of another boot, or cannot be read.
+  /// Returns the mark of each claim, or `nil` if the marks are of another boot or cannot be read.
   func read() -> [Int64: Mark]? {
     var status = stat()
     guard isCurrent, fstat(descriptor, &status) == 0 else { return nil }
@@ -90,12 +89,12 @@ struct SentMarks: ~Copyable {
     return last
   }
 
-  /// Makes the file one of this boot. To be called once no claim of another boot is left.
+  /// Marks the file as one of this boot. Must be called once no claim of another boot is left.
   mutating func begin() {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }
 
-  /// Writes a claim's mark down. `delay` is the time since the claim was made.
+  /// Writes a claim's mark. `delay` is the time since the claim was made.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else { throw .unavailable("The file of what was sent cannot be begun anew: its disk fails.") }
     var mark = Mark(epoch: epoch, position: position, delayMilliseconds: delay.wholeMilliseconds)

@@ -1,10 +1,10 @@
 internal import HearthCore
 
-/// A row of the claims table: what a crash leaves of a claim.
+/// A row of the claims table: what is left of a claim after a crash.
 struct StoredClaim {
   let epoch: Int64
   let owner: Int64
-  /// It is nil for the claim on one unordered item, which is the head.
+  /// `nil` for a claim on one unordered item, which is the head.
   let lane: Name?
   let head: Int64
   /// The positions of the first and the last claimed item.

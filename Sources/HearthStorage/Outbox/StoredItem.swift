@@ -1,7 +1,7 @@
 internal import HearthCore
 
-/// A row of the items table. It names its owner by number: `OutboxTransaction.shown` makes of it the item that the rest
-/// of the daemon knows.
+/// A row of the items table. It names its owner by number; `OutboxTransaction.shown` converts it into the item that the
+/// rest of the daemon uses.
 struct StoredItem {
   let number: Int64
   let id: String
@@ -16,14 +16,14 @@ struct StoredItem {
   let bytes: Int
   let expect: ExpectedContent?
   let replaceKey: Name?
-  /// It orders the items with one `replaceKey`, as does `number` between equal ones. See `OutboxTransaction.madeAt`.
+  /// Orders the items with one `replaceKey`, together with `number`. See `OutboxTransaction.madeAt`.
   let madeAt: Timestamp
   var progress: ItemProgress
 
-  /// The state of its row. Nothing is kept as in flight: there that stands for what is held in its place.
+  /// The state in its row. No row is stored as in flight: that value stands for items held in their places.
   var state: OutboxItem.State { progress.isHeldInPlace ? .inFlight : progress.state }
 
-  /// When a head may be claimed, in milliseconds; 0 for at once.
+  /// When a head may be claimed, in milliseconds, or 0 for at once.
   var dueAt: Int64 { progress.dueAt?.milliseconds ?? 0 }
 
   /// Reads the columns in the order of `OutboxQueries`.
@@ -69,7 +69,7 @@ struct StoredItem {
   static let mostAttempts = 1 << 31
 }
 
-/// Headers as they are stored: one `name:value` a line. Neither holds a line feed, and no name holds a colon.
+/// Headers as they are stored: one `name:value` per line. Neither contains a line feed, and no name contains a colon.
 enum StoredHeaders {
   static func encode(_ headers: [APIRequest.Header]) -> String {
     headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n")
