@@ -2,17 +2,17 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs work that blocks, one piece after another, on a thread of its own. The thread is there while there is work, and for
-/// a second longer.
+/// Runs blocking work, one piece after another, on its own thread. The thread exists while there is work, and for a
+/// second longer.
 ///
-/// Dispatch's own threads are not used: each second while work waits for them it looks at them through files in `/proc`,
-/// and where the process has no descriptor left it ends the process.
+/// It does not use Dispatch's threads: while work waits for them, Dispatch looks at them every second through files in
+/// `/proc`, and ends the process if no descriptor is left.
 package final class WorkerThread: Sendable {
   package typealias Work = @Sendable () -> Void
 
   private enum Condition {
     case absent, working
-    /// It waits for the next piece.
+    /// Waits for the next piece.
     case idle
   }
 
@@ -25,7 +25,7 @@ package final class WorkerThread: Sendable {
   private let state = Mutex(State())
   private let arrived = DispatchSemaphore(value: 0)
 
-  /// `linger`: how long the thread waits for more work, in milliseconds.
+  /// `linger` is how long the thread waits for more work, in milliseconds.
   package init(linger: Int = 1000) {
     self.linger = .milliseconds(linger)
   }
@@ -35,7 +35,7 @@ package final class WorkerThread: Sendable {
     await WorkerThread(linger: 0).run(work)
   }
 
-  /// Runs `work` once on this thread, after all that was given to it before.
+  /// Runs `work` once on this thread, after everything that was given to it before.
   package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in enqueue { continuation.resume(returning: work()) } }
   }
@@ -64,7 +64,7 @@ package final class WorkerThread: Sendable {
         return nil
       }, worker.toOpaque())
     guard result != 0 else { return }
-    // The system gives no thread now: late is better than never.
+    // The system gives no thread now, so the work runs on Dispatch: late is better than never.
     worker.release()
     DispatchQueue.global().async { self.work() }
   }
@@ -75,7 +75,7 @@ package final class WorkerThread: Sendable {
     }
   }
 
-  /// What to do next; nil if nothing came for so long that the thread ends.
+  /// Returns what to do next, or `nil` if nothing came for so long that the thread ends.
   private func next() -> [Work]? {
     var hasLingered = false
     while true {

@@ -2,7 +2,7 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// metrics.json: what is counted over restarts, without secrets.
+/// metrics.json: the counters that continue across restarts, without secrets.
 package struct FileMetricsStore: MetricsStore {
   private static let sizeLimit = 16 << 20
   private static let version = 1

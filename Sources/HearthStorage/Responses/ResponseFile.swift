@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Glibc
 
-/// The database of kept answers: how it is opened, and when it is begun anew.
+/// The database of kept answers: how it is opened, and when it is replaced.
 struct ResponseFile: Sendable {
   /// The version of the tables. A file with another one is removed.
   private static let version = 1
@@ -27,7 +27,8 @@ struct ResponseFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
-  /// Opens the database, or makes a new one, also in place of one that cannot be read; `report` says so then.
+  /// Opens the database, or creates one, also in place of one that cannot be read; then `report` gets a sentence about
+  /// it.
   func open(_ report: (String) -> Void) throws -> DatabaseQueue {
     do {
       return try openAsItIs()
@@ -44,10 +45,11 @@ struct ResponseFile: Sendable {
     configuration.busyMode = .timeout(1)
     configuration.label = "hearth.responses"
     configuration.prepareDatabase { db in
-      // What is removed leaves nothing in free pages, and no free pages. The first has an effect only in a new file.
+      // What is removed leaves no content in free pages, and no free pages. The first setting has an effect only in a
+      // new file.
       try db.execute(sql: "PRAGMA auto_vacuum = FULL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
-      // An answer that a power loss takes is asked for again.
+      // An answer that a power loss takes can be requested again.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
       _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = ON")
@@ -65,7 +67,7 @@ struct ResponseFile: Sendable {
     return database
   }
 
-  /// Returns a sentence where a file stays.
+  /// Removes the files. Returns a sentence if one of them cannot be removed.
   func remove() -> String? {
     for suffix in ["", "-wal", "-shm", "-journal"] where unlink(path + suffix) != 0 && errno != ENOENT {
       return "\(path)\(suffix) cannot be removed: \(String(cString: strerror(errno))). It holds answers of APIs."
@@ -73,7 +75,7 @@ struct ResponseFile: Sendable {
     return nil
   }
 
-  /// The database itself is no good: waiting fixes nothing.
+  /// Whether the database itself is damaged, so that waiting does not help.
   static func isDamage(_ error: any Error) -> Bool {
     if error is RowDecodingError { return true }
     let codes: [ResultCode] = [
@@ -82,7 +84,7 @@ struct ResponseFile: Sendable {
     return (error as? DatabaseError).map { codes.contains($0.resultCode) } ?? false
   }
 
-  /// Holds nothing of an answer: a row's error would.
+  /// A sentence about the error that contains nothing of an answer, which a row's own error would.
   static func sentence(_ error: any Error, _ path: String) -> String {
     switch error {
     case let unfit as Unfit: "Answers of APIs are not kept: \(unfit.sentence)"

@@ -4,13 +4,13 @@ internal import GRDB
 internal import HearthControl
 internal import HearthCore
 
-/// The rows of kept answers.
+/// The queries for kept answers.
 enum ResponseQueries {
   private static func owner(of key: ResponseKey) -> StatementArguments {
     [key.account.description, key.subject.issuer, key.subject.id]
   }
 
-  /// The row of the newest answer that the request would have been given.
+  /// Returns the newest answer that matches the request, with its row.
   static func find(_ key: ResponseKey, in db: Database) throws -> (id: Int64, response: StoredResponse)? {
     let sql = "SELECT headers, body, selectors, confirmed_at, initial_age, is_validatable FROM responses WHERE id = ?"
     guard let id = try matches(key, in: db).first, let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
@@ -19,7 +19,7 @@ enum ResponseQueries {
     return (id, try response(row))
   }
 
-  /// Values of fields are compared by their hash: they may be secrets, and are not kept.
+  /// Compares values of fields by their hash, because they may be secrets and are not kept.
   private static func matches(_ key: ResponseKey, in db: Database) throws -> [Int64] {
     let rows = try Row.fetchAll(
       db,
@@ -72,7 +72,7 @@ enum ResponseQueries {
         ])
   }
 
-  /// Uses are counted and not timed: a clock may be set back.
+  /// Uses are counted and not timed, because a clock may be set back.
   private static let nextUse = "(SELECT ifnull(max(last_use), 0) + 1 FROM responses)"
 
   static func touch(_ id: Int64, in db: Database) throws {

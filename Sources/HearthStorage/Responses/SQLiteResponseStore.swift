@@ -4,12 +4,12 @@ internal import HearthThreads
 package import Logging
 internal import Synchronization
 
-/// Kept answers in an SQLite database. Nothing in it is worth more than an answer of its API, so one that is damaged, or
-/// was written by another version, is removed and begun anew. The file is there once something was kept.
+/// Kept answers in an SQLite database. It is only a cache, so a database that is damaged, or was written by another
+/// version, is removed and replaced. The file exists once something was kept.
 package final class SQLiteResponseStore: ResponseStore {
   private struct State {
     var database: DatabaseQueue?
-    /// What was logged last, once for all calls that meet it.
+    /// The last failure that was logged. It is logged once, and not for every call that meets it.
     var lastFailure: String?
   }
 
@@ -63,8 +63,8 @@ package final class SQLiteResponseStore: ResponseStore {
 
   // MARK: - On the thread
 
-  /// Makes the database if there is none and `creates` is true; else there is nothing to do then. Returns `fallback` if it
-  /// fails.
+  /// Runs `body` on the database. Creates the database if there is none and `creates` is true; otherwise does nothing.
+  /// Returns `fallback` on failure.
   private func run<Value: Sendable>(
     creates: Bool = false, else fallback: Value, _ body: @escaping @Sendable (Database) throws -> Value
   ) async -> Value {
@@ -81,14 +81,14 @@ package final class SQLiteResponseStore: ResponseStore {
     }
   }
 
-  /// What cannot be removed row by row goes with the file.
+  /// Runs `body`. What cannot be removed row by row is removed with the file.
   private func wipe(_ body: @escaping @Sendable (Database) throws -> Void) async {
     await thread.run {
       do {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in
           try body(db)
-          // The log still has it, and what was replaced or made room before.
+          // The log still has that content, and content that was replaced or made room before.
           try db.checkpoint(.truncate)
         }
         self.succeeded()

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import HearthCore
 
-/// The JSON of a grant that is still to be revoked.
+/// The JSON of a grant that still has to be revoked.
 struct RevocationFile {
-  /// The fields that lie open. They hold no secret.
+  /// The fields that are not encrypted. They hold no secret.
   struct Header: Codable, Hashable, Sendable {
     let account: String
     let issuer: String?
@@ -12,7 +12,7 @@ struct RevocationFile {
     let origin: String?
     let origins: [String]?
     let expiresAt: String
-    /// The account's own key file that seals it; nil if the daemon's own key does.
+    /// The account's own key file that seals it, or `nil` if the daemon's own key does.
     let keyFile: String?
   }
 
@@ -37,7 +37,7 @@ struct RevocationFile {
       expiresAt: pending.expiresAt.description, keyFile: keyFile)
   }
 
-  /// Returns nil if the key has been wiped.
+  /// Returns `nil` if the key has been wiped.
   func sealed(with key: SealingKey) -> [UInt8]? {
     Seal.seal(FileFormat.encode(GrantDocument(grant)), with: key, associated: FileFormat.encode(header))
       .map { FileFormat.encode(Sealed(header: header, sealed: Data($0))) }
@@ -45,7 +45,7 @@ struct RevocationFile {
 }
 
 extension RevocationFile.Sealed {
-  /// Throws if the seal does not open: it is bound to the header.
+  /// Throws if the seal does not open. It is bound to the header.
   func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
     guard let account = AccountName(header.account),
       let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),

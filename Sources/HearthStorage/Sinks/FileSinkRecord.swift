@@ -1,7 +1,7 @@
 import HearthControl
 package import HearthCore
 
-/// sinks.json: the paths at which files of sinks lie, or may lie, and the marks of those files. It holds no secret.
+/// sinks.json: the paths at which files of sinks exist or may exist, and the marks of those files. It holds no secret.
 package struct FileSinkRecord: SinkRecord {
   private static let sizeLimit = 1 << 20
   private static let version = 1
