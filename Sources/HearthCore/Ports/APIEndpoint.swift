@@ -16,8 +16,8 @@ package struct APIRequest: Hashable, Sendable {
   /// Set if the body comes in pieces instead of in `body`, for an `APIExchange` only.
   package var upload: Upload?
   package var idempotencyKey: String?
-  /// How many bytes of the response's body are needed; it is returned whole or not at all. With nil the status is
-  /// enough, and only as much is read as keeps the connection usable.
+  /// The maximum number of bytes of the response's body; a longer body is truncated. If `nil`, only the status matters,
+  /// and the body is read only as far as needed to keep the connection usable.
   package var responseLimit: Int?
 
   /// The length of a body that comes in pieces.
