@@ -1,11 +1,11 @@
 import Glibc
 import NIOCore
 
-/// Accepts nothing for a while after a connection could not be accepted: without descriptors or memory, trying again at
-/// once would take a processor.
+/// Stops accepting for a while after a connection could not be accepted: without descriptors or memory, retrying at
+/// once would keep a processor busy.
 ///
-/// NIO's own `AcceptBackoffHandler` does not help where the first accept of a turn fails: the channel stays registered
-/// for reading then, and is told of the same connection again and again.
+/// NIO's own `AcceptBackoffHandler` does not help if the first accept of a turn fails: the channel then stays
+/// registered for reading, and is notified of the same connection again and again.
 final class AcceptPause: ChannelInboundHandler {
   typealias InboundIn = Channel
 

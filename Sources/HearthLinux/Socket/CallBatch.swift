@@ -1,6 +1,6 @@
-/// The calls of one array, which are answered together. Used on the event loop only.
+/// The calls of one array, which are answered together. Used only on the event loop.
 final class CallBatch: @unchecked Sendable {
-  /// Each without its line's end.
+  /// The responses, each without its line break.
   var responses: [[UInt8]?]
   var unfinished: Int
   var starts: [@Sendable () -> Void] = []

@@ -3,14 +3,14 @@ import NIOCore
 
 /// One client's connection: splits the input into lines, starts calls within the limits, and writes the responses.
 ///
-/// `@unchecked Sendable`: all state is used on the channel's event loop only; methods that other threads call hop there
-/// first.
+/// `@unchecked Sendable`: all state is used only on the channel's event loop. Methods that other threads call switch to
+/// it first.
 final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
 
   private enum Work: Sendable {
     case call(Request, number: Int)
-    /// Cancel what is running.
+    /// Cancel the running calls.
     case cancel
   }
 
@@ -33,25 +33,26 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private let feed: AsyncStream<Work>.Continuation
 
   private var framer: LineFramer
-  /// Input has come that was not split into lines yet.
+  /// Whether input has come that was not split into lines yet.
   private var hasUnreadLines = false
   private var waiting: [Waiting] = []
-  /// Calls that have begun and are not answered, by the number of their start.
+  /// Calls that have begun and are not answered yet, by the number of their start.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
-  /// How many of the calls that were read together were answered at once: no client holds the event loop up for long.
+  /// How many of the calls that were read together were answered at once. It is limited, so that no client occupies the
+  /// event loop for long.
   private var answeredAtOnce = 0
   private var backlog = OutputBacklog()
-  /// What the budget knows of it, in bytes.
+  /// The backlog as last reported to the budget, in bytes.
   private var reported = 0
   private var lineTimer: Scheduled<Void>?
   private var hasSinks = false
-  /// Nothing more is read: the client has closed its side, or exceeded a limit.
+  /// Whether no more input is read, because the client has closed its side or exceeded a limit.
   private var isInputOver = false
-  /// Closes as soon as all calls are answered, even where there are subscriptions.
+  /// Whether to close as soon as all calls are answered, even if there are subscriptions.
   private var isEnding = false
   private var isShuttingDown = false
-  /// The channel is closed.
+  /// Whether the channel is closed.
   private var isGone = false
 
   init(
@@ -70,7 +71,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     (work, feed) = AsyncStream.makeStream()
   }
 
-  /// Runs the calls; returns when the connection is closed and the last of them has returned.
+  /// Runs the calls. Returns when the connection is closed and the last call has returned.
   func run() async {
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { calls in
@@ -102,7 +103,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// Answers -32000 to calls that have not begun. Running calls may go on until the grace is over.
+  /// Answers -32000 to calls that have not begun. Running calls may continue until the grace period is over.
   func shutDown() {
     channel.eventLoop.execute { [self] in
       isShuttingDown = true
@@ -111,7 +112,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     channel.eventLoop.scheduleTask(in: TimeAmount(limits.shutdownGrace)) { [weak self] in self?.breakOff() }
   }
 
-  /// Closes once the running calls are answered. It is called after `shutDown`.
+  /// Closes once the running calls are answered. Must be called after `shutDown`.
   func end() {
     channel.eventLoop.execute { [self] in
       isEnding = true
@@ -133,17 +134,17 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// Closes at once, whatever the client has not read, and cancels what it still asks for.
+  /// Closes at once, whatever the client has not read, and cancels its running calls.
   func leave() {
     feed.yield(.cancel)
     channel.close(promise: nil)
   }
 
-  /// Sends lines of a subscription. May be called on any thread; the order is kept.
+  /// Sends lines of a subscription. May be called on any thread. Keeps the order.
   func send(_ lines: NotificationLines, of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: lines.bytes)
     channel.eventLoop.execute {
-      // What waits for its turn on the event loop is no fault of the client's.
+      // The client is not to blame for what waits for its turn on the event loop.
       sink.written(lines.count)
       self.write(buffer) { sink.sent(lines.count) }
     }
@@ -192,7 +193,7 @@ extension ControlConnection {
     proceed()
   }
 
-  /// Does all that can be done now: begins calls, reads lines, requests more input, closes. Idempotent.
+  /// Does everything that can be done now: begins calls, reads lines, requests more input, closes. Idempotent.
   private func proceed() {
     beginCalls()
     readLines()
@@ -212,7 +213,7 @@ extension ControlConnection {
     }
   }
 
-  /// Another call may begin. During a shutdown it is rejected at once, which needs no room.
+  /// Whether another call may begin. During a shutdown it is rejected at once, which needs no room.
   private var hasRoom: Bool {
     guard isGone || backlog.written < limits.pausingBacklog else { return false }
     return isShuttingDown || running.count < limits.runningCalls
@@ -237,7 +238,7 @@ extension ControlConnection {
     }
   }
 
-  /// The time of a line runs only while the rest of it could be read.
+  /// Starts or stops the line's timer, which runs only while the rest of the line could be read.
   private func updateLineTimer() {
     guard wantsInput, framer.isInsideLine else {
       lineTimer?.cancel()
@@ -251,7 +252,8 @@ extension ControlConnection {
     }
   }
 
-  /// The client exceeded a limit: it gets an error, earlier calls are answered, and the connection is closed.
+  /// Called when the client exceeded a limit: it gets an error, earlier calls are answered, and the connection is
+  /// closed.
   private func rejectInput(_ message: String) {
     framer = LineFramer(limit: limits.line)
     hasUnreadLines = false
@@ -260,7 +262,7 @@ extension ControlConnection {
     refuse(.parseError(message))
   }
 
-  /// Answers what could not be read as calls.
+  /// Answers input that could not be read as calls.
   private func refuse(_ error: RPCError) {
     handler.refused(nil, error)
     write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))
@@ -311,7 +313,7 @@ extension ControlConnection {
     respond(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, rejected.batch, rejected.index)
   }
 
-  /// Called in the call's own task, where the response is encoded as well.
+  /// Called in the call's own task, where the response is also encoded.
   private func finish(_ request: Request, _ number: Int, _ result: ControlResponse) {
     let outcome: Result<JSON, RPCError>
     var start: (@Sendable () -> Void)?
@@ -325,14 +327,14 @@ extension ControlConnection {
     let response = request.id.map { Response(id: $0, outcome: outcome) }
     let line = response?.line
     channel.eventLoop.execute { [self, start] in
-      // A call that was broken off is answered already.
+      // A call that was broken off has already been answered.
       guard let begun = running.removeValue(forKey: number) else { return }
       respond(response, line: line, begun.batch, begun.index, start: start)
       proceed()
     }
   }
 
-  /// Writes the response, or those of a batch as soon as the last one is there; then subscriptions begin.
+  /// Writes the response, or those of a batch once the last one has come. Then subscriptions begin.
   private func respond(
     _ response: Response?, line: [UInt8]? = nil, _ batch: CallBatch?, _ index: Int, start: (@Sendable () -> Void)? = nil
   ) {
@@ -359,11 +361,13 @@ extension ControlConnection {
     for start in batch.starts { start() }
   }
 
-  /// `sent` is called when the socket has accepted all of it. A client that is too far behind is disconnected.
+  /// Writes to the channel. `sent` is called when the socket has accepted all of it. Disconnects a client that is too
+  /// far behind.
   private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
     guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
-    // All clients that were read together are served first: the one that is woken may take the processor from the others.
+    // All clients that were read together are served first, because a client that is woken may take the processor from
+    // the others.
     if backlog.unflushed == 0 { channel.eventLoop.execute { self.flush() } }
     backlog.wrote(count)
     channel.write(buffer).whenComplete { [self] result in
@@ -371,7 +375,7 @@ extension ControlConnection {
       backlog.left(count)
       reportBacklog()
       if case .success = result { sent() }
-      // Not at once: this may be called from inside `write`.
+      // Not at once, because this may be called from inside `write`.
       if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
     }
     if backlog.unflushed >= limits.pausingBacklog { flush() }
@@ -383,7 +387,7 @@ extension ControlConnection {
     reportBacklog()
   }
 
-  /// Closes where the client is too far behind, and says whether it is.
+  /// Closes the connection if the client is too far behind, and returns whether it is.
   @discardableResult
   private func leaveIfFarBehind() -> Bool {
     reportBacklog()

@@ -5,20 +5,20 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Serves the control protocol on Unix sockets: framing, limits, batches, and the check of who connects. What the calls
-/// mean is up to the handler.
+/// Serves the control protocol on Unix sockets: framing, limits, batches, and the check of who connects. The handler
+/// decides what the calls mean.
 package final class ControlServer: Sendable {
   private struct State {
     var limits: ControlLimits
     var isShuttingDown = false
     var listeners: [(socket: ListeningSocket, channel: any Channel)] = []
     var connections: [ConnectionID: ControlConnection] = [:]
-    /// How many of these still have a client: calls go on for a while after their client has left.
+    /// How many connections still have a client. Calls continue for a while after their client has left.
     var openConnections = 0
     var lastNumber: UInt64 = 0
   }
 
-  /// Those that it serves from the beginning.
+  /// The sockets that it serves from the beginning.
   package let sockets: [ListeningSocket]
   private let handler: any ControlHandler
   private let group: any EventLoopGroup
@@ -49,9 +49,9 @@ package final class ControlServer: Sendable {
 
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
-  /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace is over. A
-  /// cancellation breaks the running calls off. Closes the descriptors, and removes the sockets' files that Hearth made.
-  /// May be called once.
+  /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace period is over.
+  /// A cancellation breaks off the running calls. Closes the descriptors, and removes the socket files that Hearth
+  /// made. May be called once.
   package func run() async throws {
     defer { for socket in sockets + state.withLock({ $0.listeners.map(\.socket) }) { socket.removeFile() } }
     for socket in sockets { try await listen(on: socket) }
@@ -74,7 +74,7 @@ package final class ControlServer: Sendable {
     for listener in state.withLock({ $0.listeners.map(\.channel) }) { try? await listener.closeFuture.get() }
   }
 
-  /// Serves this socket, too, from now on.
+  /// Also serves this socket from now on.
   package func listen(on socket: ListeningSocket) async throws {
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
@@ -91,13 +91,13 @@ package final class ControlServer: Sendable {
     if isLate { listener.close(promise: nil) }
   }
 
-  /// Accepts no more connections on this socket. Those that are open stay open.
+  /// Accepts no more connections on this socket. Open connections stay open.
   package func stopListening(on socket: ListeningSocket) {
     let listener = state.withLock { $0.listeners.first { $0.socket.descriptor == socket.descriptor } }
     listener?.channel.close(promise: nil)
   }
 
-  /// Sets the limits of all connections, the open ones included.
+  /// Sets the limits of all connections, including the open ones.
   package func change(_ limits: ControlLimits) {
     let connections = state.withLock { state in
       state.limits = limits
@@ -108,7 +108,7 @@ package final class ControlServer: Sendable {
   }
 
   /// Accepts no more connections, and answers -32000 to calls that have not begun. Open connections stay open until
-  /// `end`, or until the grace is over.
+  /// `end`, or until the grace period is over.
   package func shutDown() {
     let (listeners, connections) = state.withLock { state in
       state.isShuttingDown = true
@@ -119,7 +119,8 @@ package final class ControlServer: Sendable {
     arrivalsFeed.finish()
   }
 
-  /// Closes each connection as soon as its running calls are answered; then `run` returns. It is called after `shutDown`.
+  /// Closes each connection as soon as its running calls are answered; then `run` returns. Must be called after
+  /// `shutDown`.
   package func end() {
     for connection in state.withLock({ Array($0.connections.values) }) { connection.end() }
   }
@@ -139,7 +140,7 @@ package final class ControlServer: Sendable {
     }
   }
 
-  /// Closes a connection whose client does not read, after all together have exceeded their bound.
+  /// Closes a connection whose client does not read, after all connections together have exceeded their bound.
   private func close(_ id: ConnectionID, holding bytes: Int, on loop: any EventLoop) {
     guard let connection = state.withLock({ $0.connections[id] }) else { return }
     connection.leave()

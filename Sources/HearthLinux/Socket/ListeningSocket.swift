@@ -1,14 +1,14 @@
 import Glibc
 package import HearthControl
 
-/// A Unix socket that listens, made by Hearth at a path or passed by the service manager.
+/// A listening Unix socket, made by Hearth at a path or passed by the service manager.
 package struct ListeningSocket: Sendable {
   package let descriptor: Int32
-  /// Where the socket is. It is nil for one that was passed and has no place in the file system.
+  /// The path of the socket, or `nil` if it was passed and has no place in the file system.
   package let path: String?
-  /// Whether the service manager has made it: its file is left to it.
+  /// Whether the service manager has made it. Hearth does not remove its file then.
   package let isPassed: Bool
-  /// The inode of its file. It is nil if that was gone when the socket was passed.
+  /// The inode of its file, or `nil` if the file was gone when the socket was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {
@@ -20,8 +20,8 @@ package struct ListeningSocket: Sendable {
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
-    /// Others could put a socket of their own in its place. `owner` is another user whose folder it is, or nil if
-    /// others may write it.
+    /// Others could replace it with their own socket. `owner` is another user who owns the folder, or `nil` if others
+    /// may write in it.
     case exposed(folder: String, owner: UInt32?)
     /// Another process listens there.
     case taken(path: String)
@@ -42,7 +42,7 @@ package struct ListeningSocket: Sendable {
     }
   }
 
-  /// A socket that the service manager has bound and passed; its file belongs to the manager.
+  /// Takes over a socket that the service manager has bound and passed. Its file belongs to the manager.
   package init(passed descriptor: Int32) {
     self.descriptor = descriptor
     isPassed = true
@@ -62,16 +62,16 @@ package struct ListeningSocket: Sendable {
     return path.isEmpty ? nil : path
   }
 
-  /// Makes the folder (0700) where it is missing and the socket, which is 0600 from the moment it exists.
+  /// Makes the socket, with mode 0600 from the moment it exists, and its folder (0700) if that is missing.
   ///
-  /// A socket file on which nobody listens is replaced. One on which somebody listens is not, and neither is a file that
-  /// is not a socket.
+  /// Replaces a socket file on which nobody listens, but neither one on which somebody listens nor a file that is not a
+  /// socket.
   package init(path: String) throws(Failure) {
     do throws(SocketPath.Failure) { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)
     try Self.makeFolder(folder, for: path)
-    // The lock is held while the old socket is checked and the new one begins to listen: of two daemons that start at
-    // once, neither must take the other's new socket for a stale one.
+    // The lock is held while the old socket is checked and the new one begins to listen. Otherwise, if two daemons
+    // start at once, one could take the other's new socket for a stale one.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw .system(path: path, SystemCallFailure("open")) }
     defer { close(lock) }
@@ -91,7 +91,7 @@ package struct ListeningSocket: Sendable {
     if let path, !isPassed, isInPlace { unlink(path) }
   }
 
-  /// Whether clients find it at its path. True for one that has no path.
+  /// Whether clients find it at its path. True if it has no path.
   package var isInPlace: Bool { path.map { inode != nil && Self.inode(of: $0) == inode } ?? true }
 
   private static func folder(of path: String) -> String {
@@ -106,8 +106,8 @@ package struct ListeningSocket: Sendable {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, SystemCallFailure("mkdir")) }
   }
 
-  /// Refuses a folder in which others could replace the socket. Where the sticky bit is set, as in /tmp, they cannot
-  /// (unlink(2)), and `hearthctl` checks whose the server is.
+  /// Refuses a folder in which others could replace the socket. They cannot if the sticky bit is set, as in /tmp
+  /// (unlink(2)), and `hearthctl` checks who owns the server.
   private static func check(_ descriptor: Int32, of folder: String, for path: String) throws(Failure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system(path: path, SystemCallFailure("fstat")) }
@@ -143,14 +143,14 @@ package struct ListeningSocket: Sendable {
     }
   }
 
-  /// The errno value of an attempt to connect, 0 where somebody listens.
+  /// Returns the errno value of an attempt to connect, or 0 if somebody listens.
   private static func probe(_ path: String) throws(Failure) -> Int32 {
     let probe = try makeSocket(path, SOCK_NONBLOCK)
     defer { close(probe) }
     return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Whether somebody listens there: the socket that was passed, unless its file was replaced.
+  /// Whether somebody listens there, which is the passed socket unless its file was replaced.
   private static func isServed(_ path: String) -> Bool {
     guard let code = try? probe(path) else { return false }
     return [0, EAGAIN].contains(code)
@@ -158,7 +158,7 @@ package struct ListeningSocket: Sendable {
 
   private static func listen(at path: String) throws(Failure) -> Int32 {
     let descriptor = try makeSocket(path, SOCK_NONBLOCK)
-    // On Linux bind(2) gives the file the mode of the socket itself, so that the mode is never wider.
+    // On Linux, bind(2) gives the file the mode of the socket itself, so the mode is never wider.
     var failed: String?
     if fchmod(descriptor, 0o600) != 0 {
       failed = "fchmod"

@@ -1,15 +1,15 @@
-/// What a connection holds of answers and events that its client has not read, in bytes.
+/// The answers and events of a connection that its client has not read, in bytes.
 struct OutputBacklog {
-  /// Written to the channel, and not accepted by the socket yet.
+  /// Written to the channel, but not accepted by the socket yet.
   private(set) var written = 0
-  /// How many of these bytes the socket was not offered yet.
+  /// How many of these bytes were not offered to the socket yet.
   private(set) var unflushed = 0
   /// Answers to arrays that are not complete yet.
   var collected = 0
 
   var all: Int { written + collected }
 
-  /// What the client is to blame for: what the socket was not offered is not late.
+  /// What the client is to blame for: bytes that were not offered to the socket are not late.
   var late: Int { all - unflushed }
 
   mutating func wrote(_ count: Int) {
@@ -19,7 +19,7 @@ struct OutputBacklog {
 
   mutating func flushed() { unflushed = 0 }
 
-  /// The socket has accepted it, or the channel was closed, which drops also what was not flushed.
+  /// Called when the socket has accepted the bytes, or the channel was closed, which also drops what was not flushed.
   mutating func left(_ count: Int) {
     written -= count
     unflushed = min(unflushed, written)

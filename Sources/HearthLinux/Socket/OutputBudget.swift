@@ -1,19 +1,20 @@
 import HearthControl
 import Synchronization
 
-/// The bytes of answers that clients have not read, over all connections, and their bound. Where it is exceeded, the
-/// connection with the most has to be closed: a client that does not read must not take the memory of the others.
+/// The bytes of answers that clients have not read, over all connections, and their limit. If it is exceeded, the
+/// connection with the most has to be closed, so that a client that does not read does not use up the memory of the
+/// others.
 final class OutputBudget: Sendable {
   private struct State {
     var limit: Int
     var total = 0
     var shares: [ConnectionID: Int] = [:]
-    /// They have to be closed, and do not count any more.
+    /// Connections that have to be closed, and no longer count.
     var exceeding: Set<ConnectionID> = []
-    /// The most that was held since `drained` was called.
+    /// The most that was held since the last call of `drained`.
     var peak = 0
 
-    /// True once where a large peak has gone down.
+    /// Returns true once after a large peak has gone down.
     mutating func takePeak() -> Bool {
       guard peak >= OutputBudget.largePeak, total < peak / 4 else { return false }
       peak = total
@@ -21,7 +22,7 @@ final class OutputBudget: Sendable {
     }
   }
 
-  /// The size of a large peak, in bytes. What is freed below it will be used again.
+  /// The size of a large peak, in bytes. Memory that is freed below it will be used again.
   static let largePeak = 16 << 20
 
   private let state: Mutex<State>
@@ -36,7 +37,8 @@ final class OutputBudget: Sendable {
   /// The bytes that are held now.
   var total: Int { state.withLock(\.total) }
 
-  /// So many bytes wait for this connection's client. Returns a connection that has to be closed, and what it held.
+  /// Sets how many bytes wait for this connection's client. Returns a connection that has to be closed, and what it
+  /// held.
   func set(_ bytes: Int, for connection: ConnectionID) -> (connection: ConnectionID, bytes: Int)? {
     let (most, isDrained) = state.withLock { state in
       guard !state.exceeding.contains(connection) else {

@@ -3,9 +3,9 @@ import HearthControl
 import Logging
 import NIOCore
 
-/// Tells who has connected, and serves one user alone: processes of others are turned away, and the log says so.
+/// Checks who has connected, and allows only one user. Processes of other users are rejected and logged.
 final class PeerCheck: Sendable {
-  /// The connection is one of another user, and is closed without an answer.
+  /// The connection is another user's, and is closed without an answer.
   struct ForeignPeer: Error {}
 
   private let user: uid_t
@@ -20,7 +20,7 @@ final class PeerCheck: Sendable {
     }
   }
 
-  /// The process at the other end; fails where it is another user's.
+  /// Returns the process at the other end. Fails if it is another user's.
   func peer(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
     guard let options = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(ForeignPeer())

@@ -3,12 +3,12 @@ import HearthThreads
 package import Logging
 import Synchronization
 
-/// Puts a socket back whose file or folder was removed: a client that comes finds the daemon again.
+/// Puts a socket back if its file or folder was removed, so that clients find the daemon again.
 ///
-/// The service manager does not look after the files of its sockets, and passes the same ones to a daemon that it starts
-/// anew. So the daemon listens at their paths itself.
+/// The service manager does not look after the files of its sockets, and passes the same sockets to a daemon that it
+/// restarts. So the daemon listens at their paths itself.
 package struct SocketKeeper: Sendable {
-  /// Whoever removes a folder removes what is in it first: a socket that came back in between would be in the way.
+  /// Programs that remove a folder remove its contents first. A socket that came back in between would be in their way.
   private static let settling = Duration.seconds(3)
   private static let retry = Duration.seconds(10)
 
@@ -48,7 +48,7 @@ package struct SocketKeeper: Sendable {
     }
   }
 
-  /// Returns the new socket, or nil if the old one is in its place.
+  /// Returns the new socket, or `nil` if the old one is in its place.
   private func putBack(_ socket: ListeningSocket, at path: String) async throws -> ListeningSocket? {
     let made: Result<ListeningSocket, any Error>? = await WorkerThread.run {
       socket.isInPlace ? nil : Result { try ListeningSocket(path: path) }
@@ -68,13 +68,13 @@ package struct SocketKeeper: Sendable {
   }
 }
 
-/// What is wrong with the sockets now, each said once in the log.
+/// What is wrong with the sockets now. Each problem is logged once.
 package final class SocketTroubles: Sendable {
   private let byPath = Mutex<[String: String]>([:])
 
   package init() {}
 
-  /// Sentences for people.
+  /// The problems, as sentences for people.
   package var sentences: [String] { byPath.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } }
 
   fileprivate func set(_ sentence: String, at path: String, _ logger: Logger) {

@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// A warning about something that others can cause as often as they like: the first is logged at once, and those that
-/// come within a minute as one line, with their number.
+/// A warning about something that others can cause as often as they like. The first one is logged at once, and those
+/// that follow within a minute as one line with their number.
 final class ThrottledWarning: Sendable {
   private struct State {
     var throttle = Throttle(interval: ThrottledWarning.interval)
@@ -15,7 +15,7 @@ final class ThrottledWarning: Sendable {
   private let logger: Logger
   /// The time since a fixed point, on a clock that is never set.
   private let elapsed: @Sendable () -> Duration
-  /// The line for so many, of which the last had this detail.
+  /// The line for `count` warnings, the last of which had the detail `last`.
   private let summary: @Sendable (_ count: Int, _ last: String) -> String
   private let state = Mutex(State())
 
@@ -28,7 +28,7 @@ final class ThrottledWarning: Sendable {
     self.summary = summary
   }
 
-  /// `detail` is what the summary says of the last one.
+  /// `detail` is what the summary says about the last one.
   func record(_ message: String, detail: String, on loop: any EventLoop) {
     let decision = state.withLock { state in
       state.last = detail
