@@ -2,17 +2,19 @@ import CLinux
 import Glibc
 import HearthThreads
 
-/// Programs that are run for a moment, found in `$PATH`. They get no descriptor of this process, and signals as usual.
+/// Runs short-lived programs, found in `$PATH`. They get no descriptor of this process, and default signal handling.
 enum ChildProgram {
-  /// Starts it, without input and output, and does not wait for it; false, with errno, where it cannot be run.
+  /// Starts a program without input and output, and does not wait for it. Returns false, with errno, if it cannot be
+  /// run.
   static func start(_ line: [String], environment: [String: String]) -> Bool {
     guard let process = spawn(line, environment, output: nil) else { return false }
-    // What ends is to be taken note of, or it stays in the table of processes.
+    // Its end has to be waited for, or it stays in the process table.
     WorkerThread(linger: 0).enqueue { _ = status(of: process) }
     return true
   }
 
-  /// Runs it to its end. Returns its exit status, which is 127 if it cannot be run, and what it has written, up to 1 MiB.
+  /// Runs a program to its end. Returns its exit status, which is 127 if it cannot be run, and up to 1 MiB of its
+  /// output.
   static func output(of line: [String], environment: [String: String]) async -> (status: Int32, output: String) {
     await WorkerThread.run { run(line, environment) }
   }
@@ -33,7 +35,7 @@ enum ChildProgram {
     return (process.map(status) ?? 127, String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Waits for the end; -1 where a signal was it.
+  /// Waits for the end. Returns the exit status, or -1 if a signal ended the program.
   private static func status(of process: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 {
@@ -42,7 +44,7 @@ enum ChildProgram {
     return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
   }
 
-  /// As a shell looks for it, in the environment that the program gets.
+  /// Finds a program as a shell does, in the environment that the program gets.
   private static func path(of program: String, _ environment: [String: String]) -> String {
     guard !program.contains("/") else { return program }
     let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")

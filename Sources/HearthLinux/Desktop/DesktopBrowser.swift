@@ -4,18 +4,18 @@ package import HearthCore
 
 /// Opens pages with the first program of `$BROWSER` that can be run, or with xdg-open.
 ///
-/// A daemon that systemd runs has it started as a unit of its own: a browser needs what the daemon's unit forbids itself,
-/// and the user manager knows the display of a session that began after the daemon.
+/// If systemd runs the daemon, the browser is started as its own unit: it needs what the daemon's unit forbids, and the
+/// user manager knows the display of a session that began after the daemon.
 package struct DesktopBrowser: PageOpener {
   private static let displays = ["DISPLAY", "WAYLAND_DISPLAY"]
-  /// Of the service manager's programs, in seconds.
+  /// The timeout of calls to the service manager, in seconds.
   private static let timeout = "10"
 
   private let environment: [String: String]
   private let isUnit: Bool
 
   /// `environment` is this process's own. systemd names the main process of a unit there (systemd.exec(5),
-  /// `$SYSTEMD_EXEC_PID`); for those that came from it, it is another's.
+  /// `$SYSTEMD_EXEC_PID`). In a child of that process, the variable names another process.
   package init(environment: [String: String], process: Int32 = getpid()) {
     self.environment = environment.filter { !$0.value.isEmpty }
     isUnit = environment["SYSTEMD_EXEC_PID"] == "\(process)"
@@ -58,8 +58,8 @@ package struct DesktopBrowser: PageOpener {
     guard status == 0 else { throw PageNotOpened(message: "systemd-run ended with \(status).") }
   }
 
-  /// The command lines to try in order. The description is what the journal says of the unit: the address belongs to the
-  /// person alone. A dollar sign would begin a variable there (systemd.service(5), "Command lines").
+  /// Returns the command lines to try, in order. The description is what the journal says about the unit, without the
+  /// address, which is private. A dollar sign would begin a variable there (systemd.service(5), "Command lines").
   func commands(for url: String) -> [[String]] {
     let lines = BrowserCommand.lines(environment["BROWSER"], for: url)
     guard isUnit else { return lines }
@@ -71,7 +71,7 @@ package struct DesktopBrowser: PageOpener {
     }
   }
 
-  /// What systemd tells the daemon alone.
+  /// Whether systemd set the variable only for the daemon.
   private static func isOwn(_ variable: String) -> Bool {
     ["LISTEN_", "WATCHDOG_"].contains { variable.hasPrefix($0) }
       || ["NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM"].contains(variable)

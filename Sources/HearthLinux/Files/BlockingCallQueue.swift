@@ -4,9 +4,9 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Runs blocking calls one after the other on a thread of its own; no caller waits longer than the limit.
+/// Runs blocking calls one after the other on its own thread. No caller waits longer than the limit.
 ///
-/// A call that hangs keeps the thread. The calls behind it fail when their time is up, and are not made any more.
+/// A call that hangs keeps the thread. The calls behind it fail when their time is up, and are then not made.
 struct BlockingCallQueue: Sendable {
   /// Resumes the caller once, with the result or with the timeout, whichever comes first.
   private final class Race<Value: Sendable>: Sendable {

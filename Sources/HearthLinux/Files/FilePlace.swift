@@ -3,16 +3,16 @@ import Glibc
 import HearthThreads
 import Synchronization
 
-/// What a path leads to, however it is spelt and whatever links it goes through: the file itself or, where there is none
-/// yet, the nearest folder above it and the names from there on.
+/// The file that a path leads to, however it is spelled and whatever links it goes through. If the file does not exist
+/// yet, this is the nearest existing folder above it and the names below that.
 package struct FilePlace: Hashable, Sendable {
   private var device: dev_t = 0
   private var inode: ino_t = 0
   private var rest: [String] = []
-  /// The path without links, for what it is within.
+  /// The path without links, to decide which folder it is in.
   private var path = ""
 
-  /// At most so many `links` that lead nowhere yet are followed.
+  /// Follows at most `links` links whose targets do not exist yet.
   private static func of(_ path: String, links: Int = 40) -> FilePlace {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -51,17 +51,17 @@ package struct FilePlace: Hashable, Sendable {
 
   private var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
 
-  /// Whether it lies in this folder itself.
+  /// Whether it is directly in this folder.
   package func isIn(_ folder: FilePlace) -> Bool { self.folder == folder.path }
 
-  /// Whether it lies in this folder or in one below.
+  /// Whether it is in this folder or in one below it.
   package func isWithin(_ folder: FilePlace) -> Bool { path.hasPrefix(folder.path + "/") }
 
   private final class Found: Sendable {
     let places = Mutex<[FilePlace]?>(nil)
   }
 
-  /// Returns the places of all paths, in their order. If a file system hangs, each is known by its path.
+  /// Returns the places of all paths, in order. If a file system hangs, each place is only its path.
   package static func all(_ paths: [String]) -> [FilePlace] {
     let (found, done) = (Found(), DispatchSemaphore(value: 0))
     WorkerThread(linger: 0).enqueue {

@@ -5,14 +5,14 @@ import Synchronization
 
 /// An instance of inotify(7), with a thread that reads its events.
 ///
-/// It watches the folders of the files and all folders above them, so that a folder that is moved, made readable or
-/// created again is noticed too. Mounts, which may appear over a path, are noticed through the kernel's table of mounts
+/// It watches the folders of the files and all folders above them, so that it also notices a folder that is moved, made
+/// readable or created again. Mounts, which may appear over a path, are noticed through the kernel's mount table
 /// (proc(5), /proc/PID/mountinfo).
 ///
-/// A user may have so many instances and watches, which other programs use up. While there is one too few, the files are
-/// looked at again and again, and so is whether there is room.
+/// The number of instances and watches of a user is limited, and other programs use them too. While there are too few,
+/// the files are checked periodically, and so is whether there is room again.
 final class Inotify: Sendable {
-  /// The calls that fail where there is no room.
+  /// The calls that fail if there is no room.
   struct Calls: Sendable {
     var open: @Sendable () -> Int32 = { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) }
     var add: @Sendable (_ inotify: Int32, _ folder: String, _ mask: UInt32) -> Int32 = {
@@ -23,12 +23,12 @@ final class Inotify: Sendable {
   private struct Watcher {
     let paths: [String]
     let hint: @Sendable () -> Void
-    /// A thread of its own, for adding a watch hangs where a mount hangs.
+    /// Its own thread, because adding a watch hangs if a mount hangs.
     let thread = WorkerThread(linger: 0)
     var isArming = false
-    /// Something has changed since its folders were looked at.
+    /// Whether something has changed since its folders were checked.
     var mustArmAgain = false
-    /// Why not all of its folders are watched.
+    /// Why not all of its folders are watched, or `nil` if they are.
     var shortage: SystemCallFailure?
   }
 
@@ -36,22 +36,21 @@ final class Inotify: Sendable {
     var watchers: [Int: Watcher] = [:]
     var lastWatcher = 0
     var table = WatchTable()
-    /// Watchers whose folders are being looked at: what they have added is not in the table yet.
+    /// The number of watchers whose folders are being checked: their new watches are not in the table yet.
     var arming = 0
-    /// What was told last.
+    /// The shortage that was last reported.
     var shortage: SystemCallFailure?
   }
 
-  /// What the thread waits for. It does not keep the object.
+  /// What the thread waits for. It does not retain the object.
   private final class Descriptors: Sendable {
     /// -1 while there is none.
     let inotify = Atomic<Int32>(-1)
-    /// The table of mounts; -1 where there is none.
+    /// The mount table, or -1 if there is none.
     let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-    /// A pipe: what comes through it wakes the thread, and its other end is closed when the watch is over. -1 where there
-    /// is none.
+    /// A pipe: its input wakes the thread, and its other end is closed when the watch is over. -1 if there is none.
     let (wake, waker): (Int32, Int32)
-    /// Whether the thread is to look again by the time, too.
+    /// Whether the thread also has to wake up periodically.
     let isTimed = Atomic(false)
 
     init() {
@@ -72,13 +71,13 @@ final class Inotify: Sendable {
   private let descriptors = Descriptors()
   private let state = Mutex(State())
 
-  /// Events of a name in a watched folder.
+  /// Events about a name in a watched folder.
   private static let ofName = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
 
-  /// `interval`: how often what is not watched is looked at. `shortageChanged` is told why not all is watched, once, and
-  /// nil once all is watched again.
+  /// `interval` is how often files without a watch are checked. `shortageChanged` is called once with the reason why
+  /// not everything is watched, and with `nil` once everything is watched again.
   init(
     calls: Calls = Calls(), interval: Duration, shortageChanged: @escaping @Sendable (SystemCallFailure?) -> Void
   ) {
@@ -92,7 +91,7 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Has the thread end.
+  /// Ends the thread.
   deinit { if descriptors.waker >= 0 { close(descriptors.waker) } }
 
   // MARK: - Watchers
@@ -116,7 +115,7 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Watches the folders that lead to the watcher's files now. A folder that cannot be watched is covered by the watch on
+  /// Watches the folders that lead to the watcher's files. A folder that cannot be watched is covered by the watch on
   /// the folder above it.
   private func arm(_ number: Int) {
     let watcher: Watcher? = state.withLock { state in
@@ -145,27 +144,27 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Not while somebody has added watches that are not in the table yet: they may be the same ones.
+  /// Does nothing while added watches are not in the table yet, because they may be the same ones.
   private func removeUnused(_ state: inout State) {
     guard state.arming == 0 else { return }
     let inotify = descriptors.inotify.load(ordering: .relaxed)
     for watch in state.table.removeUnused() { inotify_rm_watch(inotify, watch) }
   }
 
-  /// Has the thread look again as long as something is not watched, and tells of the first shortage and of its end.
+  /// Makes the thread wake up periodically while something is not watched, and reports the first shortage and its end.
   private func tellShortage() {
     state.withLock { state in
       let shortage = state.watchers.values.lazy.compactMap(\.shortage).first
       descriptors.isTimed.store(shortage != nil, ordering: .relaxed)
       guard (shortage == nil) != (state.shortage == nil) else { return }
       state.shortage = shortage
-      // Inside the lock, so that two are told in their order.
+      // Called inside the lock, so that two reports keep their order.
       shortageChanged(shortage)
       _ = write(descriptors.waker, [0], 1)
     }
   }
 
-  /// The instance of inotify, made now if there was no room for one.
+  /// Returns the instance of inotify. Creates it now if there was no room for one before.
   private func instance() throws(SystemCallFailure) -> Int32 {
     let result: Result<Int32, SystemCallFailure> = state.withLock { _ in
       var inotify = descriptors.inotify.load(ordering: .relaxed)
@@ -218,18 +217,18 @@ final class Inotify: Sendable {
   private struct Event: Sendable {
     let watch: Int32
     let mask: UInt32
-    /// Empty where it is the folder itself.
+    /// Empty if the event is about the folder itself.
     let name: String
   }
 
   private struct Changes: Sendable {
     var events: [Event] = []
     var areMountsChanged = false
-    /// It is time to look again at what is not watched.
+    /// Whether it is time to check what is not watched.
     var isTime = false
   }
 
-  /// Returns nil when the watch is over. `due`: when it is time, if something is not watched.
+  /// Returns `nil` when the watch is over. `due` is when to check what is not watched.
   private static func waitForChanges(_ descriptors: Descriptors, until due: ContinuousClock.Instant) -> Changes? {
     let inotify = descriptors.inotify.load(ordering: .relaxed)
     var polled = [

@@ -3,17 +3,16 @@ import HearthCore
 package import Logging
 import Synchronization
 
-/// Notices changes to files through inotify(7), for all accounts through one instance of it, of which a user may have
-/// 128.
+/// Notices changes to files through inotify(7). All accounts share one instance, because a user may have only 128.
 ///
-/// Locking or unlocking an encrypted folder causes no event: whoever cannot read a file must try again by a timer.
+/// Locking or unlocking an encrypted folder causes no event, so a file that cannot be read must be retried by a timer.
 package struct InotifyWatch: FileWatch {
   private let inotify: Inotify
   private let shortage: Shortage
 
   package init(logger: Logger) { self.init(logger: logger, calls: Inotify.Calls()) }
 
-  /// `interval`: how often what cannot be watched is looked at.
+  /// `interval` is how often files that cannot be watched are checked.
   init(logger: Logger, calls: Inotify.Calls, interval: Duration = .seconds(10)) {
     let shortage = Shortage()
     self.shortage = shortage
@@ -35,7 +34,7 @@ package struct InotifyWatch: FileWatch {
     return stream
   }
 
-  /// Why changes are noticed late now, and what to do: a sentence for people. Nil while all is watched.
+  /// Why changes are noticed late now, and what to do, as a sentence for people. `nil` while everything is watched.
   package var trouble: String? { shortage.sentence.withLock(\.self) }
 }
 

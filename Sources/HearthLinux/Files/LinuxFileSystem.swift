@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 package import HearthCore
 
-/// The files of this machine. No descriptor stays open beyond a step, for an open one pins the volume it is on.
+/// The files of this machine. No descriptor stays open after a step, because an open one keeps its volume mounted.
 ///
-/// Each account has an object of its own, so that a mount that hangs delays no other account.
+/// Each account has its own object, so that a mount that hangs delays no other account.
 package struct LinuxFileSystem: FileSystem {
   private let calls: BlockingCallQueue
 
@@ -63,7 +63,7 @@ package struct LinuxFileSystem: FileSystem {
   package func createFile(_ path: String) async throws(FileError) {
     try await calls.run { () throws(FileError) in
       try withDescriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) { descriptor throws(FileError) in
-        // The umask does not matter then.
+        // Makes the mode independent of the umask.
         try check(fchmod(descriptor, 0o600))
       }
     }
@@ -107,7 +107,7 @@ package struct LinuxFileSystem: FileSystem {
   package func syncFolder(_ path: String) async throws(FileError) {
     try await calls.run { () throws(FileError) in
       try withDescriptor(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileError) in
-        // Some file systems do not support fsync of a folder; there is nothing more to be done for their names.
+        // Some file systems do not support fsync of a folder. Nothing more can be done for their names.
         guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else {
           throw FileError(errno: errno)
         }
@@ -132,22 +132,22 @@ package struct LinuxFileSystem: FileSystem {
   }
 }
 
-/// Where a link points, as it is written in it.
+/// Returns the target of a link, as stored in it.
 func linkTarget(of path: String) throws(FileError) -> String {
   var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
   let count = try check(readlink(path, &buffer, buffer.count))
   return String(decoding: buffer[..<count], as: UTF8.self)
 }
 
-/// Throws what `errno` means where a system call returned a negative number.
+/// Throws the meaning of `errno` if a system call returned a negative number.
 @discardableResult
 private func check<Number: SignedInteger>(_ result: Number) throws(FileError) -> Number {
   guard result >= 0 else { throw FileError(errno: errno) }
   return result
 }
 
-/// Opens a file, runs the body and closes the file; new files get mode 0600. The credential is to be read and written even
-/// where there is no descriptor for anything else.
+/// Opens a file, runs the body and closes the file. New files get mode 0600. This also works if no descriptor is left
+/// for anything else, so that the credential can still be read and written.
 private func withDescriptor<Value>(
   _ path: String, _ flags: Int32, _ body: (Int32) throws(FileError) -> Value
 ) throws(FileError) -> Value {
@@ -159,12 +159,12 @@ private func withDescriptor<Value>(
     hearth_close_file(descriptor)
     throw error
   }
-  // Network file systems report a failed write only here. An interrupted close has closed the descriptor all the same.
+  // Network file systems report a failed write only here. An interrupted close has closed the descriptor nevertheless.
   guard hearth_close_file(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
   return value
 }
 
-/// Opens for writing a regular file of the user's own that has no other name.
+/// Opens for writing a regular file that belongs to the user and has no other name.
 private func withOwnFile<Value>(_ path: String, _ body: (Int32) throws(FileError) -> Value) throws(FileError) -> Value {
   try withDescriptor(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW) { descriptor throws(FileError) in
     var status = stat()
@@ -175,7 +175,7 @@ private func withOwnFile<Value>(_ path: String, _ body: (Int32) throws(FileError
   }
 }
 
-/// Reads to the end. A file that grows beyond the limit meanwhile is too big.
+/// Reads to the end. Throws `tooBig` if the file grows beyond the limit meanwhile.
 func readAll(_ descriptor: Int32, limit: Int = .max) throws(FileError) -> [UInt8] {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 << 10)

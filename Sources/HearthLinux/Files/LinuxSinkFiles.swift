@@ -3,18 +3,18 @@ import Glibc
 package import HearthCore
 internal import Synchronization
 
-/// The file of one sink on this machine. Each step works in the folder that it has opened and looked at, so that nobody
-/// can exchange it meanwhile. Each sink has an object of its own, so that a mount that hangs delays no other.
+/// The file of one sink on this machine. Each step works in a folder that it has opened and checked, so that nobody can
+/// replace the folder meanwhile. Each sink has its own object, so that a mount that hangs delays no other sink.
 ///
-/// Nothing is fsynced: after a power loss a token is written anew.
+/// Nothing is synced, because after a power loss the token is written again.
 package final class LinuxSinkFiles: SinkFiles {
   private let calls: BlockingCallQueue
-  /// The marks of the file that was put last, or of those that an earlier run may have put; none where it was removed, or
-  /// nobody knows.
+  /// The marks of the file that was last put, or of the files that an earlier run may have put. Empty if the file was
+  /// removed or its mark is unknown.
   private let written: Mutex<[SinkMark]>
   private let limit: Duration
 
-  /// `marks` are those of what an earlier run may have put. A step that takes longer than `limit` fails with
+  /// `marks` are those of the files that an earlier run may have put. A step that takes longer than `limit` fails with
   /// `unanswered`.
   package init(marks: [SinkMark] = [], limit: Duration = .seconds(5)) {
     written = Mutex(marks)
@@ -92,13 +92,13 @@ package final class LinuxSinkFiles: SinkFiles {
           }
         }
       } catch .folderMissing {
-        // With the folder the file is gone.
+        // If the folder is gone, so is the file.
       }
       written.withLock { $0 = [] }
     }
   }
 
-  /// Returns whether the file of this name is one that was put, as far as that is known.
+  /// Returns whether the file of this name was put by Hearth, as far as is known.
   private func isWritten(_ name: String, in folder: Int32) -> Bool {
     written.withLock { $0.isEmpty || sinkMark(of: name, in: folder).map($0.contains) ?? true }
   }
@@ -119,10 +119,10 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 }
 
-/// Always the same name, so that what a crash has left is found again.
+/// The temporary file's name. It is always the same, so that a file that a crash left behind is found.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// Gives the empty file these bytes. It has its owner and its mode before it has a content.
+/// Fills the empty file. It gets its owner and its mode before its content.
 private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
@@ -134,7 +134,7 @@ private func fill(
     close(descriptor)
     throw error
   }
-  // Network file systems report a failed write only here. An interrupted close has closed the descriptor all the same.
+  // Network file systems report a failed write only here. An interrupted close has closed the descriptor nevertheless.
   guard close(descriptor) == 0 || errno == EINTR else { throw SinkFailure(errno: errno) }
 }
 
@@ -142,7 +142,7 @@ private func fill(
   _ descriptor: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
   if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
-  // The umask does not matter then. A file that is given away can be changed no more.
+  // Makes the mode independent of the umask. After the file is given away, its mode cannot be changed.
   try check(fchmod(descriptor, sink.mode))
   if let owner { try give(descriptor, to: sink.owner, owner, gid_t.max) }
   var written = 0
@@ -154,7 +154,8 @@ private func fill(
   }
 }
 
-/// `uid_t.max` and `gid_t.max`: as it is (chown(2)). What is so already needs no right.
+/// Changes the owner or group. `uid_t.max` and `gid_t.max` leave it unchanged (chown(2)). Changes nothing if it is
+/// already right, since that needs no privilege.
 private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group: gid_t) throws(SinkFailure) {
   var status = stat()
   try check(fstat(descriptor, &status))
@@ -164,7 +165,7 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
   }
 }
 
-/// Opens the folder of `path`, and gives it with the file's name.
+/// Opens the folder of `path`, and passes it to `body` with the file's name.
 private func withFolder<Value>(
   of path: String, _ body: (Int32, String) throws(SinkFailure) -> Value
 ) throws(SinkFailure) -> Value {
@@ -176,9 +177,9 @@ private func withFolder<Value>(
   return try body(descriptor, String(path[path.index(after: slash)...]))
 }
 
-/// Where others may exchange what lies in a folder, or the folder itself, they could hand a token of their own to whoever
-/// reads this one. Each step of the way belongs to this user or to root, links as well; nobody else may write in any, but
-/// in those above the last one with the sticky bit, which protects what belongs to others.
+/// Throws unless only this user and root can replace the file or a folder on the way to it. Otherwise others could give
+/// their own token to readers. Each step of the path, links included, must belong to this user or to root, and nobody else may
+/// write in it, except in folders above the last one that have the sticky bit, which protects the files of others.
 private func requireTrust(inFolderOf path: String) throws(SinkFailure) {
   var left = Array(path.split(separator: "/").dropLast().reversed())
   var folder = ""
@@ -210,7 +211,7 @@ private func requireTrust(in status: stat, _ step: String, isLast: Bool) throws(
   guard status.st_uid == geteuid() || status.st_uid == 0 else {
     throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
   }
-  // The mode of a link says nothing. A group of one's own is a widespread default (umask 002).
+  // The mode of a link means nothing. A private group for each user is a widespread default (umask 002).
   let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
   guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
   guard status.st_mode & S_ISVTX != 0 else {
@@ -225,14 +226,14 @@ private func lstatus(of path: String) throws(SinkFailure) -> stat {
   return status
 }
 
-/// The file's number and the time of its birth; not that of its file system, which a reboot may change.
+/// The file's inode and time of birth, but not its file system's number, which may change on a reboot.
 private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   var numbers: [UInt64] = [0, 0, 0]
   guard hearth_identify_file(folder, name, AT_SYMLINK_NOFOLLOW, &numbers) == 0 else { return nil }
   return "\(numbers[1])-\(numbers[2])"
 }
 
-/// Returns the status of the file of this name, or nil if there is none.
+/// Returns the status of the file of this name, or `nil` if it does not exist.
 private func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
   var status = stat()
   guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -246,9 +247,9 @@ private func check(_ result: Int32) throws(SinkFailure) {
   guard result >= 0 else { throw SinkFailure(errno: errno) }
 }
 
-/// The numbers of users and groups.
+/// Looks up the ids of users and groups.
 private enum Owner {
-  /// More than the system's own entries take.
+  /// More than any entry of the system needs, in bytes.
   private static let room = 64 << 10
 
   static func user(_ name: String) throws(SinkFailure) -> uid_t {

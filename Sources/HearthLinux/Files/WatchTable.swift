@@ -1,15 +1,15 @@
-/// Who watches what through one instance of inotify(7), where watches of the same folder are one.
+/// Which watcher watches what through one instance of inotify(7), which has only one watch per folder.
 struct WatchTable {
   /// A watched folder, and the name in it that leads to a watched file.
   struct Folder: Hashable {
     /// The kernel's number of the watch.
     let watch: Int32
     let name: String
-    /// The name is a folder above the file, not the file.
+    /// Whether the name is a folder above the file, and not the file itself.
     let isAbove: Bool
   }
 
-  /// By watch and name: the watchers, and whether the name is a folder above a file of theirs.
+  /// The watchers by watch and name, and whether the name is a folder above one of their files.
   private var names: [Int32: [String: [Int: Bool]]] = [:]
   private var folders: [Int: [Folder]] = [:]
 
@@ -35,7 +35,7 @@ struct WatchTable {
     return unused
   }
 
-  /// The kernel has removed the watch.
+  /// Called when the kernel has removed the watch.
   mutating func forget(_ watch: Int32) { names[watch] = nil }
 
   func watchers(of name: String, in watch: Int32) -> [Int: Bool] { names[watch]?[name] ?? [:] }

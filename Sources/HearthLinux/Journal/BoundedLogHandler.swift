@@ -1,8 +1,8 @@
 package import Logging
 import Synchronization
 
-/// Keeps the records whose level is the configured one or higher, within a bound, and hands them on. A logger may be given
-/// a level of its own.
+/// Passes on the records that have the configured level or a higher one, within a bound. A logger may have its own
+/// level.
 struct BoundedLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
@@ -27,7 +27,7 @@ struct BoundedLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  /// The event's metadata count before the logger's, and those before the provider's.
+  /// The event's own metadata takes precedence over the logger's, and that over the provider's.
   func log(event: LogEvent) {
     let metadata = (metadataProvider?.get() ?? [:])
       .merging(metadata) { _, own in own }
@@ -37,7 +37,7 @@ struct BoundedLogHandler: LogHandler {
   }
 }
 
-/// The level from which records are kept. All loggers of the process share it, so that a reload can change it.
+/// The lowest level that is logged. All loggers of the process share it, so that a reload can change it.
 package final class LogThreshold: Sendable {
   private let stored: Mutex<Logger.Level>
 

@@ -2,14 +2,15 @@ import Glibc
 import HearthCore
 import Logging
 
-/// The daemon's log: the journal where standard error is the journal, else lines on standard error.
+/// The daemon's log: the journal if standard error is the journal, else lines on standard error.
 package enum DaemonLog {
-  /// Sets the handler of every logger that is made from now on. It may be called once, before the first logger is made.
+  /// Sets the handler of every logger that is created from now on. Must be called once, before the first logger is
+  /// created.
   package static func bootstrap(threshold: LogThreshold) {
     LoggingSystem.bootstrap { _ in BoundedLogHandler(threshold: threshold, bound: .shared) { write($0) } }
   }
 
-  /// Reports what was left out of the log and not told of yet, before the process ends.
+  /// Reports what was left out of the log but not reported yet, before the process ends.
   package static func finish() {
     LogBound.shared.flush { write($0.record) }
   }

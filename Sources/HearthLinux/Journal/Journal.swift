@@ -16,7 +16,7 @@ package enum Journal {
     return stream == "\(status.st_dev):\(status.st_ino)"
   }
 
-  /// Sends one record. Nobody learns if it does not arrive (sd_journal_sendv(3)).
+  /// Sends one record. There is no report if it does not arrive (sd_journal_sendv(3)).
   static func send(_ fields: [(name: String, value: String)]) {
     var bytes: [UInt8] = []
     let ends = fields.map { field in

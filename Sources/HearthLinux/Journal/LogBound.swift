@@ -4,17 +4,17 @@ import HearthCore
 import Logging
 import Synchronization
 
-/// Bounds what the log takes, so that nobody fills it: not another user, not a client that misbehaves, not a server that
-/// answers nonsense.
+/// Limits the rate of log records, so that nobody can fill the log: no other user, no misbehaving client, and no server
+/// that answers nonsense.
 ///
-/// Each event of each account has a number of records to spend, which comes back with time; records beyond it are left
-/// out and counted, and once a minute one record says how many those were. What a person asks to see with the levels
-/// `debug` and `trace` is not bounded.
+/// Each event of each account has a budget of records, which refills over time. Records beyond it are left out and
+/// counted, and once a minute one record reports their number. The levels `debug` and `trace`, which somebody has asked
+/// for, are not limited.
 package final class LogBound: Sendable {
-  /// What records are counted by.
+  /// What a budget belongs to.
   struct Source: Hashable, Sendable, Comparable {
     let event: String
-    /// Empty where it is about none.
+    /// Empty if the event is about no account.
     let account: String
 
     static func < (one: Source, other: Source) -> Bool {
@@ -42,12 +42,12 @@ package final class LogBound: Sendable {
 
   /// The number of records of one source that may come at once.
   static let burst = 100
-  /// How long it takes until one more may come.
+  /// How long it takes until one more record may come.
   static let interval: Duration = .seconds(2)
-  /// How long what is left out waits to be reported.
+  /// How long it takes until left-out records are reported.
   static let reportInterval: Duration = .seconds(60)
 
-  /// The bound of all logs of this process.
+  /// The bound for all logs of this process.
   package static let shared = LogBound()
 
   private let state = Mutex(State())
@@ -69,7 +69,7 @@ package final class LogBound: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Returns whether this record is written. `report` writes what was left out, when its time has come.
+  /// Returns whether this record is written. `report` writes what was left out, when it is time.
   func admits(_ record: LogRecord, report: @escaping @Sendable (LeftOut) -> Void) -> Bool {
     guard record.level > .debug else { return true }
     let source = Source(event: record["HEARTH_EVENT"] ?? "", account: record["HEARTH_ACCOUNT"] ?? "")
@@ -99,7 +99,7 @@ package final class LogBound: Sendable {
       let leftOut = state.sources.filter { $0.value.leftOut > 0 }.map {
         LeftOut(source: $0.key, count: $0.value.leftOut)
       }
-      // Sources that have all their records again are as good as new ones.
+      // Sources with a full budget are like new ones.
       state.sources = state.sources.compactMapValues { spent in
         var spent = spent
         spent.leftOut = 0
@@ -113,7 +113,7 @@ package final class LogBound: Sendable {
 }
 
 extension LogBound.LeftOut {
-  /// The record that says so.
+  /// The record that reports this.
   var record: LogRecord {
     let name = source.event.isEmpty ? EventName.daemonNotice.rawValue : source.event
     let whose = source.account.isEmpty ? "" : " of \(source.account)"

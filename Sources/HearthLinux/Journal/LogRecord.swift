@@ -1,8 +1,8 @@
 import HearthCore
 import Logging
 
-/// One log call, its metadata divided: fields for the journal, and the rest as a part of the message. All of it is fit to
-/// be shown, and bounded: what a server said looks like no other record, and steers no terminal.
+/// One log call, with its metadata split into fields for the journal and a rest that becomes part of the message. All
+/// of it is safe to show and bounded: text from a server cannot imitate another record or control a terminal.
 struct LogRecord {
   private static let messageLength = 8192
 
@@ -13,7 +13,8 @@ struct LogRecord {
 
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// The journal takes capital letters, digits and underscores from programs (sd_journal_print(3)).
+  /// Whether the journal accepts this field name from programs: capital letters, digits and underscores
+  /// (sd_journal_print(3)).
   private static func isFieldName(_ name: String) -> Bool {
     guard name.utf8.first?.isASCIILetter == true, name.utf8.count <= 64, name == name.uppercased() else { return false }
     return name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") }

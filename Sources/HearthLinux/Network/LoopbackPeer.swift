@@ -3,26 +3,26 @@ import Glibc
 import HearthCore
 import NIOCore
 
-/// Tells whose process is at the other end of a TCP connection within this network namespace. The kernel is asked for this
-/// connection; one that answers no such questions has tables of all sockets (proc(5), /proc/net/tcp), which take long to
-/// read if somebody has many.
+/// Finds out whose process is at the other end of a TCP connection within this network namespace. It asks the kernel
+/// for this connection. A kernel that does not answer such questions has tables of all sockets (proc(5),
+/// /proc/net/tcp), which take long to read if there are many.
 struct LoopbackPeer: Sendable {
   struct Entry {
     let user: uid_t
-    /// It is 0 if no process has the socket open any more. The user means nothing then.
+    /// 0 if no process has the socket open any more. The user means nothing then.
     let inode: UInt64
   }
 
-  /// Whose connections count.
+  /// The user whose connections count.
   var user = geteuid()
-  /// The id that stands for users without one in this user namespace, or nil if everybody has one.
+  /// The id that stands for users without one in this user namespace, or `nil` if every user has one.
   var unmapped = Self.unmapped(in: Self.read("/proc/self/uid_map"), overflow: Self.read("/proc/sys/kernel/overflowuid"))
-  /// The socket that is connected from one address to the other, if the kernel knows it and can be asked.
+  /// Finds the socket that is connected from one address to the other, if the kernel knows it and can be asked.
   var find: @Sendable (_ source: SocketAddress, _ target: SocketAddress) -> Entry? = Self.entry
-  /// A file of the kernel's, if it is there.
+  /// Reads one of the kernel's files, if it exists.
   var read: @Sendable (_ path: String) -> String? = Self.read
 
-  /// Tells whose process it is. It may take long.
+  /// Returns whose process it is. May take long.
   func sender(from peer: SocketAddress, to own: SocketAddress) -> RedirectSender {
     guard let entry = entry(from: peer, to: own), entry.inode != 0, entry.user != unmapped else { return .unknown }
     return [user, 0].contains(entry.user) ? .user : .otherUser
@@ -30,21 +30,21 @@ struct LoopbackPeer: Sendable {
 
   private func entry(from peer: SocketAddress, to own: SocketAddress) -> Entry? {
     if let entry = find(peer, own) { return entry }
-    // This end is there: the kernel answers such questions.
+    // The kernel found this end of the connection, so it answers such questions.
     if find(own, peer) != nil { return nil }
     return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].lazy.compactMap(read)
       .compactMap { Self.entry(from: Self.names(peer), to: Self.names(own), in: $0) }.first
   }
 
-  /// The id that the kernel shows for users who have none in this user namespace (user_namespaces(7), "Unmapped user and
-  /// group IDs"), or nil if its `map` has everybody.
+  /// The id that the kernel shows for users without one in this user namespace (user_namespaces(7), "Unmapped user and
+  /// group IDs"), or `nil` if its `map` covers every user.
   static func unmapped(in map: String?, overflow: String?) -> uid_t? {
     let fields = map?.split(whereSeparator: \.isWhitespace)
     return fields == ["0", "0", "4294967295"] ? nil : overflow.flatMap { uid_t($0.prefix { $0.isNumber }) } ?? 65_534
   }
 
-  /// The socket that is connected from one address to the other, as the kernel knows it; nil if it knows none, or cannot
-  /// be asked.
+  /// Returns the socket that is connected from one address to the other, or `nil` if the kernel knows none or cannot be
+  /// asked.
   static func entry(from source: SocketAddress, to target: SocketAddress) -> Entry? {
     var (user, inode): (UInt32, UInt32) = (0, 0)
     let result = source.withSockAddr { source, _ in
@@ -53,7 +53,8 @@ struct LoopbackPeer: Sendable {
     return result == 0 ? Entry(user: user, inode: UInt64(inode)) : nil
   }
 
-  /// The socket that is connected from one of the addresses to one of the others: fields 2, 3, 8 and 10 of its line.
+  /// Returns the socket that is connected from one of the addresses to one of the others, from fields 2, 3, 8 and 10 of
+  /// its line.
   private static func entry(from sources: [String], to targets: [String], in table: String) -> Entry? {
     for line in table.split(separator: "\n") where sources.contains(where: line.contains) {
       let fields = line.split(separator: " ", maxSplits: 10)
@@ -65,8 +66,8 @@ struct LoopbackPeer: Sendable {
     return nil
   }
 
-  /// An address as the tables have it: words of 32 bits in this machine's byte order, and the port. A socket of IPv6 may be
-  /// connected to an address of IPv4 (RFC 4291, section 2.5.5.2).
+  /// An address as the tables write it: words of 32 bits in this machine's byte order, and the port. An IPv6 socket may
+  /// be connected to an IPv4 address (RFC 4291, section 2.5.5.2).
   private static func names(_ address: SocketAddress) -> [String] {
     guard let text = address.ipAddress?.trimmingPrefix("::ffff:"),
       let port = address.port.map({ hexadecimal(UInt32($0), digits: 4) })

@@ -1,8 +1,7 @@
-/// The links, addresses and routes of this machine as far as they are known, so that a change can be distinguished
-/// from a repetition.
+/// The known links, addresses and routes of this machine, so that a change can be distinguished from a repetition.
 ///
-/// Three changes are worth a hint: a new default route, a new address that reaches further than its link, and a link that
-/// works again and has one of the two. The links of containers are worth none, nor is anything that goes away or is
+/// Three changes are worth a hint: a new default route, a new address whose scope is wider than its link, and a link
+/// that works again and has one of the two. Container links are not worth one, nor is anything that is removed or
 /// renewed.
 struct NetworkState: Sendable {
   private struct Link {
@@ -14,8 +13,8 @@ struct NetworkState: Sendable {
   private var addresses: Set<RouteMessage.Address> = []
   private var routes: Set<RouteMessage.Route> = []
 
-  /// Applies a message. Returns true if a connection that failed may succeed now. A message that `isListed` is part of a
-  /// list of what was there before.
+  /// Applies a message. Returns true if a connection that failed may succeed now. `isListed` is true if the message is
+  /// part of a list of what existed before.
   mutating func apply(_ message: RouteMessage, isListed: Bool) -> Bool {
     switch message {
     case .link(let interface, let isRunning, let isUp, let kind):
@@ -46,7 +45,7 @@ struct NetworkState: Sendable {
     }
   }
 
-  /// Messages were lost: whatever comes from now on counts as new.
+  /// Called when messages were lost: everything that comes from now on counts as new.
   mutating func reset() { self = NetworkState() }
 
   private func leadsOut(_ interface: UInt32) -> Bool {

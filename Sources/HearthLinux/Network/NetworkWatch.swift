@@ -1,9 +1,10 @@
 @preconcurrency import Dispatch
 
-/// Hints that the network may be back. `NetworkState` decides which changes are worth one. No other service of the system
-/// is needed.
+/// Hints that the network may be back. `NetworkState` decides which changes are worth one. Needs no other system
+/// service.
 package enum NetworkWatch {
-  /// Hints that come while nobody waits are one. The stream ends at once where the kernel offers no such socket.
+  /// Hints that come while nobody waits are merged into one. The stream ends at once if the kernel offers no such
+  /// socket.
   package static func hints() -> AsyncStream<Void> {
     let (stream, hints) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     guard let socket = RouteSocket() else {

@@ -8,12 +8,12 @@ final class RedirectHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// A body is of no use here: what sends more is cut off.
+  /// The maximum size of a request's body, in bytes. It is not used, so a connection that sends more is closed.
   private static let mostBody = 1 << 16
 
   private let redirect: LoopbackRedirect
   private let peer: LoopbackPeer
-  /// It tells whose connection it is.
+  /// Resolves to whose connection it is.
   private var sender: EventLoopFuture<RedirectSender>?
   private var head: HTTPRequestHead?
   private var bodySize = 0
@@ -26,7 +26,7 @@ final class RedirectHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let (channel, peer) = (context.channel, peer)
-    // Now, while the other end is surely open; and elsewhere, for it may take its time.
+    // Looked up now, while the other end is certainly open, and on another thread, because it may take long.
     let answer = context.eventLoop.makePromise(of: RedirectSender.self)
     sender = answer.futureResult
     LoopbackListener.peers.enqueue {
@@ -68,8 +68,8 @@ final class RedirectHandler: ChannelInboundHandler {
     }
   }
 
-  /// One request a connection: the browser has no more to ask here. A response to HEAD has no body (RFC 9110, section
-  /// 9.3.2).
+  /// Answers the only request of a connection: the browser has no more to ask here. A response to HEAD has no body (RFC
+  /// 9110, section 9.3.2).
   private static func write(_ page: RedirectPage, _ hasBody: Bool, to channel: any Channel) {
     let body = ByteBuffer(string: page.html)
     var headers = HTTPHeaders([

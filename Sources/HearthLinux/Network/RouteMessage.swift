@@ -1,18 +1,18 @@
-/// A message of the kernel about the network (rtnetlink(7)), as far as it matters to those who wait for a connection.
+/// A message from the kernel about the network (rtnetlink(7)), as far as it matters for connections.
 enum RouteMessage: Hashable, Sendable {
-  /// `kind` is "veth", "bridge" and their like, and nil for hardware.
+  /// `kind` is "veth", "bridge" or similar, or `nil` for hardware.
   case link(interface: UInt32, isRunning: Bool, isUp: Bool, kind: String?)
   case linkGone(interface: UInt32)
   case address(Address)
   case addressGone(Address)
-  /// If it `replaces` a route, the one that was there before is gone, without a message of its own.
+  /// If it `replaces` a route, the previous one is gone without a message of its own.
   case defaultRoute(Route, replaces: Bool = false)
   case defaultRouteGone(Route)
   /// The list that was requested is complete.
   case listEnded
   case other
 
-  /// An address that reaches further than its link.
+  /// An address whose scope is wider than its link.
   struct Address: Hashable, Sendable {
     let interface: UInt32
     let family: UInt8
@@ -25,7 +25,7 @@ enum RouteMessage: Hashable, Sendable {
     let family: UInt8
     let table: UInt32
     let priority: UInt32
-    /// With RTA_MULTIPATH it is that of all hops.
+    /// With RTA_MULTIPATH, the gateways of all hops.
     let gateway: [UInt8]
 
     /// Returns whether one of the two routes would replace the other.
@@ -36,8 +36,8 @@ enum RouteMessage: Hashable, Sendable {
 }
 
 extension RouteMessage {
-  /// Returns the messages of one datagram, in order. A message that `isListed` is part of a list of what was there before.
-  /// Messages that are cut off or make no sense are skipped.
+  /// Returns the messages of one datagram, in order. `isListed` is true if a message is part of a list of what existed
+  /// before. Messages that are cut off or make no sense are skipped.
   static func read(_ datagram: ArraySlice<UInt8>) -> [(message: RouteMessage, isListed: Bool)] {
     var messages: [(RouteMessage, Bool)] = []
     var rest = datagram
@@ -81,7 +81,8 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
   }
 
-  /// Reads `struct ifaddrmsg` and its attributes. Returns nil for an address that must not be used, or only on its link.
+  /// Reads `struct ifaddrmsg` and its attributes. Returns `nil` for an address that cannot be used, or only on its
+  /// link.
   private static func address(_ body: ArraySlice<UInt8>) -> Address? {
     guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
     let attributes = Attributes(body.dropFirst(8))
@@ -93,7 +94,7 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), family: body.number(at: 0, as: UInt8.self), bytes: Array(bytes))
   }
 
-  /// Reads `struct rtmsg` and its attributes. Returns nil for a route that is no default route, or leads nowhere.
+  /// Reads `struct rtmsg` and its attributes. Returns `nil` for a route that is not a default route, or leads nowhere.
   private static func route(_ body: ArraySlice<UInt8>) -> Route? {
     guard body.count >= 12, body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1 else {
       return nil

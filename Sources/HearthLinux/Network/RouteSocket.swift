@@ -7,11 +7,11 @@ import Glibc
 final class RouteSocket: @unchecked Sendable {
   let descriptor: Int32
   private var network = NetworkState()
-  /// The lists that are still to be requested: links before what lies on them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
+  /// The lists to request, with links before what belongs to them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
   private var requests: ArraySlice<UInt16> = [18, 22, 26]
   private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
-  /// Returns nil if the kernel offers no such socket.
+  /// Returns `nil` if the kernel offers no such socket.
   init?() {
     descriptor = hearth_open_route_socket()
     guard descriptor >= 0 else { return nil }
@@ -20,7 +20,7 @@ final class RouteSocket: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  /// Reads all messages that have come, without waiting. Returns whether they are worth a hint, or nil if no more
+  /// Reads all messages that have come, without waiting. Returns whether they are worth a hint, or `nil` if no more
   /// messages will come.
   func drain() -> Bool? {
     var isWorthHint = false

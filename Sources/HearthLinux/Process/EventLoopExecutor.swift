@@ -1,10 +1,10 @@
 import NIOCore
 import NIOPosix
 
-/// Runs tasks on the event loop that serves the sockets: what a client asks for, and what an API answers, passes from the
-/// socket to the actors and back without a change of threads.
+/// Runs tasks on the event loop that serves the sockets: clients' calls and APIs' answers pass from the socket to the
+/// actors and back without switching threads.
 ///
-/// Nothing that runs on it may block: files, the database and the derivation of keys have threads of their own.
+/// Nothing that runs on it may block: files, the database and key derivation have their own threads.
 package final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 
@@ -12,7 +12,7 @@ package final class EventLoopExecutor: TaskExecutor {
     self.loop = loop
   }
 
-  /// The one event loop of this process. To be called before anything else uses NIO.
+  /// The only event loop of this process. Must be called before anything else uses NIO.
   package static func only() -> EventLoopExecutor {
     NIOSingletons.groupLoopCountSuggestion = 1
     return EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.next())

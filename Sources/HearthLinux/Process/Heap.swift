@@ -7,9 +7,9 @@ enum Heap {
   private static let queue = DispatchQueue(label: "hearth.heap")
   private static let isScheduled = Atomic(false)
 
-  /// Gives what was freed back to the system, three seconds from now and so at most every three seconds: the allocator
-  /// keeps it for as long as anything lies behind it (malloc_trim(3)), which after a crowd of answers can be hundreds of
-  /// megabytes.
+  /// Gives freed memory back to the system in three seconds, and so at most every three seconds. By itself the
+  /// allocator keeps memory as long as anything above it is in use (malloc_trim(3)), which can be hundreds of megabytes
+  /// after many answers.
   static func giveBack() {
     guard isScheduled.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
     queue.asyncAfter(deadline: .now() + .seconds(3)) {

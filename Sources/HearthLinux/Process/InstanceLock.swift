@@ -4,7 +4,7 @@ import HearthThreads
 package import Logging
 import Synchronization
 
-/// Makes sure that one daemon at a time uses a state folder: a lock on its file `lock`, until the process ends.
+/// Makes sure that only one daemon uses a state folder at a time, by a lock on its file `lock` until the process ends.
 package final class InstanceLock: Sendable {
   private let folder: String
   private let descriptor: Mutex<Int32>
@@ -16,7 +16,8 @@ package final class InstanceLock: Sendable {
 
   deinit { close(descriptor.withLock(\.self)) }
 
-  /// Acquires the lock, or throws an error that names the process that has it. The folder must exist; nothing else in it is touched.
+  /// Acquires the lock, or throws an error that names the process that has it. The folder must exist. Nothing else in
+  /// it is touched.
   package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
     try InstanceLock(folder, descriptor: lock(folder))
   }
@@ -38,8 +39,8 @@ package final class InstanceLock: Sendable {
     return descriptor
   }
 
-  /// Locks the file anew each time it was removed or replaced. Throws `taken` if another process has locked the new one
-  /// and goes on having it. Ends with its task.
+  /// Locks the file again whenever it was removed or replaced. Throws `taken` if another process has locked the new
+  /// file and keeps it. Ends with its task.
   package func keep(_ watch: any FileWatch, clock: any Clock, logger: Logger) async throws(InstanceLockFailure) {
     let path = Self.path(in: folder)
     for await _ in watch.hints(for: [path]) {
@@ -48,7 +49,7 @@ package final class InstanceLock: Sendable {
         switch await WorkerThread.run({ self.renew() }) {
         case .success(let isNew):
           if isNew { logger.warning("The lock file \(path) was removed; it is there again.") }
-        // One that ends at once, for another has the socket, is no reason to end.
+        // Another daemon that ends at once, because this one has the socket, is no reason to end.
         case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
           throw .taken(folder: folder, holder: holder)
         case .failure(let failure):
@@ -62,7 +63,7 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Returns whether there is a new lock.
+  /// Returns whether a new lock was acquired.
   private func renew() -> Result<Bool, InstanceLockFailure> {
     descriptor.withLock { descriptor in
       var (held, found) = (stat(), stat())
@@ -82,14 +83,14 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// The process that has written its id into the lock file.
+  /// Returns the process that has written its id into the lock file.
   private static func holder(_ descriptor: Int32) -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).prefix { $0.isNumber })
   }
 
-  /// Only for the message to people; the lock works without it, so that a full disk does not matter.
+  /// Writes the id only for the message to people. The lock works without it, so a full disk does not matter.
   private static func write(holder: Int32, _ descriptor: Int32) {
     let text = Array("\(holder)\n".utf8)
     ftruncate(descriptor, 0)

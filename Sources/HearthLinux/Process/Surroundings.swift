@@ -1,17 +1,17 @@
 import CLinux
 
-/// What the process cannot do without, and the libraries under it take for granted: where a thread cannot be made they end
-/// the process, or wait for ever. (CLinux sees to `/proc` before Swift starts.)
+/// Checks what the process and its libraries cannot do without: if they cannot create a thread, they end the process or
+/// wait forever. (CLinux checks `/proc` before Swift starts.)
 package enum Surroundings {
-  /// More threads than are there at the busiest.
+  /// More than the maximum number of threads at any time.
   static let threads = 16
 
-  /// Tells people in a sentence what is missing.
+  /// What is missing, as a sentence for people.
   package struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
   }
 
-  /// To be called before there is any other thread.
+  /// Must be called before any other thread exists.
   package static func requireThreads() throws(Missing) {
     let free = hearth_count_free_threads(Int32(threads))
     guard free >= threads else {

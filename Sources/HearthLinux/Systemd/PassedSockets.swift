@@ -3,12 +3,12 @@ import Glibc
 
 /// The sockets that the service manager passed (sd_listen_fds(3)): one for each `ListenStream=` of its unit.
 package struct PassedSockets: Sendable {
-  /// Those that can be served.
+  /// The sockets that can be served.
   private let usable: [Int32]
   private let unusable: [(descriptor: Int32, kind: String)]
   private let failure: SystemCallFailure?
 
-  /// Takes over what was passed, and removes the variables from the environment. To be called once.
+  /// Takes over the passed sockets, and removes the variables from the environment. Must be called once.
   package init() {
     let count = sd_listen_fds(1)
     failure = count < 0 ? SystemCallFailure("sd_listen_fds", code: -count) : nil
@@ -18,14 +18,14 @@ package struct PassedSockets: Sendable {
     unusable = kinds.compactMap { passed in passed.kind.map { (passed.descriptor, $0) } }
   }
 
-  /// The sockets to serve; none if none was passed. Throws if none of those that were passed can be served.
+  /// Returns the sockets to serve, or none if none was passed. Throws if none of the passed sockets can be served.
   package func listeners() throws(PassedSocketFailure) -> [ListeningSocket] {
     if let failure { throw .unreadable(failure) }
     guard usable.isEmpty, !unusable.isEmpty else { return usable.map(ListeningSocket.init(passed:)) }
     throw .noneUsable(listing)
   }
 
-  /// What was passed beside the others and is not served, as a sentence for people; nil if there is nothing.
+  /// A sentence for people about passed descriptors that are not served, or `nil` if there are none.
   package var complaint: String? {
     guard !unusable.isEmpty else { return nil }
     return "The service manager passed \(listing), which is not served: Hearth serves only Unix stream sockets, so "
@@ -36,12 +36,12 @@ package struct PassedSockets: Sendable {
     unusable.map { "\($0.kind) (descriptor \($0.descriptor))" }.joined(separator: ", ")
   }
 
-  /// Answers all clients that wait on the passed sockets with this line, for a program that cannot start, and takes what
-  /// else waits there: as long as something does, the service manager starts the program again and again.
+  /// Answers all clients that wait on the passed sockets with this line, for a program that cannot start. Also reads
+  /// everything else that waits there: otherwise the service manager would start the program again and again.
   package func rejectClients(with line: [UInt8]) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     for descriptor in usable + unusable.map(\.descriptor) {
-      // A non-blocking flag would be set for the service manager too, which shares the socket.
+      // A non-blocking flag would also be set for the service manager, which shares the socket.
       while Self.isReadable(descriptor) {
         let client = accept(descriptor, nil, nil)
         guard client >= 0 else {
@@ -60,7 +60,7 @@ package struct PassedSockets: Sendable {
     return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLIN) != 0
   }
 
-  /// Nil for a listening Unix stream socket.
+  /// Returns `nil` for a listening Unix stream socket.
   private static func kind(ofUnusable descriptor: Int32) -> String? {
     if sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 { return nil }
     if sd_is_fifo(descriptor, nil) > 0 { return "a FIFO" }
@@ -73,7 +73,7 @@ package struct PassedSockets: Sendable {
   }
 }
 
-/// Why what was passed cannot be used, as a sentence for people.
+/// Why the passed sockets cannot be used, as a sentence for people.
 package enum PassedSocketFailure: Error, Hashable, CustomStringConvertible {
   case unreadable(SystemCallFailure)
   /// The text says what was passed.

@@ -3,10 +3,10 @@ import Glibc
 import HearthCore
 import HearthThreads
 
-/// Reports the daemon's state to the service manager (sd_notify(3)). Does nothing where `$NOTIFY_SOCKET` is not set.
+/// Reports the daemon's state to the service manager (sd_notify(3)). Does nothing if `$NOTIFY_SOCKET` is not set.
 ///
-/// The messages are sent in their order on a thread of their own: where the manager takes none, because its queue is full or
-/// it hangs, sd_notify waits for it, and nobody else does.
+/// The messages are sent in order on their own thread. If the manager accepts none, because its queue is full or it
+/// hangs, only that thread waits in sd_notify.
 package struct ServiceNotifier: Sendable {
   private static let thread = WorkerThread()
 
@@ -25,12 +25,12 @@ package struct ServiceNotifier: Sendable {
     send(["RELOADING=1", "MONOTONIC_USEC=\(ClockReading.nanoseconds(CLOCK_MONOTONIC) / 1000)"])
   }
 
-  /// The response to a refresh may still come: `TimeoutStopSec=` starts again, and is at least `time`.
+  /// Restarts `TimeoutStopSec=` with at least `time`, because the response to a refresh may still come.
   package func stopping(within time: Duration) {
     send(["STOPPING=1", "STATUS=Stopping.", "EXTEND_TIMEOUT_USEC=\(time.wholeMilliseconds * 1000)"])
   }
 
-  /// The keep-alive message for the watchdog.
+  /// Sends the keep-alive message for the watchdog.
   package func alive() {
     send(["WATCHDOG=1"])
   }

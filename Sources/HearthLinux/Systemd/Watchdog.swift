@@ -7,7 +7,7 @@ package struct Watchdog: Sendable {
   package let interval: Duration
   private let notifier = ServiceNotifier()
 
-  /// Returns nil if the service manager has no watchdog for this process (`$WATCHDOG_USEC`).
+  /// Returns `nil` if the service manager has no watchdog for this process (`$WATCHDOG_USEC`).
   package static func requested() -> Watchdog? {
     var microseconds: UInt64 = 0
     guard sd_watchdog_enabled(0, &microseconds) > 0 else { return nil }

@@ -9,7 +9,7 @@ struct ClockReading {
   /// CLOCK_REALTIME: the time of day, which may be set.
   var wall: Int64
 
-  /// Returns the fastest of five attempts: an interruption between two clocks would look like a step.
+  /// Returns the fastest of five attempts, because an interruption between two clocks would look like a step.
   static func current() -> ClockReading {
     func attempt() -> (reading: ClockReading, window: Int64) {
       let boot = nanoseconds(CLOCK_BOOTTIME)

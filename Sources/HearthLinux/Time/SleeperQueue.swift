@@ -1,4 +1,4 @@
-/// What is to be done at deadlines, in their order.
+/// Actions to run at deadlines, in order.
 struct SleeperQueue {
   struct Ticket: Comparable {
     /// On CLOCK_BOOTTIME, in nanoseconds.

@@ -4,15 +4,16 @@ package import HearthCore
 import HearthThreads
 import Synchronization
 
-/// The machine's clock: CLOCK_BOOTTIME, which counts through sleep, plus the offset to the wall clock at its last step.
+/// The machine's clock: CLOCK_BOOTTIME, which also counts during sleep, plus the offset of the wall clock at its last
+/// step.
 ///
-/// A thread of its own waits for the earliest deadline, for steps of the wall clock, and for the clock's end.
+/// Its own thread waits for the earliest deadline, for steps of the wall clock, and for the clock's end.
 package final class SystemClock: Clock {
   private struct State {
     var wall: WallClock
     var sleepers = SleeperQueue()
-    /// What the alarm is set to. It is left alone when the earliest deadline is cancelled: the thread looks once in vain,
-    /// which costs less than to set it each time.
+    /// What the alarm is set to. It is not changed when the earliest deadline is cancelled: one useless wake-up of the
+    /// thread costs less than setting it each time.
     var alarmAt = Int64.max
     var cancelled: Set<UInt64> = []
     var watchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
@@ -25,7 +26,7 @@ package final class SystemClock: Clock {
     }
   }
 
-  /// A timerfd on CLOCK_BOOTTIME, set to the earliest deadline or to one before it.
+  /// A timerfd on CLOCK_BOOTTIME, set to the earliest deadline or to an earlier time.
   private let alarm: Int32
   private let end: Int32
   private let reading: @Sendable () -> ClockReading
@@ -35,11 +36,11 @@ package final class SystemClock: Clock {
     try self.init(reading: ClockReading.current)
   }
 
-  /// `changes` is a descriptor that becomes readable when the wall clock is set; else the clock makes one.
+  /// `changes` is a descriptor that becomes readable when the wall clock is set. If it is `nil`, the clock makes one.
   init(changes: Int32? = nil, reading: @escaping @Sendable () -> ClockReading) throws(SystemCallFailure) {
     let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
     let alarm = try Self.open("timerfd_create", timerfd_create(CLOCK_BOOTTIME, flags))
-    // It is cancelled when the clock is set and when the machine resumes.
+    // Cancelled when the clock is set and when the machine resumes.
     let changes = try Self.open("timerfd_create", changes ?? timerfd_create(CLOCK_REALTIME, flags))
     let end = try Self.open("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
     (self.alarm, self.end, self.reading) = (alarm, end, reading)
@@ -81,7 +82,7 @@ package final class SystemClock: Clock {
       }
       action?()
     }
-    // A cancellation after the wake-up has left its number here.
+    // A cancellation that came after the wake-up has left its number here.
     state.withLock { _ = $0.cancelled.remove(ticket.number) }
   }
 
@@ -128,7 +129,7 @@ package final class SystemClock: Clock {
     return stream
   }
 
-  /// Ends the thread and all streams of steps. All deadlines have come, also those that are set later.
+  /// Ends the thread and all streams of steps. From now on every deadline counts as reached, including later ones.
   package func stop() {
     let (isFirst, sleepers, watchers) = state.withLock { state in
       defer { (state.isStopped, state.watchers) = (true, [:]) }
@@ -136,7 +137,7 @@ package final class SystemClock: Clock {
     }
     sleepers.forEach { $0() }
     watchers.forEach { $0.finish() }
-    // The thread closes its descriptors then.
+    // The thread then closes its descriptors.
     if isFirst { eventfd_write(end, 1) }
   }
 

@@ -1,16 +1,16 @@
-/// Throttles something that others can cause as often as they like: the first one passes at once, and those that come
+/// Throttles something that others can cause as often as they like. The first one passes at once, and those that come
 /// within the interval after it are counted and pass together when it is over.
 struct Throttle: Hashable, Sendable {
   enum Decision: Hashable, Sendable {
     case pass
-    /// It was counted; call `release` at this time.
+    /// It was counted. Call `release` at this time.
     case countUntil(Duration)
     /// It was counted, and `release` is already planned.
     case count
   }
 
   let interval: Duration
-  /// Until then everything is counted. If it is nil, the next one passes.
+  /// Until this time everything is counted. If it is `nil`, the next one passes.
   private var end: Duration?
   private var counted = 0
 
@@ -18,7 +18,7 @@ struct Throttle: Hashable, Sendable {
     self.interval = interval
   }
 
-  /// One more has come. `now` is the time since a fixed point, on a clock that is never set.
+  /// Called for one more. `now` is the time since a fixed point, on a clock that is never set.
   mutating func admit(at now: Duration) -> Decision {
     guard let end, now < end || counted > 0 else {
       end = now + interval
@@ -28,7 +28,7 @@ struct Throttle: Hashable, Sendable {
     return counted == 1 ? .countUntil(end) : .count
   }
 
-  /// Returns how many were counted, once the interval is over. Another interval begins where there were any.
+  /// Returns how many were counted, once the interval is over. Begins another interval if there were any.
   mutating func release(at now: Duration) -> Int {
     let due = counted
     counted = 0

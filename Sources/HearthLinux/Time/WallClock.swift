@@ -13,8 +13,8 @@ struct WallClock {
     timeAsleep = reading.boot - reading.monotonic
   }
 
-  /// Compares a new reading with the last one. Returns by how much the wall clock was stepped, zero where the machine only
-  /// slept, or nil if nothing happened.
+  /// Compares a new reading with the last one. Returns by how much the wall clock was stepped, zero if the machine only
+  /// slept, or `nil` if nothing happened.
   mutating func observe(_ reading: ClockReading) -> Duration? {
     let step = Duration.nanoseconds(reading.wall - reading.boot - offset)
     let slept = Duration.nanoseconds(reading.boot - reading.monotonic - timeAsleep)
