@@ -34,7 +34,7 @@ int hearth_count_free_descriptors(int most) {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t spare_returned = PTHREAD_COND_INITIALIZER;
-/// What spare descriptors are copies of. Never given up, and -1 where no spare ones are kept.
+/// The descriptor that spare ones are copies of. It is never closed, and -1 if no spare ones are kept.
 static int original = -1;
 static int spares[wanted_spares];
 static int spare_count;
@@ -57,7 +57,7 @@ int hearth_keep_spare_descriptors(void) {
   return result;
 }
 
-/// Closes a spare descriptor, so that another thing can be opened; 0 where there was none in time.
+/// Closes a spare descriptor, so that something else can be opened. Returns 0 if none became available in time.
 static int give_up_spare(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
@@ -79,7 +79,7 @@ int hearth_open_file(const char *path, int flags, mode_t mode) {
     if (descriptor >= 0) return descriptor;
     int reason = errno;
     if (reason != EMFILE && reason != ENFILE) return -1;
-    // Another thread may take what is given up; then the next one is given up.
+    // Another thread may take the descriptor that becomes free. Then the next one is given up.
     if (!give_up_spare()) {
       errno = reason;
       return -1;

@@ -18,18 +18,19 @@ int hearth_wipes_memory(void) { return 0; }
 #include <string.h>
 #include <unistd.h>
 
-// The C library's own functions, by the names that it keeps for those who replace the public ones.
+// The C library's own functions, under the names that it provides for programs that replace the public ones.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 extern void __libc_free(void *block);
 
-/// The second name of malloc_usable_size(3), which the static C library alone has; NULL in a program that loads it.
+/// The second name of malloc_usable_size(3), which only the static C library has. NULL in a program that loads the
+/// library.
 extern size_t __malloc_usable_size(void *block) __attribute__((weak));
 
-/// The C library's malloc_usable_size(3). Where it is loaded, taken from the library itself, since a preloaded allocator
-/// may have one for blocks of its own. Nothing is wiped before it is known: no secret is that early.
+/// The C library's malloc_usable_size(3). In a dynamic program it is taken from the library itself, since a preloaded
+/// allocator may have its own for its own blocks. Nothing is wiped before it is known: no secret exists that early.
 static size_t (*usable_size)(void *block) = __malloc_usable_size;
 
 __attribute__((constructor)) static void find_usable_size(void) {
@@ -46,7 +47,8 @@ static void wipe(void *block, size_t size) {
 
 void free(void *block) {
   if (block == NULL) return;
-  // All of it, not what was asked for: the owner may have used what malloc_usable_size(3) reports.
+  // All of the block and not only the requested size, because the owner may have used what malloc_usable_size(3)
+  // reports.
   if (usable_size != NULL) wipe(block, usable_size(block));
   __libc_free(block);
 }
@@ -62,7 +64,7 @@ void *realloc(void *block, size_t size) {
     return NULL;
   }
   size_t old_size = usable_size(block);
-  // A block that is a little smaller stays as it is. The C library would give the rest back as it is, too.
+  // A block that becomes a little smaller stays in place. The C library would not wipe the rest either.
   if (size <= old_size && size >= old_size / 2) return block;
   void *moved = __libc_malloc(size);
   if (moved == NULL) return NULL;
@@ -112,7 +114,7 @@ size_t malloc_usable_size(void *block) {
 
 int hearth_wipes_memory(void) {
   if (usable_size == NULL) return 0;
-  // In a static program nobody can step in between.
+  // In a static program nothing can be preloaded.
   return usable_size == __malloc_usable_size || dlsym(RTLD_DEFAULT, "free") == (void *)free;
 }
 
