@@ -122,7 +122,7 @@ package struct PathRoots: Sendable {
     (self.home, self.credentials, self.runtime) = (home, credentials, runtime)
   }
 
-  /// Returns the absolute path, or nil if `path` begins neither with `/` nor with one of these signs.
+  /// Returns the absolute path, or `nil` if `path` begins neither with `/` nor with one of these signs.
   func absolute(_ path: String) throws(UnknownRoot) -> String? {
     if path.hasPrefix("/") { return path }
     let signs = [

@@ -137,8 +137,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return origins
   }
 
-  /// Reads an absolute path. At its beginning `~` stands for the home folder, `%d` for the folder of the service's
-  /// credentials, and `%t` for `$XDG_RUNTIME_DIR`.
+  /// Reads an absolute path. It may begin with `~` for the home folder, `%d` for the folder of the service's
+  /// credentials, or `%t` for `$XDG_RUNTIME_DIR`.
   package func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
     do {
@@ -231,7 +231,7 @@ extension String {
 
 /// Reads numbers with a unit, which is how the configuration writes durations and sizes.
 package enum Quantity {
-  /// Reads `500ms`, `30s`, `5m`, `6h` and `7d`. Returns nil for any other text and for more than a hundred years.
+  /// Reads `500ms`, `30s`, `5m`, `6h` and `7d`. Returns `nil` for any other text and for more than a hundred years.
   package static func duration(from text: String) -> Duration? {
     let units: [(suffix: String, milliseconds: Int64)] = [
       ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
@@ -240,7 +240,7 @@ package enum Quantity {
     return product(of: text, units: units, limit: hundredYears).map { .milliseconds($0) }
   }
 
-  /// Reads `64KiB`, `1MiB` and `1GiB` as bytes. Returns nil for any other text and for more than 2^50 bytes.
+  /// Reads `64KiB`, `1MiB` and `1GiB` as bytes. Returns `nil` for any other text and for more than 2^50 bytes.
   package static func byteCount(from text: String) -> Int? {
     product(of: text, units: [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)], limit: 1 << 50).map { Int($0) }
   }

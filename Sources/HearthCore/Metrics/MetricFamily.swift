@@ -5,7 +5,7 @@ package struct MetricFamily: Hashable, Sendable {
   /// The name ends in the unit. In text formats a counter's samples have `_total` appended.
   package let name: String
   package let type: Kind
-  /// The base unit, `seconds` or `bytes`. Nil for counts.
+  /// The base unit, `seconds` or `bytes`. `nil` for counts.
   package let unit: String?
   /// One sentence for people.
   package let help: String

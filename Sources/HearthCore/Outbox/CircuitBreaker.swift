@@ -72,7 +72,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     for (origin, outage) in outages { outages[origin]?.probeAt = outage.probeAt + shift }
   }
 
-  /// When the next probe is due, or nil if none is.
+  /// When the next probe is due, or `nil` if none is.
   package var nextProbeAt: Timestamp? {
     outages.values.filter { !$0.isProbed && !$0.isIdle }.map(\.probeAt).min()
   }

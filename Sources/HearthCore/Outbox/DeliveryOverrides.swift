@@ -18,7 +18,7 @@ package struct DeliveryOverrides: Hashable, Sendable {
 extension DeliveryOverrides {
   package enum Key: String, ConfigurationKey { case status, outcome }
 
-  /// Explains why the configuration may not decide this status. Returns nil if it may.
+  /// Explains why the configuration may not decide this status. Returns `nil` if it may.
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
     case (200...299, _): "a 2xx is always delivered, for the API has said that it is done"

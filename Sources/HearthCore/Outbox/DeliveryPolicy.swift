@@ -70,7 +70,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     .dead(.rejected, status: response.status, error: Self.describe(response))
   }
 
-  /// Whether an item whose result is unknown since `unknownSince` may be sent again without asking.
+  /// Whether an item may be sent again without asking, if its result has been unknown since `unknownSince`.
   package func mayBeSent(method: String, unknownSince: Timestamp?, at now: Timestamp) -> Bool {
     guard let unknownSince else { return true }
     return Self.mayBeRepeated(method) || now - unknownSince <= settings.idempotencyHorizon

@@ -101,7 +101,7 @@ package struct ExportPage: Hashable, Sendable {
   package var items: [ExportedItem]
   /// The number of items of this page that are left out because their content is damaged.
   package var damaged: Int
-  /// Where the next page begins. Nil on the last page.
+  /// Where the next page begins. `nil` on the last page.
   package var cursor: String?
 
   package init(items: [ExportedItem], damaged: Int, cursor: String?) {

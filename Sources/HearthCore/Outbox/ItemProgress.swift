@@ -10,7 +10,7 @@ package struct ItemProgress: Hashable, Sendable {
   package var conflicts = 0
   /// The number of 407 and 511 responses since the API itself has answered. They are not counted in `attempts`.
   package var offlineAnswers = 0
-  /// When the item may be claimed. Nil means at once.
+  /// When the item may be claimed. `nil` means at once.
   package var dueAt: Timestamp?
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?

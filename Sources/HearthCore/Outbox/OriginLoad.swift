@@ -74,7 +74,7 @@ struct ReadAhead {
 
   private var windowStart: Timestamp?
   private var inWindow = 0
-  /// The number of quick requests in a row. With slow commits the window alone would make them look slow.
+  /// The number of quick requests in a row. With slow commits, the window would make them look slow.
   private var quickInARow = 0
   private(set) var limit = 0
 

@@ -46,7 +46,7 @@ struct OutboxAccount {
   var stalledUntil: Timestamp?
   /// What servers have reported since this clock was last stepped.
   var clocks = ServerClocks()
-  /// The origin whose time decides whether items have expired. Nil if none seem to have expired.
+  /// The origin whose time decides whether items have expired. `nil` if none seem to have expired.
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
 
@@ -171,7 +171,7 @@ package enum OutboxPermission: Hashable, Sendable {
   /// The reason if the user has ended the session.
   package static let signedOut = "signedOut"
 
-  /// Items of this subject may be sent. Nil stands for the subject that is already known.
+  /// Items of this subject may be sent. `nil` means the subject that is already known.
   case sendable(under: Subject?)
   /// No item may be sent. The reason is shown as `pausedReason`: `locked`, `signedOut`, `reauthRequired`, `hydrating` …
   case blocked(reason: String)

@@ -9,7 +9,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` if its `notBefore` is in the future |
   /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
   /// | `waiting` | `pending` | the daemon ended while its request was on its way |
-  /// | `pending`, `waiting` | `held` | it needs review: its result has been unknown for longer than the idempotency horizon |
+  /// | `pending`, `waiting` | `held` | it needs review: its result is unknown beyond the idempotency horizon |
   /// | `pending`, `waiting` | `held` | its content is damaged |
   /// | `pending`, `waiting` | `held` | in its place: its origin is no longer the account's, or the API wants a step-up |
   /// | `held` | `pending`, `waiting` | it was held in its place, and the reason is gone |
@@ -122,7 +122,7 @@ package enum ItemID {
       + "-\(digits.dropFirst(16).prefix(4))-\(digits.dropFirst(20))"
   }
 
-  /// Whether a text has the form of such an identifier, so that it may be sent as a key.
+  /// Whether a text has the form of an item's identifier, so that it may be sent as a key.
   package static func isValid(_ text: String) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]

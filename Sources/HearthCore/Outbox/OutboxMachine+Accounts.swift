@@ -185,7 +185,7 @@ extension OutboxMachine {
     return pauseChanges
   }
 
-  /// Why an account's items are not sent now, or nil if they are.
+  /// Why an account's items are not sent now, or `nil` if they are.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }
 }
 
@@ -199,6 +199,6 @@ package struct OutboxPauseChange: Hashable, Sendable {
   package let account: AccountName
   /// The reason to show, or `nil` if sending is not paused.
   package let reason: String?
-  /// The event to publish. Nil if the change is only shown.
+  /// The event to publish. `nil` if the change is only shown.
   package var event: Event?
 }

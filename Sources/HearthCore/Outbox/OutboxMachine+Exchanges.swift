@@ -62,7 +62,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Returns nil if there is no room for any kind that the store may have.
+  /// Returns `nil` if there is no room for any kind that the store may have.
   private mutating func demand(
     of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
   ) -> OutboxDemand? {

@@ -1,6 +1,6 @@
 /// The work that the store is asked to do, and what its results change.
 extension OutboxMachine {
-  /// The maximum number of items per step of longer work, so that deliveries go on in between.
+  /// The maximum number of items per step of longer work, so that deliveries continue in between.
   package static let batch = 256
   private static let storeRetry = Duration.milliseconds(500)
   private static let shortestPruneInterval = Duration.seconds(60)
@@ -16,7 +16,7 @@ extension OutboxMachine {
     case publishHeld(AccountName)
   }
 
-  /// Returns nil if there is nothing to do now, or if the store has just failed.
+  /// Returns `nil` if there is nothing to do now, or if the store has just failed.
   package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
     if let storeRetryAt {
       guard storeRetryAt <= now else { return nil }

@@ -20,7 +20,7 @@ package struct OutboxMachine {
   /// The account of each sender.
   var senders: [SenderID: AccountName] = [:]
   var lastSender = 0
-  /// The senders that waited and may go on.
+  /// The senders that waited and may continue.
   var resumed: [SenderID] = []
   var pauseChanges: [OutboxPauseChange] = []
 

@@ -2,7 +2,7 @@
 /// items are sent with the token until a second place refuses it.
 struct RefusedItems {
   private struct Hold {
-    /// Nil if the item may be tried again.
+    /// `nil` if the item may be tried again.
     var until: Timestamp?
     var failures = 0
   }
@@ -26,7 +26,7 @@ struct RefusedItems {
   /// The items that wait.
   var held: Set<Int64> { Set(holds.filter { $0.value.until != nil }.keys) }
 
-  /// When the next one may be tried again. Nil if none waits.
+  /// When the next one may be tried again. `nil` if none waits.
   var nextAt: Timestamp? { holds.values.compactMap(\.until).min() }
 
   /// Ends the holds that have lasted long enough. Returns whether there were any.

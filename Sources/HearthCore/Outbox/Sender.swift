@@ -31,7 +31,7 @@ struct Sender {
   var hasLeft = false
   /// Whether the clock was set during the last request, so that its skew may refer to the old time.
   var isTimeDoubtful = false
-  /// Whether the user has signed out since. If users have no names, only this tells the next user's token apart.
+  /// Whether the user has signed out since. If users have no names, nothing else distinguishes the next user's token.
   var hasUserLeft = false
   /// The time at which `current` began.
   var begunAt: Timestamp?
@@ -77,7 +77,8 @@ package enum SenderStep: Hashable, Sendable {
   case getBearer(AccountName)
   /// Get a token in place of the one that an API rejects: `OutboxMachine.received(_:for:at:)`.
   case replaceBearer(APIRejection, AccountName)
-  /// Begin the item in the store and send its request: `OutboxMachine.responded(_:for:isCancelled:at:)`, or `revoked(_:at:)`.
+  /// Begin the item in the store and send its request: `OutboxMachine.responded(_:for:isCancelled:at:)`, or
+  /// `revoked(_:at:)`.
   case send(Delivery, of: Int64, Bearer)
   /// Wait until `OutboxMachine.takeResumed()` returns this sender.
   case wait

@@ -8,7 +8,7 @@ struct ServerClocks {
   /// The number of unanswered questions for the time after which no server is expected to report it.
   private static let unansweredAtMost = 3
 
-  /// Each server's clock minus this one, or zero if that is negligible. The key nil stands for the provider.
+  /// Each server's clock minus this one, or zero if that is negligible. The key `nil` is the provider.
   private var skews: [Origin?: Duration] = [:]
   private var undated = 0
   private var unanswered = 0

@@ -1,4 +1,4 @@
-/// Remembers which tokens an account's APIs accept, to tell a 401 about one item from a 401 about the session.
+/// Remembers which tokens an account's APIs accept, to distinguish a 401 about one item from a 401 about the session.
 package struct TokenAcceptance: Sendable {
   /// The number of accepted tokens that are remembered.
   private static let remembered = 8

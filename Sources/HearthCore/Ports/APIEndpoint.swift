@@ -56,10 +56,10 @@ package struct APIResponse: Hashable, Sendable {
   package var body: [UInt8]
   /// Whether `body` is only the beginning: the rest was too long or, without `responseLimit`, did not come in time.
   package var isTruncated: Bool
-  /// The time from now for which the server asks to wait: by `Retry-After` (RFC 9110, section 10.2.3), or by the headers of a
-  /// quota that has run out.
+  /// The time from now for which the server asks to wait: by `Retry-After` (RFC 9110, section 10.2.3), or by the
+  /// headers of a quota that has run out.
   package var retryAfter: Duration?
-  /// The server's `Date` minus this machine's clock, or nil without a `Date`.
+  /// The server's `Date` minus this machine's clock, or `nil` without a `Date`.
   package var skew: Duration?
 
   package init(

@@ -1,6 +1,6 @@
 /// Begins requests whose bodies are sent and received in pieces. It follows no redirects and does not retry.
 package protocol APIExchangeEndpoint: Sendable {
-  /// Returns as soon as it is known how the account's connections are made. The caller must call `cancel` in the end.
+  /// Returns once the account's connection settings are known. The caller must call `cancel` in the end.
   func begin(
     _ request: APIRequest, of account: AccountName, bearer: Token
   ) async throws(ExchangeFailure) -> any APIExchange
@@ -15,7 +15,7 @@ package protocol APIExchange: Sendable {
   /// no more because it has answered. `isLast` marks the last piece.
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool
 
-  /// Returns the head of the response: status and headers and, if they do not tell the content type, the beginning of
+  /// Returns the head of the response: status and headers and, if they do not name the content type, the beginning of
   /// the body. `read` returns that part of the body again.
   func response() async throws(ExchangeFailure) -> APIResponse
 

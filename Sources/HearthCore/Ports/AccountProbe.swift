@@ -38,7 +38,7 @@ package struct Diagnosis: Hashable, Sendable {
   package let verdict: Verdict
   /// What was found and what to do about it. Contains no secret.
   package let message: String
-  /// The path of the file that was checked, or nil if the check is not about a file.
+  /// The path of the file that was checked, or `nil` if the check is not about a file.
   package let path: String?
 
   package init(_ check: Check, _ verdict: Verdict, _ message: String, path: String? = nil) {

@@ -5,8 +5,8 @@ package protocol BearerTokenProvider: Sendable {
 
   /// Reports that an API has answered 401, and returns the token to use now. A report about an older token is ignored.
   /// One about the current token forces one shared refresh. One about a token from such a refresh ends the session,
-  /// unless the API has accepted this sign-in's tokens lately. If it returns the same token, the 401 is the answer to
-  /// that request alone.
+  /// unless the API has accepted this sign-in's tokens lately. If it returns the same token, the 401 is about only that
+  /// request.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 
   /// Reports that this URL was answered 2xx. Does not wait.

@@ -54,7 +54,7 @@ package protocol CredentialStore: Sendable {
 package enum StoredVersion: Hashable, Sendable {
   /// A sign-in replaces any version.
   case any
-  /// The grant that was last read or written, or nil if there was none.
+  /// The grant that was last read or written, or `nil` if there was none.
   case grant(GrantMarks?)
 }
 
@@ -105,7 +105,7 @@ package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
   /// Credentials from places that the configuration named before.
   package var former: [Credential]
-  /// Why the removal is not on record, or nil if it is.
+  /// Why the removal is not on record, or `nil` if it is.
   package var unrecorded: AccessFailure?
 
   package init(current: Credential? = nil, former: [Credential] = [], unrecorded: AccessFailure? = nil) {

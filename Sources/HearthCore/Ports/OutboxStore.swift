@@ -10,7 +10,7 @@
 /// When the store's clock is set, an item that waits for a retry still waits for the rest of its time, and
 /// `unknownSince` stays as long ago as it was. The clock may also have been set by an unknown amount while nothing ran.
 /// If it shows less than when a wait was last written, `recover()` assumes that it was set back by that difference.
-/// Apart from that no retry is due more than 24 hours later, and no `unknownSince` lies in the future.
+/// Apart from that no retry is due more than 24 hours later, and no `unknownSince` is in the future.
 ///
 /// A call runs to its end even if its task is cancelled.
 package protocol OutboxStore: Sendable {
@@ -28,7 +28,7 @@ package protocol OutboxStore: Sendable {
   /// Whether a call has found damage, or the file is gone: every call fails until `recover()` has been called.
   var isBroken: Bool { get }
 
-  /// A sentence for people if a damaged outbox was set aside in this run, or its file was removed; otherwise nil.
+  /// A sentence for people if a damaged outbox was set aside in this run, or its file was removed; otherwise `nil`.
   var notice: String? { get }
 
   /// Keeps all items, in order, or none. If an item's idempotency key is known with the same content, the receipt names
@@ -71,10 +71,10 @@ package protocol OutboxStore: Sendable {
   func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage
 
   /// Returns a page of the items whose content is kept, with their content: up to about `bytes` of it, but at least one
-  /// item. The state of the query is nil or one whose items keep their content.
+  /// item. The state of the query is `nil` or one whose items keep their content.
   func export(_ query: OutboxQuery, bytes: Int) async throws(OutboxStoreFailure) -> ExportPage
 
-  /// Returns the counts of an account, or of all accounts if it is nil.
+  /// Returns the counts of an account, or of all accounts if it is `nil`.
   func stats(of account: AccountName?) async throws(OutboxStoreFailure) -> OutboxStats
 
   /// Cancels an item, or puts a dead or held one at the end of its lane, unless it has expired. One that is held in its
@@ -119,7 +119,7 @@ package protocol OutboxStore: Sendable {
   func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
 
   /// Removes up to `limit` finished items that are older than `settings` allows or exceed its `maxItems`, and gives
-  /// some free pages back to the disk. If `agreedTime` is nil, no item is too old.
+  /// some free pages back to the disk. If `agreedTime` is `nil`, no item is too old.
   func prune(
     keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning
@@ -175,7 +175,8 @@ package struct OutboxBinding: Hashable, Sendable {
 package struct OutboxPruning: Hashable, Sendable {
   /// Whether there is more to prune at once.
   package var isMore: Bool
-  /// When the next finished item will have been kept long enough, which may have passed already. Nil if there is none.
+  /// When the next finished item will have been kept long enough, which may have passed already. `nil` if there is
+  /// none.
   package var nextAt: Timestamp?
   /// Whether the files still hold removed content of items: on a full disk there is no room to wipe it.
   package var leavesContent = false
@@ -231,7 +232,7 @@ package struct OutboxQuery: Hashable, Sendable {
 
 package struct OutboxPage: Hashable, Sendable {
   package var items: [OutboxItem]
-  /// Where the next page begins. Nil on the last page.
+  /// Where the next page begins. `nil` on the last page.
   package var cursor: String?
 
   package init(items: [OutboxItem], cursor: String?) { (self.items, self.cursor) = (items, cursor) }

@@ -32,7 +32,7 @@ package struct RedirectPage: Hashable, Sendable {
   package let html: String
   /// The value of `Content-Security-Policy`.
   package let policy: String
-  /// Where the browser is redirected (RFC 9110, section 10.2.2), or nil if it stays.
+  /// Where the browser is redirected (RFC 9110, section 10.2.2), or `nil` if it stays.
   package var location: String?
 
   package init(status: Int, html: String, policy: String) {

@@ -26,7 +26,7 @@ package protocol SignInEndpoint: Sendable {
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse
 
   /// The page at which the browser ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
-  /// section 2). `signedOut` names the session; if it is nil, the provider asks the user.
+  /// section 2). `signedOut` names the session; if it is `nil`, the provider asks the user.
   func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String
 }
 

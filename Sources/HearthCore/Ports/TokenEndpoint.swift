@@ -12,16 +12,16 @@ package protocol TokenEndpoint: Sendable {
   /// Asks the provider for an access token's subject, if it names one. Only for a credential of this endpoint's origin.
   func identify(_ credential: Credential) async -> Subject?
 
-  /// When a token without a lifetime expires, by its own `exp` or else by the configuration. Nil without either.
+  /// When a token without a lifetime expires, by its own `exp` or else by the configuration. `nil` without either.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
   /// The current time on the provider's own clock, not from a cache. Asking sends no secret.
   func time() async throws(RefreshFailure) -> Timestamp
 
-  /// The origin that grants of this endpoint are bound to. Nil if discovery has to name it and is not possible now.
+  /// The origin that grants of this endpoint are bound to. `nil` if discovery has to name it and is not possible now.
   func origin() async -> Origin?
 
-  /// The origins of all endpoints that receive tokens. Nil if they are not known now, or if there is only one.
+  /// The origins of all endpoints that receive tokens. `nil` if they are not known now, or if there is only one.
   func origins() async -> Set<Origin>?
 }
 
@@ -43,17 +43,17 @@ package struct TokenResponse: Hashable, Sendable {
   package var refreshToken: Token?
   package var idToken: Token?
   package var scope: String?
-  /// From `expires_in`, else from the JWT's `exp`, else the configured default. Nil without any of them.
+  /// From `expires_in`, else from the JWT's `exp`, else the configured default. `nil` without any of them.
   package var lifetime: Duration?
   /// From the `exp` of the ID token, if there is one.
   package var idTokenLifetime: Duration?
   package var refreshLifetime: Duration?
-  /// From the ID token or from the account's configuration. Nil if unknown.
+  /// From the ID token or from the account's configuration. `nil` if unknown.
   package var subject: Subject?
   package var origin: Origin
-  /// The origins of all endpoints that receive tokens, as the provider names them now. Nil if there is only one.
+  /// The origins of all endpoints that receive tokens, as the provider names them now. `nil` if there is only one.
   package var origins: Set<Origin>?
-  /// The server's `Date` header minus this machine's clock when the response came, or nil without a `Date`.
+  /// The server's `Date` header minus this machine's clock when the response came, or `nil` without a `Date`.
   package var skew: Duration?
   /// Why the token cannot be used. Its refresh token is kept, because the previous one may be spent.
   package var error: RefreshFailure?

@@ -27,7 +27,7 @@ package struct Challenge: Hashable, Sendable {
 extension Challenge {
   private static let insufficientScope = "insufficient_scope"
 
-  /// Returns nil if the response asks for no more than a fresh token. `secrets` are redacted from its parameters.
+  /// Returns `nil` if the response asks for no more than a fresh token. `secrets` are redacted from its parameters.
   package init?(_ response: APIResponse, from origin: Origin, without secrets: [Secret]) {
     guard response.status == 401 || response.status == 403 else { return nil }
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
@@ -44,7 +44,7 @@ extension Challenge {
   /// Whether a `WWW-Authenticate` field, or several that were joined by commas, asks for more than a fresh token.
   package static func isAsked(in field: String) -> Bool { demand(in: field) != nil }
 
-  /// The reason that a `WWW-Authenticate` field gives for a 401: a code, or nil without one.
+  /// The reason that a `WWW-Authenticate` field gives for a 401: a code, or `nil` without one.
   package static func reason(in field: String) -> String? { AuthenticationChallenges.reason(in: field) }
 
   /// Returns the parameters of the first challenge that asks for more.
@@ -70,7 +70,7 @@ extension Challenge {
 }
 
 extension AuthenticationChallenges {
-  /// The `error` that one of the response's challenges gives (RFC 6750, section 3), or nil without one.
+  /// The `error` that one of the response's challenges gives (RFC 6750, section 3), or `nil` without one.
   static func reason(_ response: APIResponse, without secrets: [Secret]) -> String? {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(reason(in:)).first { Redactor(secrets).redacted($0) == $0 }

@@ -36,7 +36,7 @@ package struct RequestMachine: Sendable {
     self.request = request
   }
 
-  /// `api` is the account's current configuration, or nil if it is no longer configured.
+  /// `api` is the account's current configuration, or `nil` if it is no longer configured.
   package mutating func begin(_ api: APISettings?) -> Step { foreignOrigin(api) ?? .getBearer }
 
   private func foreignOrigin(_ api: APISettings?) -> Step? {

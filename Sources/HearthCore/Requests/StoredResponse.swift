@@ -1,6 +1,6 @@
 /// The last successful answer to a GET, kept for when the API gives none (RFC 9111, section 3; RFC 5861, section 4).
 ///
-/// Only `no-store` prevents keeping: callers ask for old answers explicitly and are told their age. So `no-cache` and
+/// Only `no-store` prevents keeping: callers ask for old answers explicitly and learn their age. So `no-cache` and
 /// `must-revalidate`, which many frameworks send with everything, do not apply.
 package struct StoredResponse: Hashable, Sendable {
   /// The headers without those of one connection or one exchange.
@@ -23,7 +23,7 @@ package struct StoredResponse: Hashable, Sendable {
     (self.confirmedAt, self.initialAge, self.isValidatable) = (confirmedAt, initialAge, isValidatable)
   }
 
-  /// Returns nil if the answer may not be kept, or is compressed, so that secrets in it cannot be seen.
+  /// Returns `nil` if the answer may not be kept, or is compressed, so that secrets in it cannot be seen.
   package init?(_ response: APIResponse, isRedirected: Bool, at now: Timestamp) {
     let fields = ResponseFields(response.headers)
     guard response.status == 200, !response.isTruncated, !fields.directives("cache-control").keys.contains("no-store"),
@@ -48,7 +48,7 @@ package struct StoredResponse: Hashable, Sendable {
     return request
   }
 
-  /// The answer after a 304, with its new fields (RFC 9111, section 3.2). Nil if it may no longer be kept.
+  /// The answer after a 304, with its new fields (RFC 9111, section 3.2). `nil` if it may no longer be kept.
   package func confirmed(by response: APIResponse, at now: Timestamp) -> StoredResponse? {
     StoredResponse(answer(confirmedBy: response), isRedirected: false, at: now)
   }
@@ -186,7 +186,7 @@ struct ResponseFields {
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// The names in `Vary`, sorted. Nil if it says that no other request matches (RFC 9111, section 4.1).
+  /// The names in `Vary`, sorted. `nil` if it says that no other request matches (RFC 9111, section 4.1).
   var selectors: [String]? {
     let names = Set(elements("vary").map { $0.lowercased() })
     // The key already has the user; the token itself changes with each refresh.

@@ -3,7 +3,7 @@ struct FileAccess: Hashable, Sendable {
   var read = ReadRetry()
   /// Writes of grants and ends, removals and setting aside. The store does one at a time, in order.
   var write = WriteRetry()
-  /// The grant on disk, or nil if none is known to be there.
+  /// The grant on disk, or `nil` if none is known to be there.
   var onDisk: GrantMarks? {
     didSet {
       if storeChange == .made { storeChange = .none }
@@ -221,7 +221,7 @@ struct WriteRetry: Hashable, Sendable {
   /// Whether nothing is being written and no retry is being waited for.
   func mayBegin(at now: Timestamp) -> Bool { !isUnderWay && retryAt.map { $0 <= now } ?? true }
 
-  /// When to retry. Nil while a write is under way, whose result decides.
+  /// When to retry. `nil` while a write is under way, because its result decides.
   var wakeAt: Timestamp? { isUnderWay ? nil : retryAt }
 
   mutating func move(by step: Duration) { retryAt = retryAt.map { $0 + step } }

@@ -35,7 +35,8 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 
-  /// Called when a sign-out or another sign-in replaces a sign-in that is being written. Its caller is told so.
+  /// Called when a sign-out or another sign-in replaces a sign-in that is being written. Returns the answers for
+  /// the callers of replaced sign-ins.
   mutating func supersedeAdoptions() -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }

@@ -7,7 +7,7 @@ package struct ReadyToken: Hashable, Sendable {
   /// When something is due, so that the session has to be asked. `nil` if nothing is planned.
   let until: Timestamp?
 
-  /// Whether it answers a call for a token of this validity. Nil asks for the usual validity.
+  /// Whether it answers a call for a token of this validity. `nil` asks for the usual validity.
   package func satisfies(_ minimum: Duration?, at now: Timestamp) -> Bool {
     until.map { now < $0 } ?? true && validity.covers(minimum, at: now)
   }
@@ -15,7 +15,7 @@ package struct ReadyToken: Hashable, Sendable {
 
 /// How long a token lasts, and how much of that a caller can ask for.
 struct TokenValidity: Hashable, Sendable {
-  /// The validity that a caller without a minimum gets, if such a token is available.
+  /// The validity that a caller without a minimum gets, if a token lasts that long.
   private static let usual: Duration = .seconds(60)
 
   /// `nil` if the token has no expiry.

@@ -1,5 +1,5 @@
-/// What APIs have lately answered to the tokens of one sign-in. It tells a path that refuses every token from a token
-/// that is no longer accepted (contract, section 3). Times are steady: setting the clock does not change them.
+/// What APIs have lately answered to the tokens of one sign-in. This distinguishes a path that refuses every token from
+/// a token that is no longer accepted (contract, section 3). Times are steady: setting the clock does not change them.
 package struct RecentVerdicts: Hashable, Sendable {
   private struct Acceptance: Hashable, Sendable {
     let token: Fingerprint

@@ -11,7 +11,7 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   private(set) var request = Request.none
-  /// The user whose grant the request renews, or nil if unknown.
+  /// The user whose grant the request renews, or `nil` if unknown.
   private(set) var owner: Subject?
   /// Whether the last request went to a provider that is not configured any more.
   private(set) var isOfFormerProvider = false

@@ -10,7 +10,7 @@ package struct RefreshHistory: Hashable, Sendable {
   package var lastAt: Timestamp?
   package var lastOutcome: Outcome?
   package var lastError: String?
-  /// What prevents refreshes from succeeding, or nil since the last success.
+  /// What prevents refreshes from succeeding, or `nil` since the last success.
   package internal(set) var trouble: RefreshTrouble?
 
   /// Called when the clock was set. Waits keep their lengths.

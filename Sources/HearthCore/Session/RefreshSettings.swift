@@ -60,7 +60,7 @@ extension RefreshSettings {
     Swift.min(margin, lifetime * marginFraction)
   }
 
-  /// When a grant is due: before its bearer or its refresh token expires, whichever is first. Nil if neither does.
+  /// When a grant is due: before its bearer or its refresh token expires, whichever is first. `nil` if neither does.
   package func refreshTime(of grant: Grant, share: Double) -> Timestamp? {
     let ends = [grant.expiresAt, grant.refreshToken == nil ? nil : grant.refreshExpiresAt].compactMap(\.self)
     let due = ends.map { end in

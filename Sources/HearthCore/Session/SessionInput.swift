@@ -25,12 +25,12 @@ package enum SessionInput: Sendable {
 
   case refreshEnded(generation: Int, RefreshOutcome)
   /// The owner of the grant according to the provider, and the origins of the token endpoint and of all endpoints that
-  /// receive tokens. Nil if not known now.
+  /// receive tokens. `nil` if not known now.
   case identified(generation: Int, provider: Int = 0, Subject?, origin: Origin? = nil, origins: Set<Origin>? = nil)
 
   case locked(Lock)
   case unlocked(Lock)
-  /// A sign-in has begun, or has ended (nil).
+  /// A sign-in has begun, or has ended (`nil`).
   case signInChanged(SignInProgress?)
   case called(CallID, SessionCall)
 }

@@ -14,7 +14,7 @@ package struct SessionSettings: Hashable, Sendable {
   package var configuredSubject: Subject?
   /// The user's name in other programs, such as git.
   package var username: String?
-  /// The origins that grants are bound to, or nil if they are not bound.
+  /// The origins that grants are bound to, or `nil` if they are not bound.
   package var binding: TokenBinding?
   package var reauthPrompt = ReauthPrompt.none
 

@@ -1,4 +1,4 @@
-/// A session without its secrets, as clients see it. The passing of time alone does not change it.
+/// A session without its secrets, as clients see it. It does not change only because time passes.
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
@@ -22,7 +22,7 @@ package struct SessionStatus: Hashable, Sendable {
   package var isReadable: Bool
   package var isWritePending = false
   package var credentialError: String?
-  /// The sign-in under way, or nil.
+  /// The sign-in under way, or `nil`.
   package var signIn: SignInProgress?
 
   /// The lifetime of the current token.
@@ -32,7 +32,7 @@ package struct SessionStatus: Hashable, Sendable {
     }
 
     package var fingerprint: Fingerprint
-    /// The token's lifetime when it was new. Like the times below, nil if the token has no expiry.
+    /// The token's lifetime when it was new. Like the times below, `nil` if the token has no expiry.
     package var lifetime: Duration?
     package var expiresAt: Timestamp?
     package var refreshAt: Timestamp?
@@ -42,7 +42,7 @@ package struct SessionStatus: Hashable, Sendable {
     package var isRejected = false
     /// The time from which the token counts as expiring.
     package var expiringFrom: Timestamp?
-    /// In a client, what the daemon reported as of its response. Nil in the daemon.
+    /// In a client, what the daemon reported as of its response. `nil` in the daemon.
     package var reported: Reported?
 
     package struct Reported: Hashable, Sendable {
@@ -62,7 +62,7 @@ package struct SessionStatus: Hashable, Sendable {
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
 
-    /// How long the token is valid from `now` on, or nil without expiry. In a client, as the daemon reported it.
+    /// How long the token is valid from `now` on, or `nil` without expiry. In a client, as the daemon reported it.
     package func remaining(at now: Timestamp) -> Duration? {
       if let reported { return reported.remaining }
       return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }

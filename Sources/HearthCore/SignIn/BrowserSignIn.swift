@@ -3,13 +3,13 @@ package struct BrowserSignIn: Hashable, Sendable {
   /// The URL to open (RFC 6749, section 4.1.1). It carries `state` and `nonce`, so it is not logged.
   package let authorizationURL: String
   /// The URL that the browser opens instead once the provider has refused a scope that nobody has configured: the same
-  /// request without that scope. Nil if there is no such scope.
+  /// request without that scope. `nil` if every scope is configured.
   package let fallbackURL: String?
   /// The loopback address that the provider redirects the browser to (RFC 8252, section 7.3).
   package let redirectURI: String
   /// Ties the response to the request (RFC 6749, section 10.12).
   package let state: Secret
-  /// Ties the ID token to the request (OpenID Connect Core, section 3.1.2.1). Nil if no ID token is requested.
+  /// Ties the ID token to the request (OpenID Connect Core, section 3.1.2.1). `nil` if no ID token is requested.
   package let nonce: Secret?
   /// The PKCE code verifier (RFC 7636, section 4.1).
   package let codeVerifier: Secret

@@ -4,7 +4,7 @@ package struct DeviceSignIn: Hashable, Sendable {
   /// The code that the user types in.
   package let userCode: String
   package let verificationURI: String
-  /// The URL with the code in it, for a QR code. Nil if the provider gives none.
+  /// The URL with the code in it, for a QR code. `nil` if the provider gives none.
   package let verificationURIComplete: String?
   /// How long the code is valid.
   package let lifetime: Duration

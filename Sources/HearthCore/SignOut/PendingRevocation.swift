@@ -44,7 +44,7 @@ package struct PendingRevocation: Hashable, Sendable {
 package enum RevocationOutcome: Hashable, Sendable {
   /// The provider confirmed it.
   case revoked
-  /// The provider will never revoke it: it has no such endpoint, or refuses. The message is a sentence.
+  /// The provider will never revoke it: it has no revocation endpoint, or refuses. The message is a sentence.
   case refused(message: String)
   /// The provider could not be asked now, or the configuration allows no request. It may work later.
   case unavailable(retryAfter: Duration?)

@@ -39,7 +39,7 @@ package struct RevocationBacklog: Sendable {
 
   package func holdsAny(of account: AccountName) -> Bool { entries.contains { $0.pending.account == account } }
 
-  /// The next time at which `woke` has something to do, or nil if only other events can cause that.
+  /// The next time at which `woke` has something to do, or `nil` if only other events can cause that.
   package var nextWake: Timestamp? {
     entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.expiresAt) }.min()
   }
@@ -58,8 +58,8 @@ package struct RevocationBacklog: Sendable {
     return woke(at: now)
   }
 
-  /// Adds the grants that were on disk at the start. The clock may have been wrong then or be wrong now, so each is tried
-  /// at least once, and only the provider's clock ends its time early.
+  /// Adds the grants that were on disk at the start. The clock may have been wrong then or be wrong now, so each is
+  /// tried at least once, and only the provider's clock ends its time early.
   package mutating func recall(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
     entries += pending.map { Entry(pending: $0, nextAt: now, expiresAt: now + PendingRevocation.longest) }
     return woke(at: now)

@@ -12,7 +12,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case denied
   case readOnly
   case noSpace
-  /// There is no such user or group.
+  /// No user or group has this name.
   case unknownOwner(String)
   /// Hearth may not give the file to this user or group.
   case ownerDenied(String)

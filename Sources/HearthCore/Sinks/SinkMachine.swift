@@ -171,7 +171,7 @@ package struct SinkMachine: Hashable, Sendable {
     return [.remove]
   }
 
-  /// When there may be something to do, or nil if only after the next input.
+  /// When there may be something to do, or `nil` if only after the next input.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     guard step == nil else { return nil }
     var times = [putting.retryAt, removing.retryAt]

@@ -2,7 +2,7 @@
 package struct SinkSettings: Hashable, Sendable {
   /// The format of the file.
   package enum Format: String, Hashable, Sendable, CaseIterable {
-    /// The token alone, without a newline, since some programs send what they read unchanged.
+    /// Only the token, without a newline, since some programs send what they read unchanged.
     case token
     /// `Authorization: Bearer …`, as one line of HTTP, for `curl -H @FILE`.
     case header
@@ -16,7 +16,7 @@ package struct SinkSettings: Hashable, Sendable {
   package let format: Format
   /// The permission bits.
   package let mode: UInt32
-  /// Names or numbers of the file's owner and group. Nil stands for those of the daemon.
+  /// Names or numbers of the file's owner and group. `nil` means those of the daemon.
   package let owner: String?
   package let group: String?
 

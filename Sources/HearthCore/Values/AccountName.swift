@@ -2,7 +2,7 @@
 package struct AccountName: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let description: String
 
-  /// Returns nil if `text` is not such a name.
+  /// Returns `nil` if `text` is not a valid name.
   package init?(_ text: String) {
     guard let first = text.utf8.first, first.isASCIILetter || first.isASCIIDigit, text.utf8.count <= 64,
       text.utf8.allSatisfy({ $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) })

@@ -1,5 +1,5 @@
 /// How far a server's clock is ahead of this machine's, measured by the `Date` headers of its responses. Lifetimes are
-/// counted by this machine's clock alone, so the difference does no harm, but above a minute somebody should fix a
+/// counted only by this machine's clock, so the difference does no harm, but above a minute somebody should fix a
 /// clock.
 package struct ClockSkew: Hashable, Sendable {
   package static let alarming: Duration = .seconds(60)

@@ -1,11 +1,11 @@
 /// A grant, its owner, and where it may be sent for a refresh.
 package struct Credential: Hashable, Sendable {
   package var grant: Grant
-  /// Nil while the owner of the grant is unknown.
+  /// `nil` while the owner of the grant is unknown.
   package var subject: Subject?
-  /// The origin of the token endpoint that it came from. Nil in a file that another program wrote without one.
+  /// The origin of the token endpoint that it came from. `nil` in a file that another program wrote without one.
   package var origin: Origin?
-  /// The origins of all endpoints that the provider named at sign-in and that receive tokens. Nil if they were not
+  /// The origins of all endpoints that the provider named at sign-in and that receive tokens. `nil` if they were not
   /// known then, or if the file is older than this field.
   package var origins: Set<Origin>?
 

@@ -3,7 +3,7 @@
 /// Everything is in lower case: an echoed secret in another case is worth as much to an attacker.
 struct EchoedText {
   private(set) var symbols: [UInt8] = []
-  /// Where each symbol begins in the text, followed by where the text ends.
+  /// Where each symbol begins in the text, followed by the end of the text.
   private(set) var starts: [Int] = [0]
 
   /// The text unchanged and, if it has escapes, with these decoded.

@@ -1,11 +1,11 @@
 /// A configured issuer's name, compared as text (OpenID Connect Discovery 1.0, section 4.3).
 ///
-/// Some names stand for many issuers: Microsoft Entra's `…/common/v2.0`, `…/organizations/v2.0` and `…/consumers/v2.0`,
-/// whose document calls itself `…/{tenantid}/v2.0` and whose ID tokens name the tenant of the user in that place
-/// (Microsoft identity platform, "OpenID Connect on the Microsoft identity platform").
+/// Some names are used for many issuers: Microsoft Entra's `…/common/v2.0`, `…/organizations/v2.0` and
+/// `…/consumers/v2.0`, whose document calls itself `…/{tenantid}/v2.0` and whose ID tokens name the tenant of the user
+/// in that place (Microsoft identity platform, "OpenID Connect on the Microsoft identity platform").
 package struct IssuerName: Hashable, Sendable {
   package let text: String
-  /// The part before the tenant's name, or nil if the name stands only for itself.
+  /// The part before the tenant's name, or `nil` if the name is used for only one issuer.
   private let tenantsRoot: String?
 
   private static let tail = "/v2.0"

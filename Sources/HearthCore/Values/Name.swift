@@ -23,7 +23,7 @@ package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
 }
 
 extension String {
-  /// Whether both texts have the same UTF-8. Compares memory, since `utf8.elementsEqual` alone costs several times as much.
+  /// Whether both texts have the same UTF-8. Compares memory, since `utf8.elementsEqual` costs several times as much.
   @inlinable
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }

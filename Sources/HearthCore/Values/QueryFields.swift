@@ -11,7 +11,7 @@ package struct QueryFields: Sendable {
     }
   }
 
-  /// The value of a field, or nil if the field is missing, empty, or present more than once (RFC 6749, section 3.1).
+  /// The value of a field, or `nil` if the field is missing, empty, or present more than once (RFC 6749, section 3.1).
   package subscript(name: String) -> String? {
     let values = fields.filter { $0.name == name }
     guard values.count == 1, let value = values.first?.value, !value.isEmpty else { return nil }

@@ -5,7 +5,7 @@
 /// quoted (16 bytes or more, or whatever is at the end of a text that was cut off).
 ///
 /// An attacker may have chosen both the text and the secrets, so the time is linear in the length of the text and the
-/// number of secrets: no more is read of a secret than fits in the text.
+/// number of secrets: of each secret, only as much is read as fits in the text.
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
   /// How many bytes of a text are read to quote one line of it.

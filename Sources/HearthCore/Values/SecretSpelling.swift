@@ -1,7 +1,7 @@
 /// One way to write a secret, in lower case: unchanged, in hexadecimal digits, or in Base64 at one of three alignments.
 struct SecretSpelling {
   let bytes: [UInt8]
-  /// Whether it is too short to be searched for inside words, where the replacement itself would reveal its position.
+  /// Whether it is too short to be searched for inside words, because the replacement itself would reveal its position.
   let standsAlone: Bool
 
   /// All spellings of the first `limit` bytes of a secret.

@@ -47,7 +47,7 @@ extension String {
   /// joiner (Unicode Standard Annex #15, section 13).
   ///
   /// To compare or hash a text, Swift sorts the marks on each character, which takes time quadratic in their number. So
-  /// foreign text is made stream-safe where it is read.
+  /// foreign text is made stream-safe when it is read.
   package var streamSafe: String {
     if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0x80 } }) ?? false { return self }
     var safe = UnicodeScalarView()

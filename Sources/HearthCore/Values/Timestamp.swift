@@ -69,7 +69,8 @@ extension Timestamp: CustomStringConvertible {
     }
   }
 
-  /// Parses an RFC 3339 date-time with any offset and fraction. Returns nil for any other text (RFC 3339, section 5.6).
+  /// Parses an RFC 3339 date-time with any offset and fraction. Returns `nil` for any other text (RFC 3339, section
+  /// 5.6).
   package init?(rfc3339 text: String) {
     var reader = DigitReader(text)
     guard let year = reader.digits(4), reader.skip("-"), let month = reader.digits(2), reader.skip("-"),
@@ -86,7 +87,7 @@ extension Timestamp: CustomStringConvertible {
     guard Self.earliest <= self, self <= .distantFuture else { return nil }
   }
 
-  /// A time from its parts in UTC, or nil if one is out of range. A leap second counts as the second before it.
+  /// A time from its parts in UTC, or `nil` if one is out of range. A leap second counts as the second before it.
   package static func utc(
     year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64
   ) -> Timestamp? {

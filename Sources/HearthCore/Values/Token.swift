@@ -1,4 +1,4 @@
-/// A token and its fingerprint, which is computed where the token is read.
+/// A token and its fingerprint, which is computed when the token is read.
 package struct Token: Hashable, Sendable {
   package let secret: Secret
   package let fingerprint: Fingerprint
@@ -8,11 +8,11 @@ package struct Token: Hashable, Sendable {
   }
 }
 
-/// The public name of a token: the first 8 hex digits of its SHA-256. It tells tokens apart and gives none away.
+/// The public name of a token: the first 8 hex digits of its SHA-256. It distinguishes tokens without revealing them.
 package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
-  /// Returns nil unless `text` is 8 hex digits in lower case.
+  /// Returns `nil` unless `text` is 8 hex digits in lower case.
   package init?(_ text: String) {
     guard text.utf8.count == 8, text.utf8.allSatisfy(\.isLowercaseHexDigit) else { return nil }
     description = text

@@ -5,7 +5,7 @@ package struct TokenBinding: Hashable, Sendable {
   package private(set) var origin: Origin
   /// Whether discovery may still name another origin.
   package private(set) var isOriginOpen: Bool
-  /// The origins of all endpoints that receive tokens, as they are named now. Nil until discovery has named them.
+  /// The origins of all endpoints that receive tokens, as they are named now. `nil` until discovery has named them.
   package var endpoints: Set<Origin>?
   /// The issuer, if discovery is used.
   private let issuer: IssuerName?
@@ -37,7 +37,7 @@ package struct TokenBinding: Hashable, Sendable {
     isOriginOpen = false
   }
 
-  /// Explains why a grant must not be sent here. Nil if nothing is known against it.
+  /// Explains why a grant must not be sent here. `nil` if nothing is known against it.
   package func mismatch(of credential: Credential) -> String? {
     if let own = credential.origin {
       guard own != origin, !isOriginOpen || isForeign(credential.subject) else { return nil }
@@ -50,7 +50,7 @@ package struct TokenBinding: Hashable, Sendable {
     return sentence(from: own, to: issuer?.text ?? origin.description)
   }
 
-  /// Explains why some endpoint receives nothing, although the token may be refreshed. Nil if there is none.
+  /// Explains why some endpoint receives nothing, although the token may be refreshed. `nil` if there is none.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
     return "An endpoint is at \(stray) now, which was not named when you signed in, so nothing is sent there: "

@@ -6,7 +6,7 @@ package struct WrongPasswords: Hashable, Sendable {
 
   package init() {}
 
-  /// How long to wait until the next try, or nil if one may be made now.
+  /// How long to wait until the next try, or `nil` if one may be made now.
   package func wait(at now: Timestamp) -> Duration? {
     nextAttemptAt.flatMap { now < $0 ? $0 - now : nil }
   }

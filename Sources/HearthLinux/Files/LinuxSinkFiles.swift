@@ -178,8 +178,9 @@ private func withFolder<Value>(
 }
 
 /// Throws unless only this user and root can replace the file or a folder on the way to it. Otherwise others could give
-/// their own token to readers. Each step of the path, links included, must belong to this user or to root, and nobody else may
-/// write in it, except in folders above the last one that have the sticky bit, which protects the files of others.
+/// their own token to readers. Each step of the path, links included, must belong to this user or to root, and nobody
+/// else may write in it, except in folders above the last one that have the sticky bit, which protects the files of
+/// others.
 private func requireTrust(inFolderOf path: String) throws(SinkFailure) {
   var left = Array(path.split(separator: "/").dropLast().reversed())
   var folder = ""

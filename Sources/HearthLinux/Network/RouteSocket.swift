@@ -1,7 +1,8 @@
 import CLinux
 import Glibc
 
-/// The kernel's messages about links, addresses and routes, in the network namespace of the thread that opens the socket.
+/// The kernel's messages about links, addresses and routes, in the network namespace of the thread that opens the
+/// socket.
 ///
 /// `@unchecked Sendable`: only one thread may use it at a time.
 final class RouteSocket: @unchecked Sendable {

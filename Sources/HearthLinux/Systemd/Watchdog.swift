@@ -14,8 +14,8 @@ package struct Watchdog: Sendable {
     return Watchdog(interval: .microseconds(Int64(clamping: microseconds / 2)))
   }
 
-  /// Runs until its task is cancelled. While `isAlive` is false, or does not return, no message is sent, and the manager
-  /// restarts the service.
+  /// Runs until its task is cancelled. While `isAlive` is false, or does not return, no message is sent, and the
+  /// manager restarts the service.
   package func run(clock: any Clock, isAlive: @Sendable () async -> Bool) async {
     while !Task.isCancelled {
       if await isAlive() { notifier.alive() }
