@@ -84,7 +84,7 @@ struct DiskFullTests {
       }
       // Up to 24 s later.
       let ending = try daemon.waitUntil("it has run out", within: .generous * 2) {
-        $0.message.contains("cannot be written down yet")
+        $0.message.contains("cannot save that yet")
       }
       #expect(ending.state == "authenticated" && ending.token == nil)
       #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1004)

@@ -201,7 +201,7 @@ import Testing
       }
       let cut = try scene.run("GET", scene.blob + "?bytes=3000000&cut=2000000", "-o", path)
       #expect(cut.status == 5)
-      #expect(cut.errors.contains("the answer broke off. What was given of the answer is only its beginning."))
+      #expect(cut.errors.contains("the answer broke off. Only the beginning of the answer was received."))
       isAsItWas("broken off")
 
       /// Ends what has got as much as there is, in this way.

@@ -39,7 +39,7 @@ import Testing
       try reload(daemon, sandbox, "protection = \"none\"")
       let keyless = try daemon.waitUntil("it cannot be read") { !$0.credential.readable }
       #expect(keyless.state == "authenticated")
-      #expect(keyless.credential.error?.contains("name it as key_file again") == true)
+      #expect(keyless.credential.error?.contains("set key_file to it again") == true)
       #expect(try daemon.token().secret == grant.accessToken, "until it runs out")
       try reload(daemon, sandbox, "protection = \"none\"", "key_file = \"\(key)\"")
       try eventually("it lies open") {

@@ -21,7 +21,7 @@ extension DeliveryOverrides {
   /// Explains why the configuration may not decide this status. Returns `nil` if it may.
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
-    case (200...299, _): "a 2xx is always delivered, for the API has said that it is done"
+    case (200...299, _): "a 2xx always counts as delivered, because the API has accepted it"
     case (401, _): "a 401 is about the session, and Hearth asks for another token"
     case (407, _), (511, _): "it comes from a proxy or a captive portal, and the item waits for the network"
     case (300...599, .retry), (300...599, .dead): nil

@@ -38,15 +38,15 @@ package struct DeliveryPolicy: Hashable, Sendable {
     case .delivered: return .delivered(status: status)
     case .dead:
       let error = Self.describe(response)
-      return .dead(.rejected, status: status, error: "The account's configuration makes this dead: \(error)")
+      return .dead(.rejected, status: status, error: "The account's configuration marks this as dead: \(error)")
     case .retry:
-      return retried("The server answered \(status), after which the account's configuration tries again.")
+      return retried("The server answered \(status), and the account's configuration says to retry.")
     }
     if let challenge { return .needsStepUp(status: status, error: challenge.sentence) }
     switch status {
     case 200...299 where Self.isPageForJSON(response, to: delivery.request, expecting: content):
       return retried(
-        "The server answered \(status) with a page in place of JSON: it is unknown whether it has acted on this.")
+        "The server answered \(status) with a web page instead of JSON, so it is unknown whether it acted on this.")
     case 200...299: return .delivered(status: status)
     case 300...399:
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
@@ -138,7 +138,7 @@ package enum DeliveryOutcome: Hashable, Sendable {
 
   /// The error of an item whose origin is not one of the account's `api_origins`.
   package static func foreignOrigin(_ origin: some CustomStringConvertible) -> String {
-    "\(origin) is not one of the account's api_origins. It goes on once that is configured again."
+    "\(origin) is not one of the account's api_origins. Hearth sends the item once it is configured again."
   }
 
   /// Whether the next item of the lane may be sent at once.

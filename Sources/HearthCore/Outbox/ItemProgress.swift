@@ -154,7 +154,7 @@ package struct ItemProgress: Hashable, Sendable {
     switch reason {
     case .needsReview:
       let last = lastError.map { " (\($0))" } ?? ""
-      lastError = "What became of it is unknown since \(unknownSince ?? now)\(last); retry it, or cancel it."
+      lastError = "Its result has been unknown since \(unknownSince ?? now)\(last). Retry it or cancel it."
       hold(reason)
     case .damaged, .otherUser, .originNotConfigured, .needsStepUp: hold(reason)
     case .rejected, .expired, .attemptsExhausted, .redirected:
@@ -190,7 +190,7 @@ package struct ItemProgress: Hashable, Sendable {
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
-      "Item \(id) has the same idempotency key and other content; retry this one to have it sent under a key of its "
+      "Item \(id) has the same idempotency key but different content. Retry this one to send it under its "
       + "own, or cancel it."
   }
 
@@ -200,7 +200,7 @@ package struct ItemProgress: Hashable, Sendable {
   /// Called when the item with this id is the same write (`KeyedItem`).
   package mutating func supersede(by id: String, at now: Timestamp) {
     finish(.superseded, at: now)
-    lastError = "Item \(id) has the same idempotency key and content, and goes in its place."
+    lastError = "Item \(id) has the same idempotency key and content, and is sent instead."
   }
 
   /// Makes a waiting item due now, or at its `notBefore`. Returns false if it is already due.

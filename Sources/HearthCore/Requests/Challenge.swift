@@ -65,7 +65,7 @@ extension Challenge {
         + "again."
     }
     let why = error.map { " (\($0.shown(limit: 100)))" } ?? ""
-    return "\(origin) wants a stronger or newer sign-in than this one\(why): sign in again as it asks."
+    return "\(origin) wants a stronger or newer sign-in than this one\(why): sign in again."
   }
 }
 

@@ -89,7 +89,7 @@ package struct RequestMachine: Sendable {
   package static func brokenOff(_ failure: ExchangeFailure) -> RequestFailure {
     switch failure {
     case .notSent(let message), .unanswered(let message):
-      .unanswered(message: message + ". What was given of the answer is only its beginning.")
+      .unanswered(message: message + ". Only the beginning of the answer was received.")
     }
   }
 

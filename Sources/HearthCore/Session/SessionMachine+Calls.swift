@@ -117,7 +117,7 @@ extension SessionMachine {
       var call = call
       call.outcome = .failed(message: message, retryAfter: nil)
       if let response = responseIfReady(to: call, at: now) { return response }
-    case .signOut, .adoption: message = "It could not be written down yet."
+    case .signOut, .adoption: message = "Hearth could not save it yet and will retry."
     case .apiRejection, .read: return .done
     }
     return .rejected(.refreshUnavailable(message: message, retryAfter: nil))

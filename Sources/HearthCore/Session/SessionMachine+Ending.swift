@@ -124,7 +124,7 @@ extension SessionMachine {
       let accessFailure = file.write.lastFailure
     else { return nil }
     let what = record.reason == .signedOut ? "You are being signed out" : "The session is over"
-    return "\(what), and that cannot be written down yet (\(accessFailure.detail)); Hearth goes on trying."
+    return "\(what), but Hearth cannot save that yet (\(accessFailure.detail)) and keeps trying."
   }
 
   /// Reports an end that is not on record. A crash would undo it if it were published. Callers who sign out are told

@@ -79,7 +79,7 @@ extension SessionMachine {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
     case .neverSignedIn where !isYetToBeWritten(active):
-      return .unreadable(AccessFailure(.volumeUnavailable, detail: "nothing is left of the place where it was"))
+      return .unreadable(AccessFailure(.volumeUnavailable, detail: "the place where it was stored is gone"))
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))

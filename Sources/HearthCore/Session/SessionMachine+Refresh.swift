@@ -76,7 +76,7 @@ extension SessionMachine {
     if let trouble = refreshes.history.trouble { return "the last try failed; it waited until \(trouble.until)" }
     if calls.wantRefresh { return "somebody needs a token that lasts longer" }
     guard let active else { return "there is no token yet" }
-    return active.refreshAt.map { "it is due since \($0)" } ?? "nobody knows whether the token is still valid"
+    return active.refreshAt.map { "it has been due since \($0)" } ?? "it is unknown whether the token is still valid"
   }
 
   // MARK: - The request
@@ -225,7 +225,7 @@ extension SessionMachine {
           "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
       )
     } else if next.grant.lifetime == .zero {
-      error = .unavailable(message: "The provider granted a token that had run out on arrival.", retryAfter: nil)
+      error = .unavailable(message: "The provider granted a token that had already expired.", retryAfter: nil)
     }
     if !refreshes.isOfFormerProvider, let origin = next.origin { settings.binding?.resolve(to: origin) }
     self.active?.phase = .storing(next, error: error)

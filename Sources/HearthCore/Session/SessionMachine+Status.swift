@@ -73,7 +73,7 @@ extension SessionMachine {
     case .unread, .withheld, .unreadable, .active, .adopting, .absent: break
     }
     if isUnsealed, advice == .unlock {
-      return "Signed in; the credential is neither sealed nor refreshed before its passphrase is entered. "
+      return "Signed in; the credential is neither sealed nor refreshed until its passphrase is entered. "
         + "Run \"hearthctl unlock \(account)\"."
     }
     guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn || advice == .unlock else {
@@ -92,8 +92,8 @@ extension SessionMachine {
       return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
     case .signIn:
       return
-        "The token has run out and the provider goes on giving no new one. Run \"hearthctl login \(account)\": \(why)"
-    case .wait, nil: return "Signed in; refreshing fails for now and is tried again: \(why)"
+        "The token has expired and the provider still gives no new one. Run \"hearthctl login \(account)\": \(why)"
+    case .wait, nil: return "Signed in. Refreshing fails for now, and Hearth retries: \(why)"
     }
   }
 
@@ -114,12 +114,12 @@ extension SessionMachine {
 
   /// Explains why the client's own first token has not come.
   private func whyNoToken(_ trouble: RefreshTrouble?, _ advice: SessionState.Action?) -> String {
-    guard trouble != nil else { return "the first one is being asked for." }
+    guard trouble != nil else { return "the first one has been requested." }
     let why = refreshes.history.lastError ?? "no answer"
     switch advice {
     case .unlock: return "its passphrase is missing. Run \"hearthctl unlock \(account)\"."
     case .fixConfiguration: return "the configuration has to be fixed: \(why)"
-    case .signIn, .wait, nil: return "asking fails for now and is tried again: \(why)"
+    case .signIn, .wait, nil: return "asking fails for now, and Hearth retries: \(why)"
     }
   }
 

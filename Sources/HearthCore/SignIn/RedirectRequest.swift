@@ -91,7 +91,7 @@ extension BrowserSignIn {
         .failed(
           message:
             "The provider sent the browser back with more than one \"\(redactor.line(name, limit: 40))\", so nothing "
-            + "was sent: begin again."))
+            + "was sent. Start the sign-in again."))
     }
     let named = fields["iss"]
     switch issuer {
@@ -99,22 +99,24 @@ extension BrowserSignIn {
       return .failed(
         .failed(
           message:
-            "The answer does not name \(expected), as all of that provider's do, so nothing was sent: begin again."
+            "The answer does not name \(expected), as all of this provider's answers do, so nothing was sent. Start "
+            + "the sign-in again."
         ))
     case .required(let expected), .ifPresent(let expected):
       if let named, named != expected {
         return .failed(
           .failed(
             message:
-              "The answer is from another provider than \(expected), which was asked, so nothing was sent: begin "
-              + "again, and if it comes again, check the account's issuer."))
+              "The answer is from another provider, not from \(expected), so nothing was sent. Start the sign-in "
+              + "again. If that does not help, check the account's issuer."))
       }
     case .none: break
     }
     if let code = fields["code"] { return .code(Secret(code)) }
     guard let error = fields["error"] else {
       return .failed(
-        .failed(message: "The provider sent the browser back with neither a code nor an error: begin again."))
+        .failed(
+          message: "The provider sent the browser back with neither a code nor an error. Start the sign-in again."))
     }
     let why = words(fields, of: error)
     if error == "access_denied" {

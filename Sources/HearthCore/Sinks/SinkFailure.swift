@@ -28,20 +28,21 @@ package enum SinkFailure: Error, Hashable, Sendable {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {
     case .occupied: "\(path) was not written by Hearth and is left alone: remove it, or name another path."
-    case .notRegular: "\(path) is a link or no regular file, and is left alone: remove it, or name another path."
+    case .notRegular: "\(path) is a link or not a regular file, and is left alone: remove it, or name another path."
     case .shared(let other):
       "\(path) is the same file as \(other), which is another sink's: name another path."
     case .folderMissing: "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\"."
     case .folderUnsafe(let why): "\(path) is not written, because \(why)."
-    case .denied: "\(folder) does not let Hearth write or remove \(path): give its user the right to write there."
+    case .denied: "\(folder) does not let Hearth write or remove \(path): allow its user to write there."
     case .readOnly: "\(path) is on a file system that can only be read: name another path."
     case .noSpace: "There is no space left for \(path): make room."
-    case .unknownOwner(let name): "\(path) is to belong to \"\(name)\", and there is no such user or group: fix it."
+    case .unknownOwner(let name):
+      "\(path) should belong to \"\(name)\", but no user or group has that name: correct it."
     case .ownerDenied(let name):
       "Hearth may not give \(path) to \"\(name)\": it can only give it to a group that its own user is in."
     case .unanswered(let limit):
-      "The file system of \(path) has not answered in \(limit.components.seconds) s: see whether it is mounted."
-    case .unrecorded(let why): "\(path) waits, because the state folder cannot be written: \(why)."
+      "The file system of \(path) has not answered in \(limit.components.seconds) s: check whether it is mounted."
+    case .unrecorded(let why): "\(path) is not written yet, because the state folder cannot be written: \(why)."
     case .failed(let text): "\(path) cannot be written or removed: \(text)."
     }
   }

@@ -53,8 +53,8 @@ package struct TokenBinding: Hashable, Sendable {
   /// Explains why some endpoint receives nothing, although the token may be refreshed. `nil` if there is none.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
-    return "An endpoint is at \(stray) now, which was not named when you signed in, so nothing is sent there: "
-      + "sign in again or fix the configuration."
+    return "The provider now names an endpoint at \(stray) that it did not name when you signed in, so nothing is sent "
+      + "there: sign in again or fix the configuration."
   }
 
   private func isForeign(_ subject: Subject?) -> Bool {

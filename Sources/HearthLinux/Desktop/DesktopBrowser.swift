@@ -35,7 +35,7 @@ package struct DesktopBrowser: PageOpener {
 
   package func open(_ url: String) async throws(PageNotOpened) {
     let lines = commands(for: url)
-    guard !lines.isEmpty else { throw PageNotOpened(message: "The address is no page for a browser.") }
+    guard !lines.isEmpty else { throw PageNotOpened(message: "The address is not a page for a browser.") }
     var failures: [PageNotOpened] = []
     for line in lines {
       do throws(PageNotOpened) {

@@ -22,7 +22,7 @@ package struct InotifyWatch: FileWatch {
       if let sentence {
         logger.warning("\(sentence)")
       } else {
-        logger.notice("Hearth notices changes to credentials by other programs at once again.")
+        logger.notice("Hearth again notices changes to credentials by other programs immediately.")
       }
     }
   }

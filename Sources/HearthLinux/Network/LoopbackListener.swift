@@ -34,9 +34,9 @@ package struct LoopbackListener: RedirectListener {
       let place = "\(address.host):\(port)"
       throw .failed(
         message: port == 0
-          ? "No port of this machine can be listened on: \(describe(error))."
-          : "The port that the browser is to come back to cannot be listened on: \(place): \(describe(error)). End what "
-            + "uses it, or set another \"redirect_port\" that is registered with the provider.")
+          ? "Hearth cannot listen on any port of this machine: \(describe(error))."
+          : "Hearth cannot listen at \(place), to which the browser has to return: \(describe(error)). Stop the "
+            + "program that uses the port, or set another \"redirect_port\" that is registered with the provider.")
     }
   }
 

@@ -147,7 +147,7 @@ package final class ControlServer: Sendable {
     let client = "\(connection.peer)"
     unreadAnswers.record(
       "A connection of \(client) was closed: \(bytes >> 10) KiB of answers were not read, the most of all connections, "
-        + "which together may leave \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.", detail: client, on: loop)
+        + "which together may hold \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.", detail: client, on: loop)
   }
 
   private func register(_ channel: any Channel, _ peer: PeerCredentials) -> Result<ControlConnection, RPCError> {

@@ -31,7 +31,7 @@ package struct ListeningSocket: Sendable {
       switch self {
       case .unfit(let failure): failure.description
       case .notASocket(let path):
-        "\(path) is not a socket, so that nothing can listen there; it was left alone. Remove it or choose another path."
+        "\(path) is not a socket, so nothing can listen there. It was left alone; remove it or choose another path."
       case .exposed(let folder, let owner?):
         "The socket's folder \(folder) is refused, because it belongs to user \(owner); it must be yours or root's."
       case .exposed(let folder, nil):

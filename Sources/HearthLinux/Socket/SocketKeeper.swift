@@ -40,7 +40,7 @@ package struct SocketKeeper: Sendable {
             guard let fresh = try await putBack(socket, at: path) else { continue }
             sockets[path] = fresh
           } catch {
-            troubles.set("Clients do not find the socket \(path), which was removed. \(error)", at: path, logger)
+            troubles.set("Clients cannot find the socket \(path), because it was removed. \(error)", at: path, logger)
             areAllInPlace = false
           }
         }

@@ -70,7 +70,7 @@ extension KnownAccount: Codable {
 extension Fingerprint: Codable {
   package init(from decoder: any Decoder) throws {
     let text = try decoder.singleValueContainer().decode(String.self)
-    guard let fingerprint = Fingerprint(text) else { throw FileFormatError.corrupt("a fingerprint is not in form") }
+    guard let fingerprint = Fingerprint(text) else { throw FileFormatError.corrupt("a fingerprint is malformed") }
     self = fingerprint
   }
 

@@ -42,13 +42,13 @@ extension CredentialFile.Sealed {
   /// Reads the fields `sealed`, in Base64, `protection` and `kdf`.
   fileprivate init(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws(FileFormatError) {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
-      throw .corrupt("it is sealed, and does not say with what")
+      throw .corrupt("it is sealed but does not name its protection")
     }
     guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is not base64") }
     self.init(kdf: nil, bytes: Array(bytes))
     guard protection == .passphrase else { return }
     guard let kdf else { throw .corrupt("its field \"kdf\" is missing") }
-    guard kdf.name == "scrypt" else { throw .corrupt("its kdf is not a known one") }
+    guard kdf.name == "scrypt" else { throw .corrupt("its kdf is unknown") }
     guard kdf.areSane else { throw .corrupt("its kdf is out of bounds") }
     self.kdf = kdf
   }
@@ -130,7 +130,7 @@ struct EndDocument: Codable {
 
   func record(detail: String? = nil) throws(FileFormatError) -> EndRecord {
     guard let reason = EndReason(rawValue: reason), let at = Timestamp(rfc3339: at) else {
-      throw .corrupt("its field \"ended\" is not in form")
+      throw .corrupt("its field \"ended\" is malformed")
     }
     return EndRecord(reason: reason, at: at, fingerprint: fingerprint.flatMap { Fingerprint($0) }, detail: detail)
   }

@@ -138,8 +138,8 @@ extension FileCredentialStore {
       if let protection, let key = try await key(for: protection) { return (key, false) }
     } catch  where protection == .keyFile && keyFile.path == nil {
       let detail =
-        "it is sealed with a key file that the configuration does not name any more; name it as key_file again "
-        + "(with protection = \"none\" to have it stored in plain text), or sign out and in anew"
+        "it is sealed with a key file that the configuration no longer names; set key_file to it again "
+        + "(with protection = \"none\" to store the credential in plain text), or sign out and sign in again"
       throw .blocked(AccessFailure(.keyUnavailable, detail: detail))
     } catch {
       throw .blocked(error)

@@ -116,7 +116,7 @@ extension FileCredentialStore {
       if later.status.inode == contents.status.inode, later.status.isUnchanged(contents.status) { return later }
       contents = later
     }
-    throw .failed("it is being written all the time")
+    throw .failed("another program keeps writing it")
   }
 
   func parse(_ contents: FileContents) -> CredentialScan.Outcome {

@@ -30,7 +30,7 @@ extension FileCredentialStore {
     try await setAsideUnknown(scan)
     try await replace(scan.place, with: bytes)
     if case .file(let old) = scan.outcome, old.isGrant, !isProtectedAsConfigured(old) {
-      logger.notice("\(scan.place.file) is protected as configured now (\(protection.rawValue)).")
+      logger.notice("\(scan.place.file) is now protected as configured (\(protection.rawValue)).")
     }
     // The sealed version that the key opened has been replaced.
     if protection != .passphrase { forgetKey() }
@@ -122,7 +122,7 @@ extension FileCredentialStore {
     }
     let newPath = try await AtomicFile(path: scan.place.file, files: files).setAside(as: label, at: clock.now())
     logger.warning(
-      "\(scan.place.file) \(problem) (\(why)) and was moved to \(newPath) before it was written anew.",
+      "\(scan.place.file) \(problem) (\(why)) and was moved to \(newPath) before it was written again.",
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 

@@ -21,7 +21,7 @@ enum FileFormat {
   ) throws(FileFormatError) -> Document {
     let found = try decode(Version.self, from: bytes).version
     guard found <= version else { throw .tooNew(version: found) }
-    guard found == version else { throw .corrupt("its version is not a known one") }
+    guard found == version else { throw .corrupt("its version is unknown") }
     return try decode(type, from: bytes, modified: modified)
   }
 
@@ -41,7 +41,7 @@ enum FileFormat {
     } catch DecodingError.keyNotFound(let key, let context) {
       throw .corrupt("its field \"\((context.path.isEmpty ? "" : context.path + ".") + key.stringValue)\" is missing")
     } catch DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty {
-      throw .corrupt("its field \"\(context.path)\" is not in form")
+      throw .corrupt("its field \"\(context.path)\" is malformed")
     } catch {
       throw .corrupt("it is not JSON")
     }

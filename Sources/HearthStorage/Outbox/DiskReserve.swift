@@ -58,8 +58,8 @@ final class DiskReserve: Sendable {
   private static func obstacle(_ code: Int32) -> String? {
     switch code {
     case ENOSPC, EDQUOT: nil
-    case ELOOP: "is a symbolic link: move away what lies there"
-    case EISDIR: "is a folder: move away what lies there"
+    case ELOOP: "is a symbolic link: move it away"
+    case EISDIR: "is a folder: move it away"
     default: "cannot be opened: \(String(cString: strerror(code)))"
     }
   }

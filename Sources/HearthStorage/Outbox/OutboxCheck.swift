@@ -12,7 +12,7 @@ package enum OutboxCheck {
     let file = OutboxFile(path)
     // This comes first, because opening the database removes its log.
     guard !file.isEmptied else {
-      return ["The outbox \(path) is empty, though one was written there: its items are lost."]
+      return ["The outbox \(path) is empty although it had been written: its items are lost."]
     }
     try file.refuseUnfit()
     do {
@@ -90,13 +90,13 @@ package enum OutboxCheck {
         "items have no content")
       + count(
         db, "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)",
-        "items stand behind the last place")
+        "items are behind the last position")
       + count(
         db,
         """
         SELECT count(*) FROM claims WHERE owner NOT IN (SELECT id FROM owners) OR epoch > (SELECT last FROM places)
           OR lane IS NULL AND head NOT IN (SELECT n FROM items WHERE state IN (0, 2))
-        """, "claims hold nothing that there is")
+        """, "claims refer to items that do not exist")
   }
 
   /// Compares the counts of the owners with their rows.
@@ -123,7 +123,7 @@ package enum OutboxCheck {
             WHERE others.owner = items.owner AND others.lane = items.lane AND others.state < 3) END)
         LIMIT 10
         """)
-    return wrong.isEmpty ? [] : ["Items stand wrong in their lanes: \(wrong.joined(separator: ", "))."]
+    return wrong.isEmpty ? [] : ["Items are in the wrong place in their lanes: \(wrong.joined(separator: ", "))."]
   }
 
   private struct Counts {

@@ -271,7 +271,7 @@ extension OutboxTransaction {
     let digest = ItemDigest.content(method: item.method, url: item.url, headers: stored.headers, body: stored.body)
     guard stored.checksum == ItemDigest.checksum(digest, idempotencyKey: item.idempotencyKey),
       let url = try? HTTPURL(item.url)
-    else { return .unsendable(.damaged, error: "Its content does not agree with its checksum, so it is not sent.") }
+    else { return .unsendable(.damaged, error: "Its content does not match its checksum, so it is not sent.") }
     return .sound(
       Delivery(
         number: item.number, item: try shown(item, hasBegun: false), conflicts: item.progress.conflicts,

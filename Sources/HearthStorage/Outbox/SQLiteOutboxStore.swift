@@ -62,10 +62,10 @@ package final class SQLiteOutboxStore: OutboxStore {
       let loss = loss.withLock { $0.take() }
       let notice: String? =
         if let place {
-          "The outbox was broken. It was moved to \(place) whole, and a new one was begun."
+          "The outbox was damaged. It was moved to \(place), and a new one was created."
         } else if let loss {
           "The outbox \(file.path) was removed or replaced while it was open, with \(loss.items) items that were not "
-            + "delivered; Hearth goes on with what is there now."
+            + "delivered; Hearth continues with the file that is there now."
         } else { nil }
       guard let notice else { return }
       told.withLock { $0 = notice }

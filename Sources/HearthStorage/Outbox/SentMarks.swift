@@ -96,11 +96,13 @@ struct SentMarks: ~Copyable {
 
   /// Writes a claim's mark. `delay` is the time since the claim was made.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
-    guard isCurrent else { throw .unavailable("The file of what was sent cannot be begun anew: its disk fails.") }
+    guard isCurrent else {
+      throw .unavailable("The file that records what was sent cannot be written: its disk fails.")
+    }
     var mark = Mark(epoch: epoch, position: position, delayMilliseconds: delay.wholeMilliseconds)
     guard pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size else {
       throw .unavailable(
-        "Nothing is sent, for it cannot be written down what is sent: \(String(cString: strerror(errno))).")
+        "Sending is paused because Hearth cannot record what it sends: \(String(cString: strerror(errno))).")
     }
   }
 }

@@ -33,7 +33,7 @@ struct ResponseFile: Sendable {
     do {
       return try openAsItIs()
     } catch  where Self.isDamage(error) {
-      report("\(Self.sentence(error, path)) It was removed, and the answers kept in it with it.")
+      report("\(Self.sentence(error, path)) It was removed with all answers in it.")
       if let problem = remove() { throw Unfit(sentence: problem) }
       return try openAsItIs()
     }

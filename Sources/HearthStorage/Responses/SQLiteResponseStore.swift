@@ -93,7 +93,9 @@ package final class SQLiteResponseStore: ResponseStore {
         }
         self.succeeded()
       } catch {
-        self.log("\(ResponseFile.sentence(error, self.file.path)) All of it is removed, since some of it has to be.")
+        self.log(
+          "\(ResponseFile.sentence(error, self.file.path)) All kept answers are removed, because some of them have to "
+            + "be.")
         self.close(removing: true)
       }
     }

@@ -67,7 +67,7 @@ package actor FileRevocationStore: RevocationStore {
       }
       return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
     } catch {
-      logger.warning("A grant that was signed out is not revoked now; \(path): \(error.detail).")
+      logger.warning("A signed-out grant cannot be revoked now; \(path): \(error.detail).")
       return nil
     }
   }

@@ -98,7 +98,7 @@ import Testing
 
   @Test("The configuration decides a refusal that says how long it lasts")
   func overriddenRefusalForNow() throws {
-    let error = "The account's configuration makes this dead: 403: no good"
+    let error = "The account's configuration marks this as dead: 403: no good"
     #expect(
       try outcome(403, retryAfter: .seconds(60), as: .dead) == .dead(.rejected, status: 403, error: error))
     guard case .waiting = try outcome(403, as: .retry) else {
@@ -184,7 +184,7 @@ import Testing
       return
     }
     #expect(wait.duration == .seconds(7) && wait.status == status && wait.unknownFor == nil)
-    #expect(wait.error == "The server answered \(status), after which the account's configuration tries again.")
+    #expect(wait.error == "The server answered \(status), and the account's configuration says to retry.")
     guard case .dead(.attemptsExhausted, status, _) = try outcome(status, attempts: 29, as: .retry) else {
       Issue.record("Attempts do not run out")
       return
@@ -205,7 +205,7 @@ import Testing
 
   @Test("The configuration makes a status dead, with the answer, or delivered, and the item says so")
   func overriddenEnd() throws {
-    let error = "The account's configuration makes this dead: 503: no good"
+    let error = "The account's configuration marks this as dead: 503: no good"
     #expect(try outcome(503, as: .dead) == .dead(.rejected, status: 503, error: error))
     #expect(try outcome(409, as: .delivered) == .delivered(status: 409))
     var progress = ItemProgress(at: now)

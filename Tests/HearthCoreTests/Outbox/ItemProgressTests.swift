@@ -115,7 +115,7 @@ import Testing
     #expect(eligibility("PUT", late) == .sendable)
     item.leaveLane(.needsReview, at: late)
     #expect((item.state, item.reason, item.finishedAt) == (.held, .needsReview, nil))
-    #expect(item.lastError?.hasPrefix("What became of it is unknown since \(Self.now) (The daemon ended") == true)
+    #expect(item.lastError?.hasPrefix("Its result has been unknown since \(Self.now) (The daemon ended") == true)
   }
 
   @Test("An item has expired only by a time that servers agree to")

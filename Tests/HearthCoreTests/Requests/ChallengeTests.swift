@@ -104,6 +104,6 @@ import Testing
     #expect(
       read(401, "Bearer error=insufficient_user_authentication")?.sentence
         == "https://api.example.com wants a stronger or newer sign-in than this one (insufficient_user_authentication): "
-        + "sign in again as it asks.")
+        + "sign in again.")
   }
 }

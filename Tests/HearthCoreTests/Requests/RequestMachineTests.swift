@@ -221,7 +221,7 @@ import Testing
   func brokenOff() {
     #expect(
       RequestMachine.brokenOff(.unanswered(message: "It broke off"))
-        == .unanswered(message: "It broke off. What was given of the answer is only its beginning."))
+        == .unanswered(message: "It broke off. Only the beginning of the answer was received."))
   }
 
   @Test("without an answer it is told what is known of the request")

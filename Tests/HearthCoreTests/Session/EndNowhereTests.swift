@@ -24,7 +24,7 @@ struct EndNowhereTests {
   func refusal() {
     var session = refused()
     #expect(session.state == .authenticated && session.snapshot.token == nil)
-    #expect(session.snapshot.message.contains("cannot be written down yet (\(AccessFailure.full.detail))"))
+    #expect(session.snapshot.message.contains("cannot save that yet (\(AccessFailure.full.detail))"))
     guard case .rejected(.refreshUnavailable(_, let retryAfter?))? = session.answer(asking: .token(minValidity: nil))
     else {
       Issue.record("a call waits, or is served")

@@ -8,7 +8,7 @@ import Testing
   func cause() {
     var session = SessionScript.holding()
     session.comesDue()
-    #expect(session.machine.refreshCause.hasPrefix("it is due since "))
+    #expect(session.machine.refreshCause.hasPrefix("it has been due since "))
     session.take(.refreshEnded(generation: 0, .failed(.unavailable(message: "503", retryAfter: nil))))
     #expect(session.machine.refreshCause.hasPrefix("the last try failed"))
     session = .holding()

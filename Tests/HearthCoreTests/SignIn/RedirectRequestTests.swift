@@ -139,7 +139,8 @@ struct RedirectRequestTests {
         }
         #expect(
           message
-            == "The provider sent the browser back with more than one \"\(name)\", so nothing was sent: begin again.")
+            == "The provider sent the browser back with more than one \"\(name)\", so nothing was sent. "
+            + "Start the sign-in again.")
       }
     }
   }

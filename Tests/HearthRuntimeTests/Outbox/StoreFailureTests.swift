@@ -134,7 +134,7 @@ import Testing
         outbox.clock.advance(by: .milliseconds(500))
         await Task.yield()
       }
-      let lost = told + ", with 2 items that were not delivered; Hearth goes on with what is there now."
+      let lost = told + ", with 2 items that were not delivered; Hearth continues with the file that is there now."
       await outbox.signIn()
       await outbox.delivered(try await outbox.add(Sample.draft("/3"))[0])
       #expect(outbox.paths() == ["/0", "/3"])

@@ -170,7 +170,7 @@ extension RequestStreamTests {
 
   @Test("an answer that stops coming, or breaks off, is told to be only a beginning")
   func brokenOff() async throws {
-    let rest = "What was given of the answer is only its beginning."
+    let rest = "Only the beginning of the answer was received."
     for isSlow in [true, false] {
       try await scene { scene in
         let stream = try await opened(scene, nil)

@@ -95,7 +95,7 @@ struct CredentialFileTests {
       (#"{"version":1,"account":"work","grant":{"accessTok"#, "it is not JSON"),
       (#"{"account":"work","grant":{"accessToken":"secret"}}"#, #"its field "version" is missing"#),
       (#"{"version":"1","grant":{"accessToken":"secret"}}"#, #"its field "version" has the wrong type"#),
-      (#"{"version":0,"grant":{"accessToken":"secret"}}"#, "its version is not a known one"),
+      (#"{"version":0,"grant":{"accessToken":"secret"}}"#, "its version is unknown"),
       (#"{"version":1,"account":"home","grant":{"accessToken":"secret"}}"#, "it is another account's"),
       (#"{"version":1,"account":"work"}"#, "it holds no grant"),
       (#"{"version":1,"grant":{"accessToken":""}}"#, "it holds no token"),
@@ -126,9 +126,9 @@ struct CredentialFileTests {
         "it holds more than one of grant, sealed and ended"
       ),
       (
-        #"{"version":1,"ended":{"reason":"boredom","at":"2026-11-21T10:00:00Z"}}"#, #"its field "ended" is not in form"#
+        #"{"version":1,"ended":{"reason":"boredom","at":"2026-11-21T10:00:00Z"}}"#, #"its field "ended" is malformed"#
       ),
-      (#"{"version":1,"sealed":"AAAA"}"#, "it is sealed, and does not say with what"),
+      (#"{"version":1,"sealed":"AAAA"}"#, "it is sealed but does not name its protection"),
       (#"{"version":1,"protection":"passphrase","sealed":"AAAA"}"#, #"its field "kdf" is missing"#),
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
@@ -138,12 +138,12 @@ struct CredentialFileTests {
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
           + #""kdf":{"name":"scrypt","n":16384,"r":8,"p":1,"salt":"~"}}"#,
-        #"its field "kdf.salt" is not in form"#
+        #"its field "kdf.salt" is malformed"#
       ),
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#
           + #""kdf":{"name":"bcrypt","n":16384,"r":8,"p":1,"salt":"AAAAAAAAAAAAAAAAAAAAAA=="}}"#,
-        "its kdf is not a known one"
+        "its kdf is unknown"
       ),
     ])
   func corrupt(text: String, reason: String) async {

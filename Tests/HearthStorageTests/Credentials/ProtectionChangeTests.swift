@@ -96,7 +96,7 @@ struct ProtectionChangeTests {
     let before = text
     let detail = try #require(accessFailure(await bench.store().read()))
     #expect(detail.kind == .keyUnavailable)
-    #expect(detail.detail.contains("name it as key_file again"))
+    #expect(detail.detail.contains("set key_file to it again"))
     await #expect(throws: AccessFailure.self) { try await bench.store().write(bench.credential(2)) }
     #expect(text == before)
     let store = bench.store(keyFile: key)

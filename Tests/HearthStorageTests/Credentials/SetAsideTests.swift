@@ -115,7 +115,7 @@ struct SetAsideTests {
         #"its field "accounts.work.lockedByUser" has the wrong type"#
       ),
       (#"{"version":1,"accounts":{"a secret":{"path":1}}}"#, #"its field "accounts.….path" has the wrong type"#),
-      (#"{"version":0,"accounts":{}}"#, "its version is not a known one"),
+      (#"{"version":0,"accounts":{}}"#, "its version is unknown"),
     ])
   func accounts(text: String, why: String) async throws {
     let log = LogRecorder()

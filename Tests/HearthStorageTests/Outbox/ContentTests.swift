@@ -30,7 +30,7 @@ import Testing
       #expect(try await outbox.claim().deliveries.map(\.path) == ["/behind"])
       let held = try #require(try await outbox.store.item(item.id))
       #expect(held.state == .held && held.reason == .damaged && held.nextAttemptAt == nil)
-      #expect(held.lastError == "Its content does not agree with its checksum, so it is not sent.")
+      #expect(held.lastError == "Its content does not match its checksum, so it is not sent.")
       try await outbox.store.withConnection { try $0.execute(sql: "DELETE FROM contents WHERE item = 1") }
       #expect(try await outbox.store.change(item.id, .cancel).state == .cancelled)
     }

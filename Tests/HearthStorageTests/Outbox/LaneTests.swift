@@ -263,8 +263,8 @@ import Testing
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
-          == "What became of it is unknown since \(sent) (The daemon ended while the request was on its way.); "
-          + "retry it, or cancel it.")
+          == "Its result has been unknown since \(sent) (The daemon ended while the request was on its way). "
+          + "Retry it or cancel it.")
     }
   }
 

@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct OpeningTests {
   private static func sentence(_ path: String) -> String {
-    "The outbox \(path) was written by a newer version of Hearth and is left as it is: update Hearth, or move the file "
-      + "away to begin a new one."
+    "The outbox \(path) was written by a newer version of Hearth and is left unchanged: update Hearth, or move the "
+      + "file away to start a new one."
   }
 
   @Test(
@@ -48,7 +48,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     mkfifo(path, 0o600)
-    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file: move away what lies there.")
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file: move it away.")
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
   }
@@ -59,7 +59,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     symlink(folder.file("elsewhere"), path)
-    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link: move away what lies there.")
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link: move it away.")
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(folder.names == ["outbox.sqlite"])
   }
@@ -96,7 +96,7 @@ import Testing
       told.withLock { $0 += [sentence] }
     }
     let notice =
-      "The outbox was broken. It was moved to \(path).broken-\(Sample.start.milliseconds) whole, and a new one was begun."
+      "The outbox was damaged. It was moved to \(path).broken-\(Sample.start.milliseconds), and a new one was created."
     #expect(told.withLock { $0 } == [notice] && store.notice == notice)
     #expect(try await store.list(OutboxQuery()).items.isEmpty)
   }
@@ -121,10 +121,10 @@ import Testing
     #expect(truncate(path, 0) == 0)
     #expect(
       try OutboxCheck.problems(at: path)
-        == ["The outbox \(path) is empty, though one was written there: its items are lost."])
+        == ["The outbox \(path) is empty although it had been written: its items are lost."])
     let next = open()
     let place = "\(path).broken-\(Sample.start.milliseconds)"
-    #expect(told.withLock { $0 } == ["The outbox was broken. It was moved to \(place) whole, and a new one was begun."])
+    #expect(told.withLock { $0 } == ["The outbox was damaged. It was moved to \(place), and a new one was created."])
     #expect(Files.exists(place) && Files.exists(place + "-sent"))
     #expect(try await next.stats(of: nil).pending == 0)
   }
@@ -155,7 +155,7 @@ import Testing
       let outbox = StoreFixture(folder: folder, store: store, clock: clock)
       await #expect(
         throws: OutboxStoreFailure.unavailable(
-          "The outbox accepts no items, because its reserve \(reserve) \(what): move away what lies there.")
+          "The outbox accepts no items, because its reserve \(reserve) \(what): move it away.")
       ) { try await outbox.add(Sample.draft("/1")) }
       #expect(try await store.stats(of: nil).pending == 0)
       // Of either kind.

@@ -115,7 +115,7 @@ import Testing
       #expect(
         outbox.store.notice
           == "The outbox \(path) was removed or replaced while it was open, with 2 items that were not delivered; "
-          + "Hearth goes on with what is there now.")
+          + "Hearth continues with the file that is there now.")
       #expect(try await outbox.claim().deliveries.map(\.path) == (isReplaced ? ["/other"] : []))
       try await outbox.add(Sample.draft("/new"))
       try outbox.expectSound()

@@ -158,7 +158,8 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   static let delivery = [
     delivery(
       "status = 200\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 200 for \"retry\": a 2xx is always delivered, for the API has said that it is done"
+      "\"status\" in [[accounts.a.delivery]] cannot have 200 for \"retry\": a 2xx always counts as "
+        + "delivered, because the API has accepted it"
     ),
     delivery(
       "status = 401\noutcome = \"retry\"", 5,
@@ -215,7 +216,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"secret-service\"",
-      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"secret-service\" yet: \"passphrase\" and \"key-file\" can be had"
+      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"secret-service\" yet: use \"passphrase\" or \"key-file\""
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",
