@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("Taking secrets out of texts")
+@Suite("Removing secrets from texts")
 struct RedactorTests {
   private static let token = "1//0g-Ab+c/d=e\"f\\gHijKlmnOpqRstuv"
   private let redactor = Redactor([Secret(token)])
@@ -32,9 +32,9 @@ struct RedactorTests {
   }
 
   @Test(
-    "a secret is found in base64, wherever in the encoded text it stands",
+    "a secret is found in Base64 at any position in the encoded text",
     arguments: [
-      // Of "" , "a", "ab" and "client:" before "sesame-open-now", some with more behind it.
+      // Encodings of "", "a", "ab" and "client:" before "sesame-open-now", some with more after it.
       ("c2VzYW1lLW9wZW4tbm93", ""),
       ("YXNlc2FtZS1vcGVuLW5vdw==", "YXN"),
       ("YWJzZXNhbWUtb3Blbi1ub3c=", "YWJ"),
@@ -47,14 +47,14 @@ struct RedactorTests {
     #expect(result.hasPrefix("Basic " + kept.prefix(2)))
   }
 
-  @Test("the beginning of a secret is taken out where it is 16 bytes or longer")
+  @Test("the beginning of a secret is removed if it has 16 bytes or more")
   func beginning() {
     let redactor = Redactor([Secret("abcdefghijklmnopqrstuvwxyz")])
     #expect(redactor.redacted("token abcdefghijklmnop… is old") == "token [redacted]… is old")
     #expect(redactor.redacted("token abcdefghij… is old") == "token abcdefghij… is old")
   }
 
-  @Test("where a text is cut off, the shortest beginning of a secret at its end is taken out, and none elsewhere")
+  @Test("if a text is cut off, even the shortest beginning of a secret at its end is removed, but none elsewhere")
   func cut() {
     let redactor = Redactor([Secret("abcdefghijklmnopqrstuvwxyz")])
     func cut(_ text: String) -> String {
@@ -65,26 +65,26 @@ struct RedactorTests {
     #expect(redactor.redacted("token abc") == "token abc")
   }
 
-  @Test("of two secrets that overlap nothing is left")
+  @Test("nothing is left of two secrets that overlap")
   func overlap() {
     let redactor = Redactor([Secret("abcdefgh"), Secret("efghijkl")])
     #expect(redactor.redacted("<abcdefghijkl>") == "<[redacted]>")
   }
 
-  @Test("a very short secret is taken out where it stands alone, and words stay readable")
+  @Test("a very short secret is removed only if it is not part of a word, so that words stay readable")
   func short() {
     let redactor = Redactor([Secret("a1"), Secret("")])
     #expect(redactor.redacted("\"secret\":\"a1\" in a1bc") == "\"secret\":\"[redacted]\" in a1bc")
   }
 
-  @Test("a text without secrets stays as it is, byte for byte")
+  @Test("a text without secrets stays unchanged, byte for byte")
   func untouched() {
     let bytes: [UInt8] = [0xff, 0x25, 0x5c, 0x26, 0x23, 0x25, 0x32]
     #expect(redactor.redacted(bytes) == bytes)
   }
 
   @Test(
-    "the time grows with the length of the text, however long the secrets are that it is like",
+    "the time grows linearly with the text, even if long secrets resemble it",
     arguments: ["a", "ab", "%61", "\\u0061", "&#97;", "YWFh", "6161", "\\"])
   func time(_ piece: String) async throws {
     struct Echo {
@@ -104,7 +104,7 @@ struct RedactorTests {
     #expect(growth < 9)
   }
 
-  @Test("an answer is searched for whole secrets, however they are written, and words that are like one are none")
+  @Test("whole secrets are found in an answer in any spelling, and similar words are not")
   func finding() {
     let redactor = Redactor([Secret(Self.token)])
     for echo in [
@@ -116,14 +116,14 @@ struct RedactorTests {
     #expect(!redactor.findsAny(in: []))
   }
 
-  @Test("of a secret that repeats itself, and of what stands around it, nothing is left")
+  @Test("nothing is left of a repetitive secret and its surroundings")
   func periodic() {
     let redactor = Redactor([Secret(String(repeating: "ab", count: 20) + "c")])
     #expect(redactor.redacted("<" + String(repeating: "ab", count: 25) + "c>") == "<[redacted]>")
     #expect(redactor.redacted(String(repeating: "ab", count: 7)) == String(repeating: "ab", count: 7))
   }
 
-  @Test("a line for people has no control characters, no turning of the writing, and an end")
+  @Test("a line for people has no control characters or changes of direction, and a maximum length")
   func line() {
     #expect(redactor.line("a\u{1b}[31m\r\n\tb\u{202e}c") == "a [31m b c")
     #expect(redactor.line(String(repeating: "x", count: 300), limit: 10) == "xxxxxxxxx…")

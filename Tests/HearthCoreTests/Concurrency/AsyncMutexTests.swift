@@ -21,7 +21,7 @@ struct AsyncMutexTests {
     }
   }
 
-  @Test("One caller holds the lock at a time, and every caller gets it")
+  @Test("Only one caller holds the lock at a time, and every caller gets it")
   func oneAtATime() async {
     let count = Count()
     await withTaskGroup { group in
@@ -30,7 +30,7 @@ struct AsyncMutexTests {
     #expect(await count.most == 1)
   }
 
-  @Test("A body that throws unlocks")
+  @Test("A body that throws releases the lock")
   func throwing() async {
     let mutex = AsyncMutex()
     await #expect(throws: Failure.self) { try await mutex.withLock { throw Failure() } }

@@ -1,7 +1,7 @@
 import HearthCore
 import Testing
 
-@Suite("Which account a program gets that names none") struct AccountRulesTests {
+@Suite("Choosing the account for a program that names none") struct AccountRulesTests {
   private let accounts = ["acme", "home", "work"].map { AccountName($0)! }
 
   private func rules(preset: String? = nil, _ rules: [(String, directory: String?, url: String?)]) throws
@@ -25,7 +25,7 @@ import Testing
       .map { "\($0.account) \($0.reason.rawValue)" }
   }
 
-  @Test("a directory's rule is for it and all below it, by any of the names that it has, and for no neighbour")
+  @Test("a directory's rule applies to it and everything below it, under any of its names, but not to its neighbors")
   func directory() throws {
     let rules = try rules([("work", directory: "~/work/", url: nil)])
     #expect(try choice(rules, in: "/home/me/work") == "work rule")
@@ -36,7 +36,7 @@ import Testing
     #expect(try choice(root, in: "/") == "work rule" && choice(root, in: "/srv") == "work rule")
   }
 
-  @Test("a URL's rule is for its origin and the beginning of its path, by whole segments")
+  @Test("a URL's rule applies to its origin and path prefix, by whole segments")
   func url() throws {
     let rules = try rules([("acme", directory: nil, url: "https://git.example.com/acme")])
     for url in ["https://git.example.com/acme", "https://GIT.example.com:443/acme/notes.git?x=1"] {
@@ -53,7 +53,7 @@ import Testing
         == "work rule")
   }
 
-  @Test("of the rules that fit the longest URL counts, then the longest directory, then the first")
+  @Test("of the matching rules the longest URL wins, then the longest directory, then the first")
   func longest() throws {
     let rules = try rules([
       ("home", directory: nil, url: nil), ("work", directory: "/w", url: nil), ("home", directory: "/w/h", url: nil),
@@ -68,7 +68,7 @@ import Testing
     #expect(try choice(rules, "https://x.example/acme/a", in: "/w") == "acme rule")
   }
 
-  @Test("without a rule the default account counts, then the only one; of several none is chosen")
+  @Test("without a rule the default account is chosen, then the only one; of several none is chosen")
   func without() throws {
     let rule = (account: "work", directory: "/w" as String?, url: nil as String?)
     let preset = try rules(preset: "home", [(rule.account, rule.directory, rule.url)])

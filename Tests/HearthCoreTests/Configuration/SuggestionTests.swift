@@ -1,11 +1,11 @@
 import HearthCore
 import Testing
 
-@Suite("What was probably meant") struct SuggestionTests {
+@Suite("A suggestion for a misspelled word") struct SuggestionTests {
   private let words = ["home", "work", "a"]
 
   @Test(
-    "is the word from which few letters differ: one of three, added, removed, changed or swapped with the next",
+    "is the most similar word: at most one letter in three added, removed, changed or swapped with the next",
     arguments: [
       ("wrk", "work"), ("woork", "work"), ("wirk", "work"), ("wokr", "work"), ("work", "work"), ("hoe", "home"),
       ("b", "a"), ("ab", "a"),
@@ -14,13 +14,13 @@ import Testing
     #expect(words.suggestion(for: word) == " Did you mean \"\(meant)\"?")
   }
 
-  @Test("is not said where more differ, or there is no other word", arguments: ["wxxk", "kowr", "homework", "zzz"])
+  @Test("is missing if more letters differ, or there is no other word", arguments: ["wxxk", "kowr", "homework", "zzz"])
   func far(word: String) {
     #expect(words.suggestion(for: word) == "")
     #expect([String]().suggestion(for: word) == "")
   }
 
-  @Test("may differ in more letters the longer it is, and is found at once for a word without end")
+  @Test("may differ in more letters if the word is longer, and is found quickly for a very long word")
   func long() {
     #expect(["production-east"].suggestion(for: "prodution-esat") == " Did you mean \"production-east\"?")
     #expect(["production-east"].suggestion(for: "pro-east") == "")

@@ -23,7 +23,7 @@ struct TableReaderTests {
     .array(texts.map { ConfigurationValue(.string($0), line: 7) })
   }
 
-  /// The end of the sentence that says why something is refused; nil if it is not.
+  /// The end of the sentence that says why something is refused, or `nil` if it is accepted.
   private static func refusal(_ read: () throws(ConfigurationError) -> Void) -> String? {
     do {
       try read()
@@ -68,7 +68,7 @@ struct TableReaderTests {
     #expect(try readers.map { try $0.string(.other) } == ["x", "y"])
   }
 
-  @Test("gives its fields by their names")
+  @Test("gives its fields by name")
   func fields() throws {
     let fields = ConfigurationValue.Content.table(["audience": ConfigurationValue(.string("api"), line: 8)])
     #expect(try Self.reader(fields).fields(.value, except: ["scope"]) == ["audience": "api"])
@@ -81,7 +81,7 @@ struct TableReaderTests {
         == Self.place + "has a field without a name")
   }
 
-  @Test("refuses what is empty, and what is of another type, by its place")
+  @Test("refuses empty values and values of the wrong type, and says where")
   func types() {
     let empty = Self.refusal(.string("")) { reader throws(ConfigurationError) in _ = try reader.string(.value) }
     #expect(empty == Self.place + "must not be empty")
@@ -97,7 +97,7 @@ struct TableReaderTests {
     #expect(other == Self.place + "must be a number, not a date")
   }
 
-  @Test("refuses a key that nobody knows, the first of them by its line")
+  @Test("refuses unknown keys, and names the first one by line")
   func unknownKeys() {
     let table = ConfigurationTable(
       file: "/c.toml", roots: PathRoots(),
@@ -109,7 +109,7 @@ struct TableReaderTests {
     #expect(refusal == "/c.toml:3: unknown key \"zero\" in the file")
   }
 
-  @Test("takes an origin for what it is only where nothing follows it", arguments: ["/", "/v1", "?a=b", "/v1?a=b"])
+  @Test("accepts an origin only if nothing follows it", arguments: ["/", "/v1", "?a=b", "/v1?a=b"])
   func originsOnly(rest: String) {
     let refusal = Self.refusal(Self.strings("https://api.example.com" + rest)) { reader throws(ConfigurationError) in
       _ = try reader.origins(.value)
@@ -117,7 +117,7 @@ struct TableReaderTests {
     #expect(refusal?.hasSuffix("an origin is scheme://host or scheme://host:port, without a path") == true)
   }
 
-  @Test("puts the folder in the place of a sign at the beginning of a path, and nowhere else")
+  @Test("replaces a sign at the beginning of a path by its folder, and nowhere else")
   func paths() throws {
     func read(_ text: String) throws -> String? { try Self.reader(.string(text)).path(.value) }
     #expect(try read("/x/~/%t") == "/x/~/%t")
@@ -130,7 +130,7 @@ struct TableReaderTests {
     #expect(unset == Self.place + "begins with %d, and $CREDENTIALS_DIRECTORY is not set")
   }
 
-  @Test("does not quote what stands where the file of a secret is to be named")
+  @Test("does not quote a value that should name the file of a secret")
   func secrets() {
     let reader = TableReader<Key>(sharing: Self.table(["client_secret_file": .string("hunter2")]))
     let refusal = Self.refusal { () throws(ConfigurationError) in _ = try reader.path(.secret) }
@@ -139,7 +139,7 @@ struct TableReaderTests {
   }
 
   @Test(
-    "quotes of a URL neither a password nor what may hold a key",
+    "quotes a URL without a password and without anything that may hold a key",
     arguments: [
       ("https://me:pass@example.com/x?key=1#part", "https://…@example.com/x?…"),
       ("https://example.com/x#part", "https://example.com/x#…"), ("https://example.com/x", "https://example.com/x"),
@@ -149,7 +149,7 @@ struct TableReaderTests {
     #expect(text.withoutSecrets == shown)
   }
 
-  @Test("takes numbers and quantities up to their limits, and none beyond")
+  @Test("accepts numbers and quantities up to their limits, and none beyond")
   func limits() throws {
     func refuses(_ content: ConfigurationValue.Content, _ read: (TableReader<Key>) throws(ConfigurationError) -> Void)
       -> Bool
@@ -195,7 +195,7 @@ struct ReadSettingsTests {
     return try SinkSettings(of: account, reading: table(values))
   }
 
-  @Test("a sink is a file with a name, whose path is written as short as it can be")
+  @Test("a sink is a file with a name, and its path is normalized")
   func sinkPaths() throws {
     #expect(try Self.sink(["path": "/x//./y"]).path == "/x/y")
     for path in ["/", "/.", "//", "/x/", "/x/.", "/../x", "/x/.."] {
@@ -203,7 +203,7 @@ struct ReadSettingsTests {
     }
   }
 
-  @Test("a sink may be read by others, written by its owner, and executed by nobody")
+  @Test("others may read a sink, only its owner may write it, and nobody may execute it")
   func sinkModes() throws {
     for (text, mode) in [("600", 0o600), ("0400", 0o400), ("0644", 0o644), ("0440", 0o440)] as [(String, UInt32)] {
       #expect(try Self.sink(["path": "/x", "mode": text]).mode == mode)
@@ -214,7 +214,7 @@ struct ReadSettingsTests {
     }
   }
 
-  @Test("a lock that nothing sets is told from one that nobody knows, and both from the file's")
+  @Test("a lock that is not supported gets another message than an unknown one")
   func locks() throws {
     func read(_ name: String) throws -> SessionSettings {
       let names = ConfigurationValue(.array([ConfigurationValue(.string(name), line: 7)]), line: 7)
@@ -230,7 +230,7 @@ struct ReadSettingsTests {
     }
   }
 
-  @Test("a first wait may be as long as the longest, and no longer")
+  @Test("the first wait may be as long as the longest one, but not longer")
   func waits() throws {
     #expect(try RefreshSettings(reading: Self.table(["backoff_initial": "5m"])).backoffInitial == .seconds(300))
     #expect(throws: ConfigurationError.self) { try RefreshSettings(reading: Self.table(["backoff_max": "999ms"])) }
@@ -240,7 +240,7 @@ struct ReadSettingsTests {
     #expect(throws: ConfigurationError.self) { try OutboxSettings(reading: Self.table(["max_bytes": "1023KiB"])) }
   }
 
-  @Test("a status is decided by the configuration only where it may be, and once")
+  @Test("the configuration may decide a status only if that is allowed, and only once")
   func overrides() throws {
     func read(_ entries: (Int, String)...) throws -> DeliveryOverrides {
       try DeliveryOverrides(

@@ -34,7 +34,7 @@ import Testing
     #expect(try outcome(status) == .delivered(status: status))
   }
 
-  @Test("A write never follows a redirect", arguments: [300, 301, 302, 303, 304, 307, 308])
+  @Test("A redirect is never followed", arguments: [300, 301, 302, 303, 304, 307, 308])
   func redirects(_ status: Int) throws {
     guard case .dead(.redirected, status, _) = try outcome(status) else {
       Issue.record("\(status) is not dead, redirected")
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "What may pass is tried again, and charged",
+    "A failure that may be temporary is retried, and the attempt counts",
     arguments: [408, 409, 423, 425, 429, 500, 502, 503, 504, 506, 507, 508, 520, 599])
   func waits(_ status: Int) throws {
     guard case .waiting(let wait) = try outcome(status) else {
@@ -57,14 +57,14 @@ import Testing
   }
 
   @Test(
-    "What the server will not have is dead, 404 on an update among it",
+    "A request that the server rejects is dead, including an update that gets a 404",
     arguments: [400, 402, 403, 404, 405, 406, 410, 411, 412, 413, 415, 422, 428, 431, 451, 501, 505])
   func rejects(_ status: Int) throws {
     #expect(try outcome(status) == .dead(.rejected, status: status, error: "\(status): no good"))
   }
 
   @Test(
-    "A refusal that says how long it lasts waits as long, and is charged; its neighbours stay dead",
+    "A rejection with a Retry-After waits that long, and the attempt counts; other rejections are dead",
     arguments: [403, 409, 413, 423, 425, 429])
   func refusesForNow(_ status: Int) throws {
     guard case .waiting(let wait) = try outcome(status, retryAfter: .seconds(120)),
@@ -96,7 +96,7 @@ import Testing
     #expect(outcome == .needsStepUp(status: 403, error: challenge.sentence))
   }
 
-  @Test("The configuration decides a refusal that says how long it lasts")
+  @Test("The configuration decides about a rejection with a Retry-After")
   func overriddenRefusalForNow() throws {
     let error = "The account's configuration marks this as dead: 403: no good"
     #expect(
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("Proxies and captive portals are no answer of the API", arguments: [407, 511])
+  @Test("A response of a proxy or a captive portal is not an answer of the API", arguments: [407, 511])
   func offline(_ status: Int) {
     #expect(DeliveryPolicy.meansOffline(APIResponse(status: status)))
     #expect(!DeliveryPolicy.meansOffline(APIResponse(status: 503)))
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test(
-    "A success with HTML is no delivery where JSON is expected",
+    "A success with HTML does not count as delivered if JSON is expected",
     arguments: [
       page("text/html"), page("Text/HTML; charset=utf-8"), page("application/xhtml+xml"),
       page(nil, "\n <!DOCTYPE html><html>"), page(nil, "<HTML>"),
@@ -146,13 +146,13 @@ import Testing
   }
 
   @Test(
-    "A success with anything but HTML is delivered where JSON is expected: many APIs answer a write with nothing",
+    "A success with anything but HTML counts as delivered if JSON is expected: many APIs answer a write with nothing",
     arguments: [page("application/json", "{}"), page(nil), page(nil, "{}"), page("text/plain", "ok"), page("", "<x>")])
   func noPortal(_ response: APIResponse) {
     #expect(!DeliveryPolicy.isPageForJSON(response, to: Self.request(), expecting: .json))
   }
 
-  @Test("Retry-After is a floor, believed up to 24 hours")
+  @Test("Retry-After is the minimum wait, up to 24 hours")
   func retryAfter() throws {
     func wait(_ retryAfter: Duration) throws -> Duration? {
       if case .waiting(let wait) = try outcome(503, retryAfter: retryAfter, attempts: 4) { wait.duration } else { nil }
@@ -162,7 +162,7 @@ import Testing
     #expect(try wait(.seconds(90_000)) == .seconds(86_400))
   }
 
-  @Test("409 is believed five times, then it is the answer; one with Retry-After as long as the server says so")
+  @Test("A 409 is retried five times, then it is final; with Retry-After it is retried as long as the server says")
   func conflicts() throws {
     guard case .waiting = try outcome(409, attempts: 4, conflicts: 4) else {
       Issue.record("The fifth does not wait")
@@ -177,7 +177,8 @@ import Testing
   }
 
   @Test(
-    "The configuration has any status tried again, which waits like another, and says so", arguments: [302, 404, 501])
+    "If the configuration says to retry a status, it waits like any other, and the error says so",
+    arguments: [302, 404, 501])
   func overriddenRetry(_ status: Int) throws {
     guard case .waiting(let wait) = try outcome(status, retryAfter: .seconds(7), as: .retry) else {
       Issue.record("It does not wait")
@@ -191,7 +192,7 @@ import Testing
     }
   }
 
-  @Test("A retry by the configuration keeps a fate unknown, and takes the limit from conflicts")
+  @Test("A retry by the configuration keeps the result unknown, and lifts the limit for conflicts")
   func overriddenRetryOfUnknown() throws {
     guard case .waiting(let wait) = try outcome(504, as: .retry),
       case .waiting(let conflict) = try outcome(409, attempts: 5, conflicts: 5, as: .retry)
@@ -216,7 +217,7 @@ import Testing
     #expect(progress.lastError == nil)
   }
 
-  @Test("Attempts run out, whatever the failure is")
+  @Test("The number of attempts is limited, whatever the failure is")
   func exhausted() throws {
     guard case .waiting = try outcome(503, attempts: 28) else {
       Issue.record("The 29th does not wait")
@@ -231,7 +232,7 @@ import Testing
     }
   }
 
-  @Test("No answer leaves the item's fate unknown since it was sent")
+  @Test("Without an answer, the item's result is unknown since it was sent")
   func unanswered() throws {
     let sentAt = now - .seconds(9)
     guard
@@ -245,7 +246,7 @@ import Testing
     #expect(wait.error == "reset")
   }
 
-  @Test("What is of unknown fate waits until the horizon at most, where it is held; what may be repeated waits on")
+  @Test("An item with an unknown result waits at most until the horizon, unless its method may be repeated")
   func horizonOfWaits() throws {
     let sentAt = now - .seconds(24 * 3600 - 60)
     for (method, wait) in [("POST", Duration.milliseconds(60_001)), ("PUT", .seconds(7200))] {
@@ -263,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("Beyond the horizon only what may be repeated is sent again")
+  @Test("After the horizon an item is sent again only if its method may be repeated")
   func horizon() {
     let longAgo = now - .seconds(24 * 3600 + 1)
     for method in ["POST", "PATCH", "post", "MERGE"] {
@@ -276,13 +277,13 @@ import Testing
     }
   }
 
-  @Test("A NUL in an answer does not end what is shown of it")
+  @Test("A NUL in an answer does not truncate what is shown of it")
   func answerWithNUL() {
     let answer = APIResponse(status: 400, body: Array("ab\0cd".utf8))
     #expect(policy.rejected(answer) == .dead(.rejected, status: 400, error: "400: ab cd"))
   }
 
-  @Test("Of a long answer the first 4 KiB are kept")
+  @Test("The first 4 KiB of a long answer are kept")
   func longAnswer() throws {
     let answer = APIResponse(status: 422, body: Array(repeating: UInt8(ascii: "x"), count: 10_000))
     guard case .dead(.rejected, 422, let error) = policy.rejected(answer) else {
@@ -296,7 +297,7 @@ import Testing
 @Suite struct RetryPolicyTests {
   let retry = RetryPolicy(initial: .seconds(1), max: .seconds(3600))
 
-  @Test("A step doubles, and the wait is between half and whole of it")
+  @Test("A step doubles, and the wait is between half of it and all of it")
   func doubles() {
     #expect(retry.wait(failures: 1, random: 0) == .milliseconds(500))
     #expect(retry.wait(failures: 1, random: 1) == .seconds(1))
@@ -310,7 +311,7 @@ import Testing
   let now = Sample.start
   let origin = Sample.origin
 
-  @Test("An origin out of reach is tried with one request, later each time")
+  @Test("An unreachable origin is probed with one request, after growing waits")
   func probes() {
     var reach = CircuitBreaker(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
     #expect(reach.allowance(for: origin, at: now) == .open)
@@ -327,7 +328,7 @@ import Testing
     #expect(reach.allowance(for: origin, at: now) == .open)
   }
 
-  @Test("The network's return brings one probe at once")
+  @Test("When the network returns, one probe is sent at once")
   func hastens() {
     var reach = CircuitBreaker(RetryPolicy(initial: .seconds(60), max: .seconds(60)))
     _ = reach.failed(origin, at: now, random: 1)
@@ -335,7 +336,7 @@ import Testing
     #expect(reach.allowance(for: origin, at: now) == .probe)
   }
 
-  @Test("With nothing to probe it with, nothing is due")
+  @Test("If there is no item to probe with, nothing is due")
   func idle() {
     var reach = CircuitBreaker(RetryPolicy(initial: .seconds(1), max: .seconds(60)))
     let probeAt = reach.failed(origin, at: now, random: 1)

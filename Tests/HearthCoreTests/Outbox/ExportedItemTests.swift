@@ -18,7 +18,7 @@ import Testing
   func progress(_ item: ExportedItem) throws -> ItemProgress { try item.kept(horizon: horizon, at: now).progress }
 
   @Test(
-    "waits to be sent if it did so, with its attempts and its last answer",
+    "waits to be sent if it did before, with its attempts and its last answer",
     arguments: [OutboxItem.State.pending, .waiting])
   func active(_ state: OutboxItem.State) throws {
     let progress = try progress(item(state, age: .seconds(3599)))
@@ -27,7 +27,7 @@ import Testing
     #expect(try self.progress(item(.held, .otherUser)).state == .pending)
   }
 
-  @Test("has an unknown fate since then if it was in flight, or was exported longer ago than the horizon")
+  @Test("has an unknown result since the export if it was in flight, or if the export is older than the horizon")
   func unknown() throws {
     #expect(try progress(item(.inFlight, age: .seconds(60))).unknownSince == now - .seconds(60))
     #expect(try progress(item(.pending, age: .seconds(3601))).unknownSince == now - .seconds(3601))
@@ -35,7 +35,7 @@ import Testing
     #expect(try progress(item(.inFlight, age: .seconds(-60))).unknownSince == now, "not since a time to come")
   }
 
-  @Test("stays dead or held as it was, and is not sent unasked")
+  @Test("stays dead or held, and is not sent without asking")
   func ended() throws {
     let dead = try progress(item(.dead, .attemptsExhausted))
     #expect(dead.state == .dead && dead.reason == .attemptsExhausted && dead.finishedAt == now)
@@ -43,7 +43,7 @@ import Testing
     #expect(held.state == .held && held.reason == .needsReview && held.unknownSince == now - .seconds(7))
   }
 
-  @Test("is refused where its reason is none for its state")
+  @Test("is refused if its reason does not fit its state")
   func reasons() throws {
     for (state, reason) in [
       (OutboxItem.State.pending, OutboxItem.Reason.otherUser), (.held, .expired), (.dead, .needsReview),
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("is refused where it was delivered, cancelled or superseded, or its id is none")
+  @Test("is refused if it was delivered, cancelled or superseded, or if its id is not valid")
   func refused() throws {
     for state in [OutboxItem.State.delivered, .cancelled, .superseded] {
       #expect(throws: DraftError.self) { try progress(item(state)) }

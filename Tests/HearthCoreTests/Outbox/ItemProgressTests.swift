@@ -12,7 +12,7 @@ import Testing
         duration: .seconds(9), unknownFor: unknownFor, isConflict: isConflict, status: status, error: "no"))
   }
 
-  @Test("Each attempt is charged, a conflict is counted, and the first unknown fate counts")
+  @Test("Each attempt counts, conflicts are counted, and a result is unknown since the first request without one")
   func waits() {
     var item = ItemProgress(at: Self.now)
     item.settle(Self.wait(status: nil, unknownFor: .seconds(5)), at: Self.now)
@@ -25,7 +25,7 @@ import Testing
     #expect(item.finishedAt == nil)
   }
 
-  @Test("An origin that cannot be reached charges nothing; with a status the item waits for its time")
+  @Test("An attempt at an unreachable origin does not count; with a status the item waits")
   func unreachable() {
     let probeAt = Self.now + .seconds(5)
     for (status, dueAt) in [(nil, Self.now), (407, probeAt)] as [(Int?, Timestamp)] {
@@ -51,7 +51,7 @@ import Testing
     #expect(settle(Self.wait(status: 503)) == 0)
   }
 
-  @Test("An item that is released stays as it was", arguments: [OutboxItem.State.pending, .waiting])
+  @Test("An item that is released stays unchanged", arguments: [OutboxItem.State.pending, .waiting])
   func released(_ state: OutboxItem.State) {
     var item = ItemProgress(state: state)
     item.nextAttemptAt = state == .waiting ? Self.now : nil
@@ -60,7 +60,7 @@ import Testing
     #expect(item == before)
   }
 
-  @Test("A dead item is charged where the server answered, or where it was tried too often")
+  @Test("The last attempt of a dead item counts if the server answered, or if there were too many attempts")
   func dead() {
     for (reason, status, attempts) in [
       (.rejected, 400, 1), (.attemptsExhausted, nil, 1), (.expired, nil, 0),
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("An item that is held in its place goes on there as it was, and no attempt is charged")
+  @Test("An item that is held in its place continues there unchanged, and no attempt counts")
   func heldInPlace() {
     var waiting = ItemProgress(state: .waiting)
     (waiting.attempts, waiting.unknownSince, waiting.dueAt) = (3, Self.now, Self.now)
@@ -92,7 +92,7 @@ import Testing
     #expect(!goesOn)
   }
 
-  @Test("A lost item is due at once, and its fate is unknown since the first of its losses")
+  @Test("A lost item is due at once, and its result is unknown since the first loss")
   func lost() {
     var item = ItemProgress(notBefore: Self.now + .seconds(1), at: Self.now)
     #expect((item.state, item.dueAt) == (.waiting, Self.now + .seconds(1)))
@@ -102,7 +102,7 @@ import Testing
     #expect(item.lastError == "The daemon ended while the request was on its way.")
   }
 
-  @Test("Beyond the horizon a POST of unknown fate needs review, and a PUT does not")
+  @Test("After the horizon a POST with an unknown result needs review, and a PUT does not")
   func horizon() {
     var item = ItemProgress(at: Self.now)
     item.lost(since: Self.now)
@@ -118,7 +118,7 @@ import Testing
     #expect(item.lastError?.hasPrefix("Its result has been unknown since \(Self.now) (The daemon ended") == true)
   }
 
-  @Test("An item has expired only by a time that servers agree to")
+  @Test("An item has expired only by a time that servers confirm")
   func expiry() {
     let item = ItemProgress(expiresAt: Self.now, at: Self.now)
     func eligibility(_ expiry: ExpiryTime) -> ItemProgress.Eligibility {
@@ -130,7 +130,7 @@ import Testing
     #expect(eligibility(.agreed(Self.now)) == .leaves(.expired))
   }
 
-  @Test("Only a dead or held item is retried, and begins anew", arguments: OutboxItem.State.allCases)
+  @Test("Only a dead or held item is retried, and starts again", arguments: OutboxItem.State.allCases)
   func retry(_ state: OutboxItem.State) {
     var item = ItemProgress(state: state)
     (item.attempts, item.conflicts, item.unknownSince, item.expiresAt) = (3, 2, Self.now, Self.now)
@@ -149,7 +149,7 @@ import Testing
   }
 
   @Test(
-    "A retry changes neither when an item may be sent first nor when it expires",
+    "A retry changes neither an item's notBefore nor its expiresAt",
     arguments: [OutboxItem.Reason.needsReview, .originNotConfigured, .rejected])
   func retryEarly(_ reason: OutboxItem.Reason) {
     let (start, end) = (Self.now + .seconds(60), Self.now + .seconds(90))
@@ -160,7 +160,7 @@ import Testing
     #expect((item.state, item.dueAt, item.nextAttemptAt, item.expiresAt) == (.waiting, start, start, end))
   }
 
-  @Test("One that has expired is not retried")
+  @Test("An expired item is not retried")
   func retryExpired() {
     var item = ItemProgress(expiresAt: Self.now, at: Self.now)
     item.leaveLane(.expired, at: Self.now)
@@ -169,7 +169,7 @@ import Testing
     #expect(!isRetried && item == before)
   }
 
-  @Test("What has come to its end is not cancelled", arguments: OutboxItem.State.allCases)
+  @Test("An item that has ended is not cancelled", arguments: OutboxItem.State.allCases)
   func cancel(_ state: OutboxItem.State) {
     var item = ItemProgress(state: state)
     item.reason = .needsReview

@@ -6,7 +6,7 @@ import Testing
 @Suite("Two items of one user with one idempotency key") struct KeyedItemTests {
   private static let now = Sample.start
 
-  /// In the order of their positions, how each of two items stands, and which of them is ended; 0: neither.
+  /// The states of the two items in the order of their positions, and which of them ends (0 for neither).
   struct Pair: Sendable, CustomStringConvertible {
     let first: Standing
     let second: Standing
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "the one that may have been done goes on, otherwise the earlier; only what was never sent is ended",
+    "the one that may have been carried out stays, otherwise the earlier; only an item that was never sent ends",
     arguments: [
       Pair(first: .unsent, second: .unsent, ended: 2), Pair(first: .unsent, second: .unreachable, ended: 2),
       Pair(first: .refused, second: .unsent, ended: 2), Pair(first: .unsent, second: .refused, ended: 0),
@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "with two contents the one that was not sent is held, otherwise the one that joins; nothing where neither waits",
+    "with different contents the unsent one is held, otherwise the joining one; neither if both have ended",
     arguments: [
       Pair(first: .unsent, second: .unsent, ended: 2), Pair(first: .begun, second: .unsent, ended: 2),
       Pair(first: .delivered, second: .unsent, ended: 2), Pair(first: .rejected, second: .unsent, ended: 2),

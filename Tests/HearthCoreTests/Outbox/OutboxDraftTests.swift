@@ -13,7 +13,7 @@ import Testing
     draft { $0.headers = [APIRequest.Header(name: name, value: value)] }
   }
 
-  @Test("A draft in form is taken, and its URL read")
+  @Test("A valid draft is accepted, and its URL parsed")
   func accepts() throws {
     let draft = draft {
       $0.headers = [APIRequest.Header(name: "Content-Type", value: "text/plain; charset=\u{FC}tf")]
@@ -24,7 +24,7 @@ import Testing
   }
 
   @Test(
-    "The headers that Hearth sets are refused, in any case",
+    "Headers that Hearth sets are refused, in any case",
     arguments: [
       "Authorization", "authorization", "IDEMPOTENCY-KEY", "Host", "Content-Length", "Transfer-Encoding", "Connection",
     ])
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("What cannot be sent is refused")
+  @Test("A request that cannot be sent is refused")
   func refuses() {
     let now = Sample.start
     let drafts = [
@@ -76,7 +76,7 @@ import Testing
 }
 
 @Suite struct TokenTrustTests {
-  @Test("A token that took the place of a rejected one is known, until the next one does")
+  @Test("A token that replaced a rejected one is known until the next replacement")
   func isReplacement() throws {
     let (second, third) = (
       ScriptedBearerTokenProvider.token(2).fingerprint, ScriptedBearerTokenProvider.token(3).fingerprint
@@ -90,7 +90,7 @@ import Testing
     #expect(!trust.isReplacement(second))
   }
 
-  @Test("The last tokens that were let in are remembered, and no more than a few")
+  @Test("The last few accepted tokens are remembered")
   func remembers() {
     var trust = TokenAcceptance()
     for generation in 1...20 { trust.accepted(ScriptedBearerTokenProvider.token(generation).fingerprint) }

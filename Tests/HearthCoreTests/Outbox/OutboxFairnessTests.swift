@@ -3,9 +3,9 @@ import Testing
 
 @testable import HearthCore
 
-/// Lanes and accounts delay each other in nothing (contract, section 6).
-@Suite("The outbox's machine, where an API hangs,") struct OutboxFairnessTests {
-  @Test("lets 8 hung unordered items of one origin keep no item for another origin waiting")
+/// Lanes and accounts do not delay each other (contract, section 6).
+@Suite("The outbox's machine, while an API hangs,") struct OutboxFairnessTests {
+  @Test("lets 8 hung unordered items of one origin delay no item for another origin")
   func hungUnordered() {
     var outbox = OutboxScript()
     outbox.run(claiming: (0..<8).map { _ in outbox.claim(nil) })
@@ -16,7 +16,7 @@ import Testing
     #expect(outbox.start().isEmpty, "concurrency is a limit for each origin")
   }
 
-  @Test("lets 40 hung lanes of one origin keep no retry for another origin waiting that got no answer before")
+  @Test("lets 40 hung lanes of one origin delay no unanswered retry for another origin")
   func hungRetries() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: (0..<40).map { outbox.claim("hung \($0)", unknownSince: outbox.now) })
@@ -32,7 +32,7 @@ import Testing
       later[Sample.origin]?.unanswered == 16, "those that take long make room for other lanes of their origin, too")
   }
 
-  @Test("counts for the memory what senders have begun and not, and nothing for one without a delivery")
+  @Test("counts the memory of deliveries that senders have claimed but not begun, and none for a sender without one")
   func bytesOfSenders() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a", bytes: 10)])
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("lets 36 hung lanes of 1 MB keep neither another account nor another origin waiting, and its own for a second")
+  @Test("lets 36 hung lanes of 1 MB delay neither another account nor another origin, and its own only for a second")
   func hungBytes() throws {
     var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
     outbox.run(claiming: (0..<36).map { outbox.claim("hung \($0)", bytes: 1 << 20) })
@@ -63,7 +63,7 @@ import Testing
     #expect(outbox.start().count == 20)
   }
 
-  @Test("lets hung lanes of 66 MB keep only large items of their origin waiting, and those until it holds less")
+  @Test("lets hung lanes of 66 MB delay only large items of their origin, until it holds less")
   func hungMemory() throws {
     var outbox = OutboxScript()
     var ids: [SenderID] = []
@@ -84,7 +84,7 @@ import Testing
     #expect(outbox.run().last?.rooms[Sample.origin]?.largest == .max)
   }
 
-  @Test("sends what was read ahead for one origin though the places of another are taken")
+  @Test("sends the deliveries read ahead for one origin even if the places of another are taken")
   func readAhead() {
     var outbox = OutboxScript()
     outbox.run(claiming: (0..<64).map { outbox.claim("hung \($0)") })
@@ -95,7 +95,7 @@ import Testing
     #expect(outbox.machine.accounts[Sample.work]?.queue.map(\.origin) == [Sample.origin])
   }
 
-  @Test("asks the store again for the origin that had no room, as soon as it has")
+  @Test("asks the store again for an origin without room as soon as it has some")
   func roomAgain() throws {
     var outbox = OutboxScript()
     let claims = (0..<9).map { _ in outbox.claim(nil) }
@@ -110,11 +110,11 @@ import Testing
 }
 
 /// One endpoint answers with pages while others answer JSON.
-@Suite("The outbox's machine, where a gateway answers with a page,") struct OutboxPageTests {
+@Suite("The outbox's machine, while a gateway answers with a page,") struct OutboxPageTests {
   private static let page = APIResponse(
     status: 200, headers: [APIRequest.Header(name: "Content-Type", value: "text/html")])
 
-  @Test("charges the attempt, takes the fate for unknown, waits longer each time, and keeps no other item waiting")
+  @Test("counts the attempt, treats the result as unknown, waits longer each time, and delays no other item")
   func page() throws {
     var outbox = OutboxScript()
     outbox.machine.accounts[Sample.work]?.api.expect = .json
@@ -133,7 +133,7 @@ import Testing
     #expect(outbox.machine.pausedReason(of: Sample.work) == nil)
   }
 
-  @Test("does not take the page for the API's word that the token is good")
+  @Test("does not take the page as a sign that the token is accepted")
   func token() throws {
     var outbox = OutboxScript()
     outbox.machine.accounts[Sample.work]?.api.expect = .json

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The outbox's machine, asked what is left to do,")
 struct OutboxIdleTests {
-  @Test("is not idle before what came of the last request is written down")
+  @Test("is not idle before the outcome of the last request is written")
   func underWay() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -19,7 +19,7 @@ struct OutboxIdleTests {
     #expect(outbox.machine.isIdle(Sample.work, at: outbox.now))
   }
 
-  @Test("has asked the store once that has answered, or has failed to")
+  @Test("has asked the store once the store has answered or failed")
   func hasAsked() throws {
     var outbox = OutboxScript(restarted: OutboxSettings())
     #expect(!outbox.machine.hasAskedStore)
@@ -32,15 +32,15 @@ struct OutboxIdleTests {
     #expect(outbox.machine.hasAskedStore)
   }
 
-  @Test("lists a hundred items on a page where nobody says how many")
+  @Test("lists a hundred items per page by default")
   func page() {
     #expect(OutboxQuery().limit == 100)
   }
 
-  @Test("writes down what came of requests with the next that it asks the store for, though that could wait")
+  @Test("writes outcomes with the next demand to the store, even if they could wait")
   func writesWithTheDemand() throws {
     var outbox = OutboxScript()
-    // Quick deliveries have more claimed ahead, and then one alone is not worth a transaction.
+    // With quick deliveries more is claimed ahead, and a single outcome is not worth a transaction.
     for _ in 0..<40 {
       outbox.run(claiming: [outbox.claim(nil)])
       for id in outbox.start() {
@@ -60,7 +60,7 @@ struct OutboxIdleTests {
     #expect(request.settled.map(\.outcome) == [.delivered(status: 200)])
   }
 
-  @Test("tells once each why sending is paused, and that it goes on")
+  @Test("reports once each why sending is paused, and that it has resumed")
   func pauses() {
     var outbox = OutboxScript()
     _ = outbox.machine.takePauseChanges()

@@ -6,7 +6,7 @@ import Testing
 @Suite("The outbox's machine") struct OutboxMachineTests {
   // MARK: - What may be sent
 
-  @Test("sends a lane's deliveries one after the other, and writes down what came of each")
+  @Test("sends a lane's deliveries one after the other, and writes the outcome of each")
   func lane() throws {
     var outbox = OutboxScript()
     let claim = outbox.claim(count: 2)
@@ -21,7 +21,7 @@ import Testing
     #expect(outbox.settled.first?.outcome == .delivered(status: 200))
   }
 
-  @Test("does not send what has expired since it was claimed")
+  @Test("does not send an item that has expired since it was claimed")
   func expired() throws {
     var outbox = OutboxScript()
     let claim = outbox.claim(expiresAt: outbox.now + .seconds(10))
@@ -33,7 +33,7 @@ import Testing
     #expect(outbox.settled.map(\.outcome) == [.released])
   }
 
-  @Test("keeps what has not expired by the servers' time, though this clock is ahead")
+  @Test("keeps an item that has not expired by the servers' time, even if this clock is ahead")
   func expiredHere() throws {
     var outbox = OutboxScript()
     outbox.machine.serverAnswered(Sample.work, skew: .seconds(-3600))
@@ -42,7 +42,7 @@ import Testing
     #expect(outbox.step(id).sent != nil)
   }
 
-  @Test("sends nothing of a user whose items are being discarded, not even what was claimed before")
+  @Test("sends nothing of a user whose items are being discarded, not even claimed items")
   func discarding() throws {
     var outbox = OutboxScript()
     let (lane, waiting) = (outbox.claim("a", count: 3), outbox.claim("b"))
@@ -59,7 +59,7 @@ import Testing
     #expect(outbox.run().count == 1)
   }
 
-  @Test("discards what the user left who has signed out, and nothing of the one before")
+  @Test("discards the items of the user who has signed out, and none of the previous user's")
   func discardingLater() {
     var outbox = OutboxScript()
     outbox.signIn(Sample.work, Sample.bob)
@@ -71,7 +71,7 @@ import Testing
     #expect(outbox.machine.subjects(of: Sample.work) == [nil, Sample.alice])
   }
 
-  @Test("asks for no token and sends nothing where the claim does not hold any more")
+  @Test("asks for no token and sends nothing if the claim is no longer valid")
   func revoked() throws {
     var outbox = OutboxScript()
     let (first, second) = (outbox.claim("a"), outbox.claim("a"))
@@ -87,12 +87,12 @@ import Testing
 
   // MARK: - Origins and time
 
-  @Test("gives back what is claimed for an origin that cannot be reached, and tries none of it")
+  @Test("releases the claims for an unreachable origin without trying them")
   func originDown() throws {
     var settings = OutboxSettings()
     settings.concurrency = 1
     var outbox = OutboxScript(settings)
-    // Quick deliveries have more claimed ahead.
+    // With quick deliveries more is claimed ahead.
     for _ in 0..<40 {
       outbox.run(claiming: [outbox.claim(nil)])
       for id in outbox.start() {
@@ -111,7 +111,7 @@ import Testing
     #expect(outbox.machine.pausedReason(of: Sample.work) == nil, "the other origin may be reached")
   }
 
-  @Test("waits for no origin that a reload has dropped")
+  @Test("does not wait for an origin that a reload has removed")
   func droppedOrigin() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -126,7 +126,7 @@ import Testing
     #expect(outbox.machine.isIdle(Sample.work, at: outbox.now))
   }
 
-  @Test("goes by this clock where an API tells no time in eight responses")
+  @Test("uses this clock if an API reports no time in eight responses")
   func noDate() throws {
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(1))
@@ -140,7 +140,7 @@ import Testing
     #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now)
   }
 
-  @Test("removes what is too much though no server has told the time")
+  @Test("removes items beyond the maximum number even if no server has reported the time")
   func pruneWithoutTime() {
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(1))
@@ -149,7 +149,7 @@ import Testing
     #expect(outbox.works.contains(.prune(nil)))
   }
 
-  @Test("sweeps after a start without traffic what has expired and what is too old, once a server has told the time")
+  @Test("sweeps expired and old items after a start without traffic, once a server has reported the time")
   func sweepsAtStart() {
     var outbox = OutboxScript(restarted: OutboxSettings())
     (outbox.nextExpiryAt, outbox.nextPruneAt) = (outbox.now - .seconds(10), outbox.now - .seconds(10))
@@ -162,7 +162,7 @@ import Testing
     #expect(outbox.works.filter { $0 == .expire(outbox.now) || $0 == .prune(outbox.now) }.count == 2)
   }
 
-  @Test("asks for the time no more often than every quarter of an hour, and when the network returns")
+  @Test("asks for the time at most every quarter of an hour, and when the network returns")
   func sweepTime() {
     var outbox = OutboxScript(restarted: OutboxSettings())
     outbox.nextExpiryAt = outbox.now + .seconds(60)
@@ -177,7 +177,7 @@ import Testing
     #expect(outbox.machine.timesToAsk(at: outbox.now).count == 1)
   }
 
-  @Test("claims again what seemed to have expired where a server has told the time while the store worked")
+  @Test("claims apparently expired items again if a server has reported the time while the store worked")
   func timeToldMeanwhile() throws {
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(1))
@@ -193,7 +193,7 @@ import Testing
     #expect(outbox.run().count == 1)
   }
 
-  @Test("sends on where a sweep fails, and sweeps again a minute later")
+  @Test("continues to send if a sweep fails, and sweeps again a minute later")
   func sweepFails() {
     var outbox = OutboxScript()
     let swept = outbox.works.count
@@ -206,7 +206,7 @@ import Testing
     #expect(outbox.works[swept...].contains(.prune(outbox.now)))
   }
 
-  @Test("asks nobody for the time where nothing is to be swept")
+  @Test("asks no server for the time if there is nothing to sweep")
   func nothingToSweep() {
     var outbox = OutboxScript(restarted: OutboxSettings())
     outbox.nextPruneAt = outbox.now + .seconds(10)
@@ -215,7 +215,7 @@ import Testing
     #expect(outbox.machine.timesToAsk(at: outbox.now).isEmpty)
   }
 
-  @Test("lets the unknown fate of a delivery be as old as before when the clock is stepped")
+  @Test("keeps the age of an unknown result when the clock is stepped")
   func steppedClock() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim(unknownSince: outbox.now)])
@@ -227,7 +227,7 @@ import Testing
 
   // MARK: - Limits
 
-  @Test("lets lanes whose requests hang keep no other lane waiting for more than a second")
+  @Test("lets lanes with hanging requests delay other lanes by at most a second")
   func hungLanes() {
     var outbox = OutboxScript()
     let hung = (0..<64).map { outbox.claim("hung \($0)") }
@@ -242,7 +242,7 @@ import Testing
     #expect(outbox.start().count == 1)
   }
 
-  @Test("claims only some of the lanes that got no answer before")
+  @Test("claims only some of the lanes whose last request got no answer")
   func unansweredLanes() {
     var outbox = OutboxScript()
     let claims = (0..<10).map { outbox.claim("lane \($0)", unknownSince: outbox.now) }
@@ -255,7 +255,7 @@ import Testing
     #expect(outbox.run().first?.rooms[Sample.origin]?.unanswered == 6, "they hold their share until they are answered")
   }
 
-  @Test("bounds what all accounts have claimed, and lets each have one item all the same")
+  @Test("limits what all accounts have claimed, but lets each have one item")
   func memory() {
     var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
     let large = (0..<4).map { outbox.claim("lane \($0)", bytes: 16 << 20) }
@@ -267,7 +267,7 @@ import Testing
     #expect(demands.first?.rooms[Sample.origin]?.bytes == 1)
   }
 
-  @Test("looks at no account to which nothing happens")
+  @Test("does not look at accounts to which nothing happens")
   func quiet() {
     var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
     _ = outbox.machine.nextWake(after: outbox.now)
@@ -278,7 +278,7 @@ import Testing
 
   // MARK: - The end and reloads
 
-  @Test("writes down what comes of a request whose account a reload has removed")
+  @Test("writes the outcome of a request whose account a reload has removed")
   func removedAccount() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -292,7 +292,7 @@ import Testing
     #expect(outbox.machine.accounts.isEmpty)
   }
 
-  @Test("waits for no probe of an origin that a reload has removed while a request found nobody there")
+  @Test("waits for no probe of an unreachable origin that a reload has removed during a request")
   func removedOrigin() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -311,7 +311,7 @@ import Testing
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
     let ids = outbox.start()
-    // A refresh replaces the token, which is answered 401 as well.
+    // A refresh replaces the token, which is then also answered with 401.
     outbox.answer(ids[0], 401)
     #expect(
       outbox.step(ids[0])
@@ -326,7 +326,7 @@ import Testing
     #expect(outbox.step(ids[0]) == .end)
   }
 
-  @Test("keeps what came of deliveries while the store fails, and asks again after half a second")
+  @Test("keeps outcomes while the store fails, and asks again after half a second")
   func storeFails() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -344,7 +344,7 @@ import Testing
   }
 
   @Test(
-    "What was claimed from a store that broke is given up, the origin that was to be probed is probed, and pauses last")
+    "After the store broke, its claims are released, its probes are repeated, and pauses stay")
   func brokenStore() throws {
     var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
     let number = outbox.machine.nextPauseNumber()
@@ -362,7 +362,7 @@ import Testing
     #expect(outbox.start().isEmpty)
   }
 
-  @Test("claims anew what the store's answer told while an item of nobody came, which was to be bound before")
+  @Test("claims again what the store offered while an item without a user arrived that has to be bound first")
   func boundMeanwhile() throws {
     var outbox = OutboxScript()
     outbox.machine.ready([Sample.work: .all])

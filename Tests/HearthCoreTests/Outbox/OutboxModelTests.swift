@@ -4,7 +4,7 @@ import Testing
 @Suite("The model of the outbox")
 struct OutboxModelTests {
   @Test(
-    "keeps the contract of OutboxStore, so that the simulation tells what a store has to do",
+    "keeps the contract of OutboxStore, so that the simulation shows what a store has to do",
     arguments: OutboxStoreContract.facts)
   func keepsTheContract(_ fact: Fact<OutboxStoreBench>) async throws {
     let clock = ManualClock()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-/// The configuration is read again while the outbox is at work.
+/// The configuration is reloaded while the outbox works.
 @Suite("After a reload the outbox's machine") struct OutboxReloadTests {
   private func reload(
     _ outbox: inout OutboxScript, to origins: APISettings = [Sample.origin, Sample.secondOrigin],
@@ -14,7 +14,7 @@ import Testing
     outbox.machine.accountsChanged([Sample.work: origins], settings: settings, at: outbox.now)
   }
 
-  /// Nobody is found at the first origin; returns how long it is left alone.
+  /// The first origin is unreachable. Returns how long it is left alone.
   private func wait(_ outbox: inout OutboxScript) throws -> Duration {
     outbox.run(claiming: [outbox.claim()])
     let id = try outbox.first()
@@ -26,7 +26,7 @@ import Testing
     return probeAt - outbox.now
   }
 
-  @Test("has items go on that were held for an origin that is configured again, or for a sign-in")
+  @Test("resumes items that were held for an origin that is configured again, or for a sign-in")
   func frees() throws {
     var outbox = OutboxScript()
     let apis: [AccountName: APISettings] = [Sample.work: [Sample.origin]]
@@ -51,7 +51,7 @@ import Testing
     #expect(outbox.works.contains(work))
   }
 
-  @Test("asks whose a nameless user's items are only after that user's own sign-out")
+  @Test("asks who owns a nameless user's items only after that user's own sign-out")
   func unnamed() {
     var outbox = OutboxScript()
     func report(_ permission: OutboxPermission, _ subject: Subject?) {
@@ -72,7 +72,7 @@ import Testing
     #expect(outbox.machine.leaving(Sample.work) == nil)
   }
 
-  @Test("does not send again what was under way when its user signed out, whoever signs in next")
+  @Test("does not send requests under way again after their user signed out, whoever signs in next")
   func underWay() throws {
     var outbox = OutboxScript()
     let claim = outbox.claim(count: 2)
@@ -86,7 +86,7 @@ import Testing
     #expect(outbox.settled.map(\.outcome) == [.released])
   }
 
-  @Test("tells the store that a user has left also where the account was not configured for a while")
+  @Test("tells the store that a user has left even if the account was not configured for a while")
   func leftWhileRemoved() {
     var outbox = OutboxScript()
     outbox.run()
@@ -98,7 +98,7 @@ import Testing
     #expect(outbox.works.contains(.bind(Sample.work, to: .unnamedBefore, formerly: .unnamed, adopts: false)))
   }
 
-  @Test("does not go on with what was under way where its account was paused before it was not configured for a while")
+  @Test("does not resume requests under way if the account was paused before it was not configured for a while")
   func pausedWhileRemoved() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -111,7 +111,7 @@ import Testing
     #expect(outbox.step(id, bearer: 2).sent == nil)
   }
 
-  @Test("probes an origin that cannot be reached after the waits of the new configuration")
+  @Test("probes an unreachable origin after the waits of the new configuration")
   func retryMax() throws {
     var outbox = OutboxScript()
     for _ in 1...8 { outbox.now = outbox.now + (try wait(&outbox)) }
@@ -119,7 +119,7 @@ import Testing
     #expect(try wait(&outbox) <= .seconds(10))
   }
 
-  @Test("asks no origin for the time that is not the account's any more")
+  @Test("asks no origin for the time that is no longer the account's")
   func timeOfRemovedOrigin() {
     var outbox = OutboxScript()
     outbox.machine.clockStepped(by: .seconds(3600))
@@ -128,7 +128,7 @@ import Testing
     #expect(outbox.machine.timesToAsk(at: outbox.now).isEmpty)
   }
 
-  @Test("removes at once what is kept for longer than the new configuration says")
+  @Test("removes at once what was kept for longer than the new configuration allows")
   func keepDelivered() {
     var outbox = OutboxScript()
     reload(&outbox) { $0.keepDelivered = .seconds(60) }

@@ -3,19 +3,19 @@ import Testing
 
 @testable import HearthCore
 
-/// An outbox machine that is driven step by step, and the store and the APIs as the test wants them.
+/// An outbox machine that is driven step by step, with a store and APIs that the test controls.
 struct OutboxScript {
   var machine: OutboxMachine
   var now = Sample.start
-  /// What the store was asked to do, without exchanges that only demand.
+  /// The work that the store was asked for, without exchanges that only demand.
   private(set) var works: [OutboxStoreWork] = []
   private(set) var settled: [Settlement] = []
   private(set) var released: [Int64] = []
   private var epoch: Int64 = 0
-  /// When the next item of the store expires, and when the next finished one has been kept for long enough.
+  /// When the next item of the store expires, and when the next finished one has been kept long enough.
   var nextExpiryAt: Timestamp?
   var nextPruneAt: Timestamp?
-  /// Whether its disk has no room to wipe what was removed.
+  /// Whether its disk has no room to wipe removed content.
   var leavesContent = false
 
   /// Recovered, with the pauses read, and signed in as Alice.
@@ -58,8 +58,8 @@ struct OutboxScript {
 
   // MARK: - The store
 
-  /// Does the store's work until there is none. A demand is met by those of `claims`, which are new there, that it has room
-  /// for.
+  /// Does the store's work until there is none. A demand is answered with those of `claims` that it has room for; they
+  /// are new to the machine.
   @discardableResult
   mutating func run(claiming claims: [LaneClaim] = []) -> [OutboxDemand] {
     var left = claims
@@ -140,7 +140,7 @@ struct OutboxScript {
     return started
   }
 
-  /// The first of the senders that may start, up to its request.
+  /// The first sender that may start, up to its request.
   mutating func first() throws -> SenderID {
     let started = start()
     return try #require(started.first)
@@ -152,7 +152,7 @@ struct OutboxScript {
     return try #require(started.first)
   }
 
-  /// Gives a sender its token where it wants one, and returns what comes then.
+  /// Gives a sender its token if it needs one, and returns its next step.
   @discardableResult
   mutating func step(_ id: SenderID, bearer number: Int = 1) -> SenderStep {
     var step = machine.next(of: id, at: now)
@@ -169,7 +169,7 @@ struct OutboxScript {
 }
 
 extension SenderStep {
-  /// The number of the item that is to be sent.
+  /// The number of the item that has to be sent.
   var sent: Int64? {
     if case .send(let delivery, _, _) = self { delivery.number } else { nil }
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import HearthCore
 
 @Suite struct ReadAheadTests {
-  /// How far ahead is taken after so many deliveries, one every `interval`.
+  /// The number of items read ahead after this many deliveries, one every `interval`.
   private func limit(after count: Int, every interval: Duration, each duration: Duration) -> Int {
     var readAhead = ReadAhead()
     var now = Timestamp(milliseconds: 0)
@@ -14,21 +14,21 @@ import Testing
     return readAhead.limit
   }
 
-  @Test("Nothing is taken ahead while deliveries are slow, and more the faster they are")
+  @Test("Nothing is read ahead while deliveries are slow, and more the faster they are")
   func slowAndFast() {
     #expect(limit(after: 200, every: .milliseconds(20), each: .milliseconds(20)) == 0)
     #expect(limit(after: 200, every: .milliseconds(10), each: .milliseconds(20)) == 32)
     #expect(limit(after: 200, every: .milliseconds(2), each: .milliseconds(20)) == 128)
   }
 
-  @Test("Quick deliveries that are seldom, because each waits for a slow disk, are taken ahead")
+  @Test("Quick deliveries that are rare because of a slow disk are read ahead")
   func slowDisk() {
     #expect(limit(after: 31, every: .milliseconds(60), each: .milliseconds(2)) == 0)
     #expect(limit(after: 32, every: .milliseconds(60), each: .milliseconds(2)) == 32)
     #expect(limit(after: 100, every: .milliseconds(60), each: .milliseconds(2)) == 32)
   }
 
-  @Test("A clock that is set back begins to count anew")
+  @Test("A clock that is set back restarts the count")
   func setBack() {
     var readAhead = ReadAhead()
     for _ in 1...31 { readAhead.finished(at: Timestamp(milliseconds: 10_000), after: .milliseconds(20)) }
@@ -36,7 +36,7 @@ import Testing
     #expect(readAhead.limit == 0)
   }
 
-  @Test("As much as before is taken ahead where 32 were quick in a row, though they have become fewer")
+  @Test("The limit stays after 32 quick deliveries in a row, even if they have become fewer")
   func quickAndFewer() {
     var readAhead = ReadAhead()
     for number in 1...128 {
@@ -48,7 +48,7 @@ import Testing
     #expect(readAhead.limit == 128)
   }
 
-  @Test("Once deliveries are slow again, nothing more is taken ahead")
+  @Test("When deliveries are slow again, nothing more is read ahead")
   func slowAgain() {
     var readAhead = ReadAhead()
     var now = Timestamp(milliseconds: 0)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("What servers tell of the time") struct ServerClocksTests {
+@Suite("What servers report about the time") struct ServerClocksTests {
   private let unanswered = Result<APIResponse, ExchangeFailure>.failure(.unanswered(message: "reset"))
 
-  /// Both accounts are there, and nobody has told the time.
+  /// Both accounts are configured, and no server has reported the time.
   private func untold() -> OutboxScript {
     var outbox = OutboxScript(accounts: [Sample.work, Sample.other])
     outbox.machine.clockStepped(by: .seconds(1))
@@ -14,7 +14,8 @@ import Testing
     return outbox
   }
 
-  @Test("One account's server that says 2015 does not say so for another account, nor against one that agrees with us")
+  @Test(
+    "One account's server that says 2015 counts neither for another account nor against a server that agrees with us")
   func wrongServer() {
     var outbox = untold()
     let year = Duration.seconds(365 * 86_400)
@@ -27,14 +28,14 @@ import Testing
     #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now)
   }
 
-  @Test("A Date that is years away tells nothing: with such a clock here no certificate would be valid")
+  @Test("A Date that is years off is ignored: with such a clock here no certificate would be valid")
   func years() {
     var outbox = untold()
     outbox.machine.serverAnswered(Sample.work, Sample.origin, skew: .seconds(-11 * 365 * 86_400))
     #expect(outbox.machine.expiryTime(of: Sample.work, at: outbox.now) == .agreed(outbox.now))
   }
 
-  @Test("Where this clock is ahead all servers contradict it, and nothing expires early")
+  @Test("If this clock is ahead, all servers contradict it, and nothing expires early")
   func ahead() {
     var outbox = untold()
     outbox.machine.serverAnswered(Sample.work, Sample.origin, skew: .seconds(-3600))
@@ -43,7 +44,8 @@ import Testing
     #expect(outbox.machine.agreedTime(at: outbox.now) == outbox.now - .seconds(3600))
   }
 
-  @Test("A server that refuses to tell the time is asked three times; then an expired item goes, and its lane goes on")
+  @Test(
+    "A server that does not report the time is asked three times; then an expired item ends, and its lane continues")
   func refused() {
     var outbox = untold()
     outbox.machine.accounts[Sample.work]?.timeNeededFrom = Sample.origin
@@ -58,7 +60,7 @@ import Testing
     #expect(outbox.run().map(\.account) == [Sample.work])
   }
 
-  @Test("The time is asked for though a request hangs, and even its own server's")
+  @Test("The time is asked for even if a request hangs, also one to the same server")
   func hung() {
     var outbox = untold()
     outbox.run(claiming: [outbox.claim("hung")])

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HearthCore
 
-/// The store goes by a clock of its own.
+/// The store has its own clock.
 @Suite("The outbox's machine, whatever the store's clock shows,") struct StoreTimeTests {
-  /// Has an exchange answered by a store whose clock shows `storeTime` then, and in which an item is due `wait` later.
+  /// Answers an exchange from a store whose clock shows `storeTime` then, and in which an item is due `wait` later.
   private func wakes(
     asking outbox: inout OutboxScript, storeTime: Timestamp, wait: Duration,
     meanwhile: (inout OutboxScript) -> Void = { _ in }
@@ -22,7 +22,8 @@ import Testing
     return outbox.machine.nextWake(after: outbox.now)
   }
 
-  @Test("wakes after the wait that the store tells, whatever its clock shows", arguments: [-86_400, -1, 0, 1, 86_400])
+  @Test(
+    "wakes after the wait that the store reports, whatever its clock shows", arguments: [-86_400, -1, 0, 1, 86_400])
   func storeClockApart(_ lead: Int64) throws {
     var outbox = OutboxScript()
     let woken = try wakes(asking: &outbox, storeTime: outbox.now + .seconds(lead), wait: .seconds(10))
@@ -39,7 +40,7 @@ import Testing
     #expect(woken == asked + .seconds(12))
   }
 
-  @Test("wakes after the wait that the store tells though its own clock was set while the store worked")
+  @Test("wakes after the wait that the store reports, even if its own clock was set while the store worked")
   func stepWhileStoreWorks() throws {
     var outbox = OutboxScript()
     let asked = outbox.now
@@ -50,7 +51,7 @@ import Testing
     #expect(woken == outbox.now + .seconds(10))
   }
 
-  @Test("does not send again what is unknown for too long, by the age that the store tells")
+  @Test("does not resend an item whose result has been unknown for too long by the age that the store reports")
   func unknownByStoreTime() throws {
     var outbox = OutboxScript()
     let storeTime = outbox.now - .seconds(40 * 86_400)
@@ -69,7 +70,7 @@ import Testing
     #expect(sent.count == 1)
   }
 
-  @Test("tells how long ago an outcome came, though the clock was set, and though the store has failed to write it")
+  @Test("reports how long ago an outcome came, even if the clock was set and the store has failed to write it")
   func ageOfOutcomes() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -89,7 +90,7 @@ import Testing
     #expect(outbox.settled.map(\.age) == [.seconds(3)])
   }
 
-  @Test("has the store sweep after a discard, and each minute while there is content that it could not wipe")
+  @Test("has the store sweep after a discard, and each minute while it has content that it could not wipe")
   func unwiped() {
     var outbox = OutboxScript()
     func sweeps() -> Int { outbox.works.count { if case .prune = $0 { true } else { false } } }
@@ -106,7 +107,7 @@ import Testing
     #expect(outbox.machine.nextWake(after: outbox.now) > outbox.now + .seconds(3600))
   }
 
-  @Test("has the store look at its clock when the clock was set, though nothing can be claimed")
+  @Test("has the store check its clock when the clock was set, even if nothing can be claimed")
   func stepWhileLocked() {
     var outbox = OutboxScript()
     outbox.block("locked")

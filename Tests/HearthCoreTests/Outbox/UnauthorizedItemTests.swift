@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The outbox's machine and requests that are refused or given up")
 struct UnauthorizedItemTests {
-  @Test("writes nothing down of a request that was given up on this side: it stays in flight on disk")
+  @Test("writes nothing about a request that was given up on this side: it stays in flight on disk")
   func givenUp() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim()])
@@ -17,7 +17,7 @@ struct UnauthorizedItemTests {
   }
 
   @Test(
-    "has only the item wait, longer each time, that is answered 511 again though others get through",
+    "lets only the item wait, longer each time, that gets another 511 although others get through",
     arguments: [(1, 1), (2, 2), (5, 16), (40, 6 * 3600 / 2)])
   func portalForOne(_ before: Int, _ seconds: Int64) throws {
     var outbox = OutboxScript()
@@ -30,7 +30,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.machine.pausedReason(of: Sample.work) == nil)
   }
 
-  @Test("takes the first 511, and each during an outage, for the word of a portal before the origin")
+  @Test("takes the first 511, and each one during an outage, as the answer of a portal before the origin")
   func portal() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a"), outbox.claim("b", offlineAnswers: 1), outbox.claim("c")])
@@ -42,7 +42,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.settled.map(\.outcome.probeIn) == [until - outbox.now, until - outbox.now])
   }
 
-  @Test("tells the store whether a request has left, which none has without a connection", arguments: [true, false])
+  @Test("reports to the store whether a request has left; without a connection none has", arguments: [true, false])
   func hasLeft(_ isConnected: Bool) throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
@@ -53,7 +53,7 @@ struct UnauthorizedItemTests {
     } else {
       outbox.machine.responded(.failure(failure), for: ids[0], isCancelled: false, at: outbox.now)
     }
-    // A second request of one delivery that does not leave, after the first has.
+    // A second request of one delivery that does not leave, although the first has.
     outbox.answer(ids[1], 401)
     outbox.step(ids[1], bearer: 2)
     outbox.machine.responded(.failure(failure), for: ids[1], isCancelled: false, at: outbox.now)
@@ -61,7 +61,8 @@ struct UnauthorizedItemTests {
     #expect(outbox.settled.map(\.hasLeft) == [isConnected, true])
   }
 
-  @Test("has a token that two refused in turn replaced before an item is dead, whose first 401 was to another one")
+  @Test(
+    "has the token replaced that two items got a 401 for before an item is dead whose first 401 was for another token")
   func becomesTheReplacementLater() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a"), outbox.claim("b")])
@@ -77,7 +78,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.step(ids[1], bearer: 2) == replaces(2, of: 2000, isAcceptedElsewhere: true))
   }
 
-  @Test("waits with its word on a 401 while another item is claimed that may be accepted")
+  @Test("waits with its decision on a 401 while another item is claimed that may be accepted")
   func notAlone() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a")])
@@ -91,7 +92,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.step(id, bearer: 2) == .wait)
   }
 
-  /// The sender's item is answered 401 to a token that others were accepted with, and no other one can be had.
+  /// The sender's item gets a 401 for a token that others were accepted with, and no other token is available.
   private func refuse(_ id: SenderID, of delivery: Int, _ outbox: inout OutboxScript) {
     outbox.answer(id, 401)
     #expect(outbox.step(id) == replaces(1, of: delivery, isAcceptedElsewhere: true))
@@ -100,7 +101,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.step(id) == .end)
   }
 
-  @Test("has only the item wait, longer each time, that alone is refused with a token that cannot be replaced")
+  @Test("lets only the refused item wait, longer each time, if its token cannot be replaced")
   func waitsAlone() throws {
     var outbox = OutboxScript()
     let (accepted, refused) = (outbox.claim("accepted"), outbox.claim("a"))
@@ -129,7 +130,7 @@ struct UnauthorizedItemTests {
     }
   }
 
-  @Test("has all items wait once a second place refuses a token that cannot be replaced")
+  @Test("lets all items wait once a second place refuses a token that cannot be replaced")
   func waitTogether() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("accepted"), outbox.claim("a"), outbox.claim("b")])
@@ -142,7 +143,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.run().isEmpty)
   }
 
-  @Test("goes on, once another item was accepted, when its place is free again")
+  @Test("continues when its place is free again, once another item was accepted")
   func placeTaken() throws {
     var settings = OutboxSettings()
     settings.concurrency = 1
@@ -169,7 +170,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.step(ids[1]) == replaces(2, of: 2000, isAcceptedElsewhere: true))
   }
 
-  @Test("has an item dead at once whose token the session keeps: the 401 is its own answer")
+  @Test("makes an item dead at once if the session keeps its token: the 401 is the answer to that item")
   func kept() throws {
     var outbox = OutboxScript()
     outbox.run(claiming: [outbox.claim("a")])
@@ -182,7 +183,7 @@ struct UnauthorizedItemTests {
     #expect(outbox.settled.map(\.outcome) == [DeliveryPolicy(OutboxSettings()).rejected(APIResponse(status: 401))])
   }
 
-  @Test("tells of each 2xx, and of nothing else, that the token was accepted")
+  @Test("reports each 2xx, and nothing else, as an acceptance of the token")
   func accepted() throws {
     var outbox = OutboxScript()
     for (status, isAccepted) in [(200, true), (204, true), (400, false), (401, false), (503, false)] {

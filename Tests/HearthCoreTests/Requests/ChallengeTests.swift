@@ -13,7 +13,7 @@ import Testing
 
   private func parameters(_ field: String) -> [[String: String]] { AuthenticationChallenges(field).parameters }
 
-  @Test("a stronger or newer sign-in is one, as RFC 9470 writes it")
+  @Test("includes a stronger or newer sign-in, as RFC 9470 writes it")
   func stepUp() {
     let field = """
       Bearer error="insufficient_user_authentication", error_description="A different authentication level is required", \
@@ -26,7 +26,7 @@ import Testing
     #expect(read(401, "DPoP error=insufficient_user_authentication, max_age=0")?.maxAge == 0)
   }
 
-  @Test("claims are one, as Entra writes them")
+  @Test("includes claims, as Entra writes them")
   func claims() {
     let field = """
       Bearer realm="", authorization_uri="https://login.microsoftonline.com/common/oauth2/authorize", \
@@ -36,14 +36,14 @@ import Testing
     #expect(read(401, #"Bearer claims="""#) == nil, "none are asked for")
   }
 
-  @Test("scopes are one, also where an API says 401, as RFC 6750 lets it")
+  @Test("includes scopes, also with a 401, as RFC 6750 allows")
   func scopes() {
     let field = #"Bearer realm="https://accounts.google.com/", error="insufficient_scope", scope="a b""#
     let challenge = Challenge(origin: Sample.origin, error: "insufficient_scope", scope: "a b")
     #expect(read(403, field) == challenge && read(401, field) == challenge)
   }
 
-  @Test("nothing else is one")
+  @Test("includes nothing else")
   func others() {
     let stepUp = #"Bearer error="insufficient_user_authentication""#
     for status in [200, 302, 400, 403, 407, 500] { #expect(read(status, stepUp) == nil, "\(status)") }
@@ -58,7 +58,7 @@ import Testing
     #expect(read(401) == nil)
   }
 
-  @Test("it is found among several challenges, in one field and in several, in any case")
+  @Test("is found among several challenges, in one field or several, in any case")
   func several() {
     let demand = #"BEARER REALM="a", Error="insufficient_user_authentication""#
     for fields in [
@@ -74,7 +74,7 @@ import Testing
     #expect(two?.scope == "new", "each challenge has its own parameters")
   }
 
-  @Test("a field is read as RFC 9110 writes it, and otherwise as well as it can be")
+  @Test("is read from valid fields (RFC 9110), and from others as well as possible")
   func grammar() {
     #expect(parameters(#"A x="1",y = 2 , z="a\"b\\c""#) == [["x": "1", "y": "2", "z": #"a"b\c"#]])
     #expect(parameters("A, B x=1") == [[:], ["x": "1"]])
@@ -86,7 +86,7 @@ import Testing
     #expect(parameters("") == [])
   }
 
-  @Test("what it says holds no token, though an API repeats it")
+  @Test("contains no token, even if an API repeats it")
   func secrets() {
     let token = Secret("eyJ0b2tlbi10aGF0LWlzLXNlY3JldCI6MX0")
     let challenge = read(
@@ -95,7 +95,7 @@ import Testing
     #expect(challenge?.claims == #"{"token":"[redacted]"}"#)
   }
 
-  @Test("people are told what is wanted, and what to do")
+  @Test("is explained to people, with what to do")
   func sentences() {
     #expect(
       read(403, #"Bearer error="insufficient_scope", scope="a b""#)?.sentence

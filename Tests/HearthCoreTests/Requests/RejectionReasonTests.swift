@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("Why an API rejects a token, in its own word") struct RejectionReasonTests {
+@Suite("The API's own reason for rejecting a token") struct RejectionReasonTests {
   @Test(
     "is the error of a challenge, if it looks like a code",
     arguments: [

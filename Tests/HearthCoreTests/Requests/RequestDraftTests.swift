@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A request as a caller gives it") struct RequestDraftTests {
+@Suite("A request as given by a caller") struct RequestDraftTests {
   private func checked(_ headers: [(String, String)], body: String = "", method: String = "POST") throws -> APIRequest {
     try RequestDraft(
       account: .sample, method: method, url: "https://api.example.com/a",
@@ -10,7 +10,7 @@ import Testing
     ).checked(maxBody: 4)
   }
 
-  @Test("is sent as it is, with the caller's own idempotency key")
+  @Test("is sent unchanged, with the caller's own idempotency key")
   func whole() throws {
     let request = try checked([("X-A", "1"), ("idempotency-key", "k"), ("X-A", "2")], body: "abcd")
     #expect(request.headers.map(\.value) == ["1", "2"] && request.idempotencyKey == "k")
@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "sets no header that belongs to Hearth or to the connection",
+    "may not set headers that belong to Hearth or to the connection",
     arguments: [
       "Authorization", "Host", "content-length", "Transfer-Encoding", "Connection", "TE", "Trailer", "Upgrade",
       "Keep-Alive", "Proxy-Authorization", "Proxy-Connection", "Proxy-Authenticate",
@@ -27,7 +27,7 @@ import Testing
     #expect(throws: DraftError.self) { try checked([(name, "x")]) }
   }
 
-  @Test("is refused with two keys, a key that is none, a body that is too long, a line break, a method that is none")
+  @Test("is refused with two keys, an invalid key, a body that is too long, a line break, or an invalid method")
   func refused() {
     #expect(throws: DraftError.self) { try checked([("Idempotency-Key", "a"), ("Idempotency-Key", "b")]) }
     #expect(throws: DraftError.self) { try checked([("Idempotency-Key", "a b")]) }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("The course of a request") struct RequestMachineTests {
+@Suite("The request machine") struct RequestMachineTests {
   private let api: APISettings = [Sample.origin, Sample.secondOrigin]
   private let alice = Sample.alice
   private let bob = Sample.bob
@@ -31,7 +31,7 @@ import Testing
     machine.responded(response, api)
   }
 
-  @Test("a token is asked for, the request is sent with it, and its answer is given, whatever its status")
+  @Test("asks for a token, sends the request with it, and returns the answer, whatever its status")
   func answered() throws {
     for status in [200, 204, 304, 400, 403, 404, 500, 503] {
       var machine = RequestMachine(try request())
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("to an origin that is not, or no longer, the account's nothing is sent")
+  @Test("sends nothing to an origin that is not, or no longer, the account's")
   func origins() throws {
     let foreign = try request("GET", "https://elsewhere.example.com/")
     #expect(RequestMachine(foreign).begin(api: api) == .fail(.originNotAllowed(foreign.url.origin)))
@@ -58,7 +58,7 @@ import Testing
 
   // MARK: - 401
 
-  @Test("a 401 is reported, and the request is sent again with the next token")
+  @Test("reports a 401, and sends the request again with the next token")
   func unauthorized() throws {
     var machine = RequestMachine(try request("POST"))
     _ = machine.authorized(by: bearer(1), api)
@@ -68,7 +68,7 @@ import Testing
     #expect(answered(&machine, response) == .respond(response))
   }
 
-  @Test("the next 401 is reported too, by which a session ends whose token has just been refreshed")
+  @Test("it also reports the next 401, which ends a session whose token has just been refreshed")
   func unauthorizedTwice() throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1), api)
@@ -77,7 +77,7 @@ import Testing
     #expect(try answered(&machine, APIResponse(status: 401)) == rejection(2))
   }
 
-  @Test("where the session keeps its token, a 401 is the request's answer, also to the second token")
+  @Test("if the session keeps its token, a 401 is the request's answer, also for the second token")
   func rejectedAlone() throws {
     for kept in 1...2 {
       var machine = RequestMachine(try request())
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("a redirect after a 401 is followed with the token that was accepted")
+  @Test("follows a redirect after a 401 with the token that was accepted")
   func redirectedAfterRejection() throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1), api)
@@ -100,7 +100,7 @@ import Testing
     #expect(machine.authorized(by: bearer(2), api) == .send(try request("GET", "https://api.example.com/b"), bearer(2)))
   }
 
-  @Test("an answer that asks for more than a fresh token is the caller's, and is reported to nobody")
+  @Test("returns an answer that asks for more than a fresh token to the caller, and does not report it")
   func challenged() throws {
     let demands = [
       (401, #"Bearer error="insufficient_user_authentication", acr_values="phr""#), (401, #"Bearer claims="e30""#),
@@ -119,7 +119,7 @@ import Testing
     #expect(try answered(&machine, plain) == rejection(1))
   }
 
-  @Test("tokens that change all the time are no reason to go on for ever")
+  @Test("does not repeat forever if tokens keep changing")
   func tokensChange() throws {
     var machine = RequestMachine(try request())
     let response = APIResponse(status: 401)
@@ -130,7 +130,7 @@ import Testing
     #expect(machine.authorized(by: bearer(9), api) == .respond(response))
   }
 
-  @Test("nothing is sent again under another user's token")
+  @Test("sends nothing again under another user's token")
   func otherUser() throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1, of: alice), api)
@@ -145,7 +145,7 @@ import Testing
   // MARK: - Redirects (RFC 9110, section 15.4)
 
   @Test(
-    "within the same origin a redirect is followed: a read as it is, a write as it is by 307 and 308, or as a GET by 303",
+    "follows a redirect within the origin: a read unchanged, a write unchanged by 307 and 308, or as a GET by 303",
     arguments: [
       (301, "GET", "GET"), (302, "GET", "GET"), (303, "GET", "GET"), (307, "GET", "GET"), (308, "GET", "GET"),
       (301, "HEAD", "HEAD"), (303, "HEAD", "HEAD"), (303, "POST", "GET"), (303, "DELETE", "GET"),
@@ -171,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "a body that comes in pieces is wanted again after a 401, and where a redirect keeps the body",
+    "asks for a body in pieces again after a 401, and if a redirect keeps the body",
     arguments: [307, 303])
   func upload(_ status: Int) throws {
     var original = try request("POST")
@@ -189,7 +189,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to another origin is the answer, also to one of the account's",
+    "returns a redirect to another origin, even to one of the account's",
     arguments: [
       "https://second.example.com/a", "http://api.example.com/a", "https://api.example.com:444/a", "//other.example/",
       "https://api.example.com@other.example/", "ftp://api.example.com/", "https://api.example.com\\@other.example/",
@@ -202,7 +202,7 @@ import Testing
     #expect(answered(&machine, response) == .respond(response))
   }
 
-  @Test("a redirect without a place is the answer, and so is one too many")
+  @Test("returns a redirect without a location, and one too many")
   func endless() throws {
     var machine = RequestMachine(try request())
     #expect(answered(&machine, APIResponse(status: 302)) == .respond(APIResponse(status: 302)))
@@ -217,14 +217,14 @@ import Testing
 
   // MARK: - No answer
 
-  @Test("what breaks off in the middle of an answer is told to be only its beginning")
+  @Test("an answer that breaks off is reported as only its beginning")
   func brokenOff() {
     #expect(
       RequestMachine.brokenOff(.unanswered(message: "It broke off"))
         == .unanswered(message: "It broke off. Only the beginning of the answer was received."))
   }
 
-  @Test("without an answer it is told what is known of the request")
+  @Test("without an answer, reports what is known about the request")
   func unanswered() throws {
     func sentence(_ method: String, _ failure: ExchangeFailure, redirected: Bool = false) throws -> String {
       var machine = RequestMachine(try request(method))
@@ -243,7 +243,7 @@ import Testing
         == "refused. The API had redirected it before.")
   }
 
-  @Test("a proxy's or a portal's answer is none of the API's", arguments: [407, 511])
+  @Test("an answer of a proxy or a portal is not the API's", arguments: [407, 511])
   func portal(_ status: Int) throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1), api)
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test("an answer that is too long is not given in part")
+  @Test("an answer that is too long is not returned in part")
   func tooLong() throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1), api)

@@ -32,7 +32,7 @@ import Testing
       idempotencyKey: nil)
   }
 
-  @Test("a whole 200 is kept, unless the API says no-store or that no other request is like it")
+  @Test("a complete 200 is kept, unless the API says no-store or that no other request matches it")
   func kept() {
     for fields in ["", "Cache-Control: private, max-age=0, must-revalidate", "Cache-Control: no-cache", "Vary: Accept"]
     {
@@ -47,7 +47,7 @@ import Testing
     #expect(stored(partial) == nil)
   }
 
-  @Test("a secret is found in an answer wherever and however it is repeated, and in the address")
+  @Test("a secret is found anywhere and in any spelling in an answer, and in the address")
   func secrets() {
     let secrets = [Secret("other-one"), Secret("the/token")]
     func repeats(_ response: APIResponse, at url: String = "https://api.example.com/a") -> Bool? {
@@ -61,7 +61,7 @@ import Testing
     #expect(repeats(response(body: "you sent the/toke")) == false)
   }
 
-  @Test("an answer that is compressed is not kept, for nobody sees what it repeats")
+  @Test("a compressed answer is not kept, because secrets in it cannot be seen")
   func compressed() {
     #expect(stored(response("Content-Encoding: gzip")) == nil)
     #expect(stored(response("Content-Encoding: identity, br")) == nil)
@@ -71,7 +71,7 @@ import Testing
     #expect(stored(file) == nil)
   }
 
-  @Test("fields of a connection and of one exchange are not kept with it")
+  @Test("fields of a connection or of one exchange are not kept")
   func fields() {
     let kept = stored(
       response("ETag: \"1\"\nSet-Cookie: s=1\nConnection: close\nAge: 5\nTransfer-Encoding: chunked\nX: y"))
@@ -79,12 +79,12 @@ import Testing
     #expect(kept?.initialAge == .seconds(5))
   }
 
-  @Test("the fields that select an answer are those in Vary, but not the token, which changes")
+  @Test("the fields that select an answer are those in Vary, except the token, which changes")
   func selectors() {
     #expect(stored(response("Vary: X-B, accept\nvary: Authorization"))?.selectors == ["accept", "x-b"])
   }
 
-  @Test("only a GET without a body, a range or conditions of its own has an answer to keep")
+  @Test("only a GET without a body, a range or conditions has an answer to keep")
   func requests() throws {
     #expect(try request("Accept: a").hasAnswerToKeep)
     #expect(try !request("", "POST").hasAnswerToKeep)
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("the API is asked whether it still holds by ETag and Last-Modified, where it came from the address itself")
+  @Test("an answer that came from the address itself is validated by ETag and Last-Modified")
   func validation() throws {
     let both = response("ETag: W/\"1\"\nLast-Modified: Sat, 21 Nov 2026 09:00:00 GMT")
     let validation = stored(both)?.validation(of: try request("A: b"))
@@ -107,7 +107,7 @@ import Testing
     #expect(stored(both, isRedirected: true)?.validation(of: try request()) == nil)
   }
 
-  @Test("a 304 gives the body that is known with the fields of now, and its age begins anew")
+  @Test("a 304 gives the known body with the new fields, and restarts its age")
   func confirmed() {
     let kept = stored(response("ETag: \"1\"\nX: old\nContent-Type: text/plain\nAge: 9"))
     let fresh = response("ETag: \"1\"\nX: new\nContent-Type: text/html\nSet-Cookie: s=1", 304, body: "")
@@ -117,14 +117,14 @@ import Testing
     #expect(kept?.confirmed(by: response("Cache-Control: no-store", 304), at: now) == nil)
   }
 
-  @Test("its age is what it was by the API's own word, and what has passed since; a clock set back takes nothing off")
+  @Test("its age is what the API says, plus the time since then; a clock that is set back does not reduce it")
   func age() {
     let kept = stored(response("Age: 30"))
     #expect(kept?.age(at: now + .seconds(12)) == .seconds(42))
     #expect(kept?.age(at: now - .seconds(12)) == .seconds(30))
   }
 
-  @Test("it may stand in for any time, or as long as stale-if-error allows after max-age")
+  @Test("it may be used at any time, or as long as stale-if-error allows after max-age")
   func standIn() {
     #expect(stored(response())?.mayStandIn(at: now + .seconds(1_000_000)) == true)
     let limited = stored(response("Cache-Control: max-age=10, stale-if-error=\"20\""))

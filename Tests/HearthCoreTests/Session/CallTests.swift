@@ -2,21 +2,21 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A session and those who ask it")
+@Suite("A session and its calls")
 struct CallTests {
   private func token(_ credential: Credential) -> SessionResponse { .token(credential) }
   private let first = Credential.sample(1, issuedAt: .sample)
 
   // MARK: - Tokens
 
-  @Test("gives a token that satisfies at once")
+  @Test("gives a token that is valid long enough at once")
   func givesAtOnce() {
     var session = SessionScript.holding()
     #expect(session.answer(asking: .token(minValidity: nil)) == .token(first))
     #expect(session.answer(asking: .token(minValidity: .seconds(3000))) == .token(first))
   }
 
-  @Test("awaits one refresh for all who ask for more than there is")
+  @Test("waits for one refresh for all calls that need a longer validity")
   func awaitsOneRefresh() {
     var session = SessionScript.holding()
     session.passes(.seconds(2000))
@@ -29,7 +29,7 @@ struct CallTests {
     #expect(ids.allSatisfy { session.answer(to: $0) == .token(.sample(2, issuedAt: session.now)) })
   }
 
-  @Test("takes a wish for more than lifetime less margin for a wish for that")
+  @Test("treats a wish for more than lifetime minus margin as a wish for exactly that")
   func effectiveMinimum() {
     var session = SessionScript.holding()
     #expect(session.answer(asking: .token(minValidity: .seconds(100_000))) == .token(first))
@@ -40,7 +40,7 @@ struct CallTests {
     #expect(session.attempts.count == 1)
   }
 
-  @Test("gives the token of a refresh, even if it lasts less than was asked")
+  @Test("gives the token of a refresh, even if it is valid for less than the call asked")
   func givesWhatItGot() {
     var session = SessionScript.holding()
     session.passes(.seconds(3400))
@@ -50,7 +50,7 @@ struct CallTests {
     #expect(session.answer(to: id) == .token(.sample(2, issuedAt: session.now, lifetime: .seconds(10))))
   }
 
-  @Test("never lets a caller with a still valid token wait for a refresh in flight")
+  @Test("never makes a caller with a still valid token wait for a refresh in flight")
   func doesNotWaitInFlight() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -60,7 +60,7 @@ struct CallTests {
     #expect(session.answer(asking: .token(minValidity: .seconds(5))) == .token(first))
   }
 
-  @Test("falls back to a token that is still valid where a refresh fails and no validity was asked for")
+  @Test("falls back to a token that is still valid if a refresh fails and no validity was asked for")
   func fallsBack() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample), seed: 5)
     session.comesDue()
@@ -76,7 +76,7 @@ struct CallTests {
     #expect(wait > .zero && wait <= .seconds(3600))
   }
 
-  @Test("says when to ask again, where a refresh is needed and fails")
+  @Test("says when to ask again if a needed refresh fails")
   func saysWhenToAskAgain() {
     var session = SessionScript.holding()
     session.passes(.seconds(3601))
@@ -88,7 +88,7 @@ struct CallTests {
     #expect(session.answer(to: later) == .rejected(.refreshUnavailable(message: "503", retryAfter: .seconds(15))))
   }
 
-  @Test("waits two seconds for a credential that is being read, and no longer")
+  @Test("waits at most two seconds for a credential that is being read")
   func hydrationTimeout() {
     var session = SessionScript()
     let id = session.asks(.token(minValidity: nil))
@@ -103,7 +103,7 @@ struct CallTests {
     #expect(session.answer(to: lucky) == .token(first))
   }
 
-  @Test("says at once that there is no session")
+  @Test("says at once if there is no session")
   func noSession() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -112,7 +112,7 @@ struct CallTests {
     #expect(session.answer(asking: .refresh) == refusal)
   }
 
-  @Test("answers everybody in time, though the provider never answers")
+  @Test("answers all calls in time, even if the provider never answers")
   func deadlines() {
     var session = SessionScript.holding()
     session.passes(.seconds(3601))
@@ -123,7 +123,7 @@ struct CallTests {
     #expect(ids.allSatisfy { session.answer(to: $0) != nil })
   }
 
-  @Test("gives the token that is still valid at the deadline, where no validity was asked for")
+  @Test("gives the still valid token at the deadline if no validity was asked for")
   func fallsBackAtTheDeadline() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: .seconds(3600)))
     session.comesDue()
@@ -134,7 +134,7 @@ struct CallTests {
     #expect(session.answer(to: id) == .rejected(late))
   }
 
-  @Test("answers no later for a clock that is set back")
+  @Test("does not answer later because a clock is set back")
   func deadlineWhenTheClockIsSetBack() {
     var session = SessionScript.holding()
     session.passes(.seconds(3601))
@@ -158,7 +158,7 @@ struct CallTests {
     #expect(session.answer(to: id) == .done)
   }
 
-  @Test("shortens a wait for one who asks outright, and keeps a second's distance")
+  @Test("shortens the wait for an explicit request, but keeps a second between two requests")
   func forcesWhileWaiting() {
     var session = SessionScript.holding()
     for _ in 0..<8 {
@@ -177,7 +177,7 @@ struct CallTests {
     }
   }
 
-  @Test("refuses a forced refresh where there is nothing to refresh with, or the file cannot be read")
+  @Test("refuses a forced refresh if there is nothing to refresh with, or the file cannot be read")
   func cannotForce() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
     guard case .rejected(.state(.reauthRequired(.noRefreshToken)))? = session.answer(asking: .refresh) else {
@@ -189,7 +189,7 @@ struct CallTests {
     #expect(unreadable.answer(asking: .refresh) == .rejected(.state(.locked(.accessFailure(.denied)))))
   }
 
-  @Test("tells those who asked for a refresh that the session has ended, after it is on record")
+  @Test("tells callers of refresh that the session has ended, once that is on record")
   func endTold() {
     var session = SessionScript.holding()
     let ids = [session.asks(.refresh), session.asks(.token(minValidity: .seconds(100)))]
@@ -203,7 +203,7 @@ struct CallTests {
 
   // MARK: - A token that an API refused
 
-  @Test("answers a refused current token with one forced refresh, shared by all who report it")
+  @Test("answers a refused current token with one forced refresh, shared by all reports")
   func refusedOnce() {
     var session = SessionScript.holding()
     let ids = (0..<5).map { _ in session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint))) }
@@ -217,14 +217,14 @@ struct CallTests {
     #expect(session.answer(to: waiting) == .token(.sample(2, issuedAt: session.now)))
   }
 
-  @Test("gives a refused token to nobody, also where it never runs out")
+  @Test("does not give out a refused token, even if it never expires")
   func refusedAndEndless() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: nil))
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     #expect(session.token == nil)
   }
 
-  @Test("ends when the token that followed a refusal is refused as well")
+  @Test("ends if the token that followed a refusal is refused as well")
   func refusedTwice() {
     var session = SessionScript.holding()
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
@@ -242,7 +242,7 @@ struct CallTests {
     #expect(session.answer(to: id) == .done)
   }
 
-  @Test("forces no refresh, and does not end, where an API wants more than a fresh token, however often it says so")
+  @Test("forces no refresh, and does not end, if an API wants more than a fresh token, however often it says so")
   func challenged() {
     var session = SessionScript.holding()
     let challenge = APIRejection(Token.sample(1).fingerprint, isChallenge: true)
@@ -256,7 +256,7 @@ struct CallTests {
     #expect(session.token == .sample(1), "the token is given out as before, though nothing can renew it")
   }
 
-  @Test("goes on where others were let in with the refused token, however new it is")
+  @Test("does not end if others were accepted with the refused token, however new it is")
   func refusedAlone() {
     var session = SessionScript.holding()
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
@@ -269,7 +269,7 @@ struct CallTests {
   }
 
   @Test(
-    "gives the refused token out while the provider is asked for another, if others are let in with it",
+    "gives out the refused token while the provider is asked for another, if others are accepted with it",
     arguments: [true, false])
   func refusedAndServed(_ isAcceptedElsewhere: Bool) {
     var session = SessionScript.holding()
@@ -282,7 +282,7 @@ struct CallTests {
     #expect(session.token == (isAcceptedElsewhere ? .sample(1) : nil))
   }
 
-  @Test("ends where nothing can be renewed and the token is refused, but not where others were let in with it")
+  @Test("ends if nothing can be renewed and the token is refused, unless others were accepted with it")
   func refusedAndNotRenewable() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
     let alone = APIRejection(Token.sample(1).fingerprint, isAcceptedElsewhere: true)
@@ -294,7 +294,7 @@ struct CallTests {
     #expect(session.state == .reauthRequired(.rejectedByServer))
   }
 
-  @Test("names the ID token where that is the bearer, and knows it again after a restart")
+  @Test("reports the ID token if that is the bearer, and recognizes it after a restart")
   func refusedIDToken() {
     func grant(_ number: Int) -> Credential {
       var credential = Credential.sample(number, issuedAt: .sample)
@@ -327,7 +327,7 @@ struct CallTests {
     #expect(session.token == .sample(2))
   }
 
-  @Test("asks the provider anew when a token is refused long after it was issued")
+  @Test("asks the provider again if a token is refused long after its issue")
   func refusedLater() {
     var session = SessionScript.holding()
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
@@ -339,7 +339,7 @@ struct CallTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("sends nothing for a refusal while a failure is waited out, and ends nothing")
+  @Test("sends nothing for a refusal while it waits after a failure, and does not end")
   func refusedWhileWaiting() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -350,7 +350,7 @@ struct CallTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("drops a refusal that another program's grant has overtaken, and refreshes nothing for it")
+  @Test("drops a refusal if another program's grant came in between, and refreshes nothing for it")
   func refusedAndReplaced() {
     var session = SessionScript.holding()
     session.refreshes(to: 2)
@@ -375,7 +375,7 @@ struct CallTests {
     #expect(session.answer(to: id) == .done)
   }
 
-  @Test("answers settle once the credential has been read, at once where it has")
+  @Test("answers settle once the credential has been read, or at once if it was")
   func settles() {
     var session = SessionScript()
     let id = session.asks(.awaitReading)

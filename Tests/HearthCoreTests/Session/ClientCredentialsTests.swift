@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A client-credentials session, to which nobody has to sign in")
+@Suite("A client-credentials session, which needs no user")
 struct ClientCredentialsTests {
   private let settings = SessionSettings(locks: Set(Lock.allCases), renewsWithoutRefreshToken: true)
   private let own = TokenResponse(accessToken: .sample(2), lifetime: .seconds(3600), subject: .sample, origin: .sample)
@@ -15,7 +15,7 @@ struct ClientCredentialsTests {
     .holding(.sample(1, issuedAt: .sample, isRenewable: false), settings)
   }
 
-  @Test("asks by itself where nothing was ever signed in, and says so until it has a token")
+  @Test("requests a grant by itself if nothing was ever signed in, and says so until it has a token")
   func first() {
     var session = SessionScript(settings)
     session.reads(.neverSignedIn)
@@ -31,7 +31,7 @@ struct ClientCredentialsTests {
     #expect(session.events.contains(.signedIn(.sample)))
   }
 
-  @Test("makes nothing due by a refresh token that came with it and is not used")
+  @Test("makes nothing due because of a refresh token that is not used")
   func unusedRefreshToken() {
     var session = SessionScript(settings)
     session.reads(.neverSignedIn)
@@ -44,7 +44,7 @@ struct ClientCredentialsTests {
     #expect(session.attempts.count == 2 && session.now > .sample + .seconds(3000))
   }
 
-  @Test("backs off while the provider cannot be asked, answers calls with that, and goes on by itself")
+  @Test("backs off while the provider is unavailable, tells callers, and continues by itself")
   func backsOff() {
     var session = SessionScript(settings)
     session.reads(.neverSignedIn)
@@ -64,7 +64,7 @@ struct ClientCredentialsTests {
     #expect(session.snapshot.history.failures == 0)
   }
 
-  @Test("has no advice to sign in, however long the provider refuses, and asks to fix what it refuses")
+  @Test("never advises to sign in, however long the provider refuses, and asks to fix its configuration")
   func refusedClient() {
     var session = SessionScript(settings)
     session.reads(.neverSignedIn)
@@ -76,7 +76,7 @@ struct ClientCredentialsTests {
     #expect(isAsking(session))
   }
 
-  @Test("asks again where its file was deleted, was garbage, or the end of one was left by an earlier version")
+  @Test("requests a grant again if its file was deleted or corrupt, or an earlier version left an end")
   func getsOverTheFile() {
     var deleted = holding()
     deleted.isHinted(.missing("work.json"))
@@ -112,7 +112,7 @@ struct ClientCredentialsTests {
     }
   }
 
-  @Test("asks at once when somebody signs in: after a sign-out, after the API refused it, and while it is well")
+  @Test("requests a grant at once on a sign-in: after a sign-out, after an API refused it, and while it is well")
   func signsIn() {
     var signedOut = holding()
     signedOut.asks(.signOut(revoke: false))
@@ -149,7 +149,7 @@ struct ClientCredentialsTests {
     return session
   }
 
-  @Test("ends over two 401s like any other, and says who can begin it again")
+  @Test("ends after two 401s like any other, and says who can start it again")
   func refusedByTheAPI() {
     var session = refusedTwice()
     #expect(session.state == .reauthRequired(.rejectedByServer))
@@ -157,7 +157,7 @@ struct ClientCredentialsTests {
     #expect(!isAsking(session))
   }
 
-  @Test("asks nothing while locked, and goes on after the unlock")
+  @Test("requests nothing while locked, and continues after the unlock")
   func locked() {
     var session = SessionScript(settings, remembered: RememberedAccount(lockedByUser: true))
     session.reads(.neverSignedIn)
@@ -174,7 +174,7 @@ struct ClientCredentialsTests {
     #expect(session.machine.credentialState == .withheld)
   }
 
-  @Test("says of another type of account that somebody has to sign in")
+  @Test("says for another type of account that somebody has to sign in")
   func otherTypes() {
     var session = SessionScript.holding()
     #expect(session.answer(asking: .requestGrant) == .rejected(.needsSignIn))

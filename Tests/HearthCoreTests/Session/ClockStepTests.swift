@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A session whose clock is set")
 struct ClockStepTests {
-  @Test("keeps every wait as long as it was meant, when the clock is set back")
+  @Test("keeps the length of every wait when the clock is set back")
   func clockSetBack() {
     var session = SessionScript.holding()
     for _ in 0..<20 { session.isHinted(.unreadable(.denied)) }
@@ -16,7 +16,7 @@ struct ClockStepTests {
     #expect(session.now - set <= .seconds(30))
   }
 
-  @Test("waits what is left of a wait, after the clock was set back")
+  @Test("waits the rest of a wait after the clock was set back")
   func clockSetBackWhileWaiting() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -27,7 +27,7 @@ struct ClockStepTests {
     #expect(session.snapshot.nextAttemptAt.map { $0 - session.now } == .seconds(60))
   }
 
-  @Test("counts on under a lock: setting the clock back revives no token that has run out meanwhile")
+  @Test("keeps counting under a lock: setting the clock back revives no expired token")
   func deadUnderLock() {
     let credential = Credential.sample(1, issuedAt: .sample, isRenewable: false)
     for isCounted in [true, false] {
@@ -57,7 +57,7 @@ struct ClockStepTests {
     }
   }
 
-  @Test("makes its plan anew when the settings change")
+  @Test("makes a new plan when the settings change")
   func newSettings() {
     var session = SessionScript.holding()
     var settings = SessionSettings.obeyingEveryLock
@@ -66,7 +66,7 @@ struct ClockStepTests {
     #expect(session.snapshot.nextAttemptAt.map { $0 >= .sample + .seconds(3600 - 66) } == true)
   }
 
-  @Test("shows the end of a sign-in by the clock as it is set")
+  @Test("shows the end of a sign-in by the new clock")
   func signIn() {
     var session = SessionScript.holding()
     session.take(.signInChanged(SignInProgress(flow: .browser, expiresAt: .sample + .seconds(600))))

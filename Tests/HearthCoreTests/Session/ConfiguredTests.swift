@@ -3,8 +3,8 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("A session whose configuration is read again") struct ConfiguredTests {
-  @Test("keeps its plan, its refresh in flight and its calls where nothing of them changed")
+@Suite("A session whose configuration is reloaded") struct ConfiguredTests {
+  @Test("keeps its plan, its refresh in flight and its calls if none of their settings changed")
   func untouched() {
     var session = SessionScript.holding()
     let plan = session.snapshot.token?.refreshAt
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "keeps what it has learnt, and what is under way, also if its provider is asked another way",
+    "keeps what it has learnt and what is under way, even if its provider is reached in another way",
     arguments: Learnt.allCases)
   func remembers(_ learnt: Learnt) {
     var session = learnt.session()
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(
-    "keeps what it has learnt if everything else is another, once the store before it has done what it was asked",
+    "keeps what it has learnt if everything else changes, once the previous store has finished its work",
     arguments: Learnt.allCases)
   func outlives(_ learnt: Learnt) {
     var session = learnt.session()
@@ -97,7 +97,7 @@ import Testing
     #expect(after.credentialState == before.credentialState && after.refreshes.history == before.refreshes.history)
   }
 
-  @Test("tries at once what another way to the provider may cure, and obeys the provider itself")
+  @Test("retries at once what a new endpoint may fix, and obeys the provider's own waits")
   func anotherWay() {
     func waits(after failure: RefreshFailure, _ changed: Set<SessionPart> = []) -> Bool {
       var settings = SessionSettings.obeyingEveryLock
@@ -116,7 +116,7 @@ import Testing
     #expect(waits(after: .unavailable(message: "503", retryAfter: .seconds(40)), Set(SessionPart.allCases)))
   }
 
-  @Test("asks another way for what it does not know of its user, and gives the token that is configured now")
+  @Test("asks the new endpoint what it does not know about its user, and gives the token that is configured now")
   func bearerAndSubject() {
     var credential = Credential.sample(1, subject: nil, issuedAt: .sample)
     credential.grant.idToken = .sample(7)
@@ -131,7 +131,7 @@ import Testing
     #expect(session.token == .sample(1) && session.snapshot.subject == nil)
   }
 
-  @Test("obeys the locks that its account names now, and no other")
+  @Test("obeys only the locks that its account names now")
   func locks() {
     var session = SessionScript.holding()
     session.take(.locked(.screen))
@@ -143,7 +143,7 @@ import Testing
     #expect(session.state == .locked(.explicit(.suspend)))
   }
 
-  @Test("locks at once if its file cannot be read and it is told to now")
+  @Test("locks at once if its file cannot be read and the new configuration says so")
   func unreadable() {
     var session = SessionScript.holding()
     session.isHinted(.unreadable(.denied))
@@ -152,7 +152,7 @@ import Testing
     #expect(session.state == .locked(.accessFailure(.denied)))
   }
 
-  @Test("knows still where discovery has found its provider")
+  @Test("still knows where discovery has found its provider")
   func binding() throws {
     let found = try HTTPURL("https://tokens.example.com/").origin
     let settings = SessionSettings(binding: TokenBinding(discoveredBy: Subject.sample.issuer, at: .sample))

@@ -2,11 +2,11 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("An end that can be written down nowhere")
+@Suite("An end that cannot be written anywhere")
 struct EndNowhereTests {
   private let rejected = RefreshFailure.rejected(.refreshToken, message: "invalid_grant")
 
-  /// The provider has refused, and neither the file nor accounts.json takes it.
+  /// The provider has refused, and neither the file nor accounts.json can be written.
   private func refused() -> SessionScript {
     var session = SessionScript.holding()
     session.comesDue()
@@ -20,7 +20,7 @@ struct EndNowhereTests {
     if case .writeEnd? = action { true } else { false }
   }
 
-  @Test("is not published, no token is served and the refused one not sent; it is tried again until one place takes it")
+  @Test("is not published, and the refused token neither served nor sent; it is retried until one place takes it")
   func refusal() {
     var session = refused()
     #expect(session.state == .authenticated && session.snapshot.token == nil)
@@ -46,7 +46,7 @@ struct EndNowhereTests {
     #expect(session.attempts.count == sent)
   }
 
-  @Test("hinders no shutdown once it was tried once more")
+  @Test("does not delay a shutdown after one more try")
   func stopping() {
     var session = refused()
     session.take(.stopping)
@@ -55,7 +55,7 @@ struct EndNowhereTests {
     #expect(session.machine.isAtRest)
   }
 
-  @Test("hinders no sign-in")
+  @Test("does not prevent a sign-in")
   func signIn() {
     var session = refused()
     let id = session.asks(.adopt(.sample(7, issuedAt: session.now)))
@@ -64,7 +64,7 @@ struct EndNowhereTests {
     #expect(session.nextWake.map { $0 > session.now + .seconds(60) } == true, "nothing of it is left to be done")
   }
 
-  @Test("by the user is answered as not done, revoked at once, and done as soon as it can be")
+  @Test("by the user is reported as not done, revoked at once, and completed as soon as possible")
   func signOut() {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
@@ -87,7 +87,7 @@ struct EndNowhereTests {
     #expect(session.answer(asking: .signOut(revoke: true)) == .signedOut(revoke: []))
   }
 
-  @Test("What a sign-out cannot reach is told as revoked later, and is revoked once a reading has removed it")
+  @Test("What a sign-out cannot reach is revoked once a later read has removed it, which the caller learns")
   func removedLater() {
     let first = Credential.sample(1, issuedAt: .sample)
     var session = SessionScript.holding(first)
@@ -101,7 +101,7 @@ struct EndNowhereTests {
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 
-  @Test("What was removed but not written down is revoked all the same")
+  @Test("A grant that was removed without a record is revoked nevertheless")
   func removedUnrecorded() {
     let first = Credential.sample(1, issuedAt: .sample)
     var session = SessionScript.holding(first)
@@ -111,7 +111,7 @@ struct EndNowhereTests {
     #expect(session.answer(to: id) == .signedOut(revoke: [first]))
   }
 
-  @Test("What was left at former places is revoked with the session's own grant, and one that is the same once")
+  @Test("Grants at former places are revoked with the session's own, and the same grant only once")
   func former() {
     let (own, other) = (Credential.sample(1, issuedAt: .sample), Credential.sample(4, issuedAt: .sample))
     for (revoke, expected) in [(true, [own, other]), (false, [])] {

@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A grant and the other endpoints that are sent its tokens") struct EndpointBindingTests {
+@Suite("A grant and the other endpoints that receive its tokens") struct EndpointBindingTests {
   private let own = Origin.sample
   private let revocation: Origin
   private let stranger: Origin
@@ -24,21 +24,21 @@ import Testing
     return response
   }
 
-  @Test("tokens may go to the token endpoint's origin and to those that were known at sign-in, and to no other")
+  @Test("tokens may go only to the token endpoint's origin and to those known at sign-in")
   func reach() {
     let credential = credential(knowing: [revocation])
     #expect(credential.mayReach(own) && credential.mayReach(revocation) && !credential.mayReach(stranger))
     #expect(self.credential(knowing: nil).mayReach(stranger))
   }
 
-  @Test("one that the configuration names since is told in the status, and the token is refreshed all the same")
+  @Test("a newly configured endpoint is reported in the status, and the token is still refreshed")
   func configured() throws {
     let binding = TokenBinding(named: own, endpoints: [own, stranger])
     var session = SessionScript.holding(credential(knowing: [own]), SessionSettings(binding: binding))
     #expect(session.snapshot.action == .fixConfiguration && session.state == .authenticated)
     #expect(session.snapshot.message.contains(stranger.description))
     #expect(session.snapshot.message.contains("sign in again or fix the configuration"))
-    // What blocks the outbox is a token endpoint that is another's.
+    // Only a token endpoint at another origin blocks the outbox.
     #expect(!session.snapshot.isForeign && session.token == .sample(1))
     session.refreshes(to: 2)
     #expect(session.token == .sample(2) && session.snapshot.action == .fixConfiguration)
@@ -46,7 +46,7 @@ import Testing
     #expect(known.snapshot.action == nil)
   }
 
-  @Test("one that discovery names since is told in the status after the refresh that read it, and is not learnt")
+  @Test("a newly discovered endpoint is reported in the status after the refresh that found it, but not trusted")
   func discovered() throws {
     let binding = TokenBinding(discoveredBy: Subject.sample.issuer, at: own)
     var session = SessionScript.holding(credential(knowing: [own, revocation]), SessionSettings(binding: binding))
@@ -68,7 +68,7 @@ import Testing
     #expect(session.snapshot.message.contains(stranger.description))
   }
 
-  @Test("are those of the next refresh where the file knows none")
+  @Test("are those of the next refresh if the file knows none")
   func olderFile() {
     let binding = TokenBinding(discoveredBy: Subject.sample.issuer, at: own)
     var session = SessionScript.holding(credential(knowing: nil), SessionSettings(binding: binding))
@@ -84,7 +84,7 @@ import Testing
     #expect(session.snapshot.action == .fixConfiguration)
   }
 
-  @Test("are known anew after signing in again")
+  @Test("are replaced by a new sign-in")
   func signIn() {
     let binding = TokenBinding(named: own, endpoints: [own, stranger])
     var session = SessionScript.holding(credential(knowing: [own]), SessionSettings(binding: binding))
@@ -93,7 +93,7 @@ import Testing
     #expect(session.snapshot.action == nil && session.token == .sample(7))
   }
 
-  @Test("are bound on disk where the owner is asked for")
+  @Test("are written to disk when the owner is asked for")
   func identified() {
     var unknown = credential(knowing: nil)
     unknown.subject = nil

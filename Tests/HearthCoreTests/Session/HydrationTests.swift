@@ -2,11 +2,11 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A session and what is read of its credential")
+@Suite("A session that reads its credential")
 struct HydrationTests {
   private let end = EndRecord(reason: .refreshTokenRejected, at: .sample, fingerprint: Token.sample(1001).fingerprint)
 
-  @Test("is hydrating until the credential has been read, and asks for that at once")
+  @Test("is hydrating until the credential has been read, and reads it at once")
   func startsHydrating() {
     let session = SessionScript()
     #expect(session.state == .hydrating)
@@ -14,7 +14,7 @@ struct HydrationTests {
     #expect(session.snapshot.isReadable == false)
   }
 
-  @Test("is authenticated with the grant that is found, and due within its margin")
+  @Test("is authenticated with the grant that is found, which is due within its margin")
   func finds() throws {
     let session = SessionScript.holding()
     #expect(session.state == .authenticated)
@@ -25,7 +25,7 @@ struct HydrationTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("is signed in by nobody where nothing is remembered")
+  @Test("is unauthenticated if nothing is remembered")
   func neverSignedIn() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -34,7 +34,7 @@ struct HydrationTests {
   }
 
   @Test(
-    "is locked, never signed out, by each thing that keeps a file from being read",
+    "is locked, never signed out, if the file cannot be read for any reason",
     arguments: AccessFailure.Kind.allCases)
   func unreadable(kind: AccessFailure.Kind) {
     let accessFailure = AccessFailure(kind, detail: "why")
@@ -46,7 +46,7 @@ struct HydrationTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("looks again by itself while it cannot read, 0.3 s doubling to 30 s, for ever")
+  @Test("retries by itself while it cannot read, after 0.3 s doubling to 30 s, forever")
   func looksAgain() {
     var session = SessionScript()
     session.reads(.unreadable(.denied))
@@ -66,7 +66,7 @@ struct HydrationTests {
     #expect(session.events.filter { $0 == .credentialUnreadable(.denied) }.count == 1)
   }
 
-  @Test("keeps the hint of whose it is through a locked start")
+  @Test("keeps the remembered subject through a locked start")
   func keepsTheHint() {
     var session = SessionScript(remembered: RememberedAccount(subject: .sample))
     session.reads(.unreadable(.denied))
@@ -76,7 +76,7 @@ struct HydrationTests {
     #expect(session.effects == [.identify(.sample(1, subject: nil, issuedAt: .sample), generation: 0)])
   }
 
-  @Test("ends where the credential is gone from a place that can be read, and publishes that only when it is on record")
+  @Test("ends if the credential is gone from a readable place, and publishes that only when it is on record")
   func missing() {
     var session = SessionScript()
     session.reads(.missing("work.json is gone"))
@@ -112,7 +112,7 @@ struct HydrationTests {
     #expect(session.events.contains(.credentialSetAside(name: "work.json.corrupt-1", why: "no JSON")))
   }
 
-  @Test("ends nothing over a corrupt file that cannot be set aside, and tries again ever more slowly")
+  @Test("does not end over a corrupt file that cannot be set aside, and retries ever more slowly")
   func corruptAndStuck() {
     var session = SessionScript()
     var waits: [Duration] = []
@@ -127,7 +127,7 @@ struct HydrationTests {
     #expect(waits.last == .seconds(30))
   }
 
-  @Test("writes nothing over a file from a newer version, and says so")
+  @Test("does not overwrite a file from a newer version, and says so")
   func tooNew() {
     var session = SessionScript()
     session.reads(.tooNew(version: 9))
@@ -138,7 +138,7 @@ struct HydrationTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("says that the file is corrupt where garbage took the place of what a newer version wrote")
+  @Test("says that the file is corrupt if garbage replaced the file of a newer version")
   func tooNewThenCorrupt() {
     var session = SessionScript()
     session.reads(.tooNew(version: 9))
@@ -148,7 +148,7 @@ struct HydrationTests {
     #expect(session.state == .reauthRequired(.credentialCorrupt))
   }
 
-  @Test("says how the session ended before where the file from a newer version is gone")
+  @Test("says how the session ended before if the file from a newer version is gone")
   func tooNewThenGone() {
     var session = SessionScript()
     session.reads(.tooNew(version: 9))
@@ -156,7 +156,7 @@ struct HydrationTests {
     #expect(session.state == .reauthRequired(.refreshTokenRejected))
   }
 
-  @Test("says of a newer version's file the same when the token it holds has run out as after a restart")
+  @Test("says the same about a newer version's file when the token has expired as after a restart")
   func tooNewAtExpiry() {
     var session = SessionScript.holding()
     session.isHinted(.tooNew(version: 9))
@@ -173,7 +173,7 @@ struct HydrationTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("shows an end that is remembered before anything is read, and after")
+  @Test("shows a remembered end before and after anything is read")
   func remembersTheEnd() {
     var session = SessionScript(remembered: RememberedAccount(end: end))
     #expect(session.state == .reauthRequired(.refreshTokenRejected))
@@ -183,7 +183,7 @@ struct HydrationTests {
     #expect(session.nextWake == nil)
   }
 
-  @Test("never sends a refused token again: found after a restart, it is replaced by its end")
+  @Test("never sends a refused token again: if it is found after a restart, it is replaced by its end")
   func healsTheEnd() {
     var session = SessionScript(remembered: RememberedAccount(end: end))
     session.reads(.found(.sample(1, issuedAt: .sample)))
@@ -197,7 +197,7 @@ struct HydrationTests {
     #expect(session.effects == [.writeEnd(end)])
   }
 
-  @Test("takes over another grant that is found after an end, also where the end could not be written")
+  @Test("takes over another grant that is found after an end, even if the end could not be written")
   func adoptsAfterTheEnd() {
     var session = SessionScript(remembered: RememberedAccount(end: end))
     session.reads(.unreadable(.away))
@@ -208,7 +208,7 @@ struct HydrationTests {
     #expect(session.token == .sample(2))
   }
 
-  @Test("welcomes a credential back that was lost and was never refused")
+  @Test("uses a lost credential again if it comes back and was never refused")
   func welcomesTheLost() {
     var session = SessionScript.holding()
     session.isHinted(.missing("work.json is gone"))
@@ -221,7 +221,7 @@ struct HydrationTests {
 
   // MARK: - While a grant is held
 
-  @Test("keeps serving what is in memory when the file becomes unreadable, refreshes nothing, then locks")
+  @Test("keeps serving the grant in memory when the file becomes unreadable, refreshes nothing, then locks")
   func servesWhatItHolds() {
     var session = SessionScript.holding()
     session.isHinted(.unreadable(.denied))
@@ -239,7 +239,7 @@ struct HydrationTests {
     #expect(session.attempts.count == 1)
   }
 
-  @Test("writes a file anew from memory that has become corrupt, once it is set aside")
+  @Test("writes a corrupt file again from memory, once it is set aside")
   func rewritesTheCorrupt() {
     var session = SessionScript.holding()
     session.isHinted(.corrupt("cut off"))
@@ -263,7 +263,7 @@ struct HydrationTests {
     #expect(session.token == .sample(1))
   }
 
-  @Test("keeps what it holds where nothing is left of the place, or a newer version wrote there")
+  @Test("keeps its grant if nothing is left of the place, or a newer version wrote there")
   func keepsWhatItHolds() {
     for reading in [CredentialReading.neverSignedIn, .tooNew(version: 9)] {
       var session = SessionScript.holding()
@@ -274,7 +274,7 @@ struct HydrationTests {
     }
   }
 
-  @Test("ends when the file is removed from a place that can be read")
+  @Test("ends when the file is removed from a readable place")
   func removedWhileHeld() {
     var session = SessionScript.holding()
     session.isHinted(.missing("work.json is gone"))
@@ -284,7 +284,7 @@ struct HydrationTests {
     #expect(session.token == nil)
   }
 
-  @Test("writes over an end that somebody put into the file of a session that goes on")
+  @Test("overwrites an end that somebody put into the file of a running session")
   func rewritesTheEnd() {
     var session = SessionScript.holding()
     session.isHinted(.ended(end))
@@ -292,7 +292,7 @@ struct HydrationTests {
     #expect(session.effects == [.write(.sample(1, issuedAt: .sample), generation: 0)])
   }
 
-  @Test("takes over another program's grant, in a new generation, and drops what the old one brings")
+  @Test("takes over another program's grant, in a new generation, and drops results for the old one")
   func adoptsWhileHeld() {
     for subject in [Subject.sample, nil] {
       var session = SessionScript.holding()
@@ -308,7 +308,7 @@ struct HydrationTests {
     }
   }
 
-  @Test("revokes what an older request brings where the grant that was taken over is another user's")
+  @Test("revokes the result of an older request if the grant that was taken over is another user's")
   func adoptsAnothersWhileHeld() {
     var session = SessionScript.holding()
     session.passes(.seconds(3400))
@@ -323,7 +323,7 @@ struct HydrationTests {
     #expect(late.grant.refreshToken == .sample(1002))
   }
 
-  @Test("forgets whose it was when another program's grant does not say, and asks")
+  @Test("forgets its user when another program's grant names none, and asks")
   func asksWhoseItIs() {
     var session = SessionScript.holding()
     session.isHinted(.found(.sample(7, subject: nil, issuedAt: .sample)))
@@ -335,7 +335,7 @@ struct HydrationTests {
     #expect(session.effects == [.write(.sample(7, subject: other, issuedAt: .sample), generation: 1)])
   }
 
-  @Test("does not believe an answer to whose it is that was about an older grant")
+  @Test("ignores an answer about the owner of an older grant")
   func dropsOldIdentity() {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
     session.take(.locked(.user))
@@ -345,7 +345,7 @@ struct HydrationTests {
     #expect(session.snapshot.subject == nil)
   }
 
-  @Test("reads once more what was asked for while a read was under way")
+  @Test("reads again if that was requested during a read")
   func readsAgain() {
     var session = SessionScript()
     session.take(.credentialHinted)
@@ -354,7 +354,7 @@ struct HydrationTests {
     #expect(session.effects == [.read])
   }
 
-  @Test("believes nothing that was read before its own write landed")
+  @Test("ignores reads from before its own write landed")
   func ignoresOldReads() {
     var session = SessionScript.holding()
     session.take(.credentialHinted)

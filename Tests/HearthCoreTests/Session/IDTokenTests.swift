@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A session whose APIs are shown the ID token")
+@Suite("A session that sends the ID token to APIs")
 struct IDTokenTests {
   private let settings = SessionSettings(bearer: .idToken)
 
@@ -18,7 +18,7 @@ struct IDTokenTests {
     return response
   }
 
-  /// The first refresh, at the user's wish a minute after the start, has returned no new ID token.
+  /// The first refresh, requested by the user a minute after the start, has returned no new ID token.
   private func unrenewed(_ idToken: Token? = nil) -> SessionScript {
     var session = SessionScript.holding(held, settings)
     session.passes(.seconds(60))
@@ -29,7 +29,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "lasts as long as the ID token, or as the answer says where that tells nothing",
+    "lasts as long as the ID token, or as the answer says if that has no lifetime",
     arguments: [(.seconds(100), .seconds(100)), (nil, .seconds(3600))] as [(Duration?, Duration)])
   func lifetime(answered: Duration?, expected: Duration) {
     let response = response(2, idToken: .sample(5002), lasting: answered)
@@ -39,7 +39,7 @@ struct IDTokenTests {
     #expect(access.lifetime == .seconds(3600))
   }
 
-  @Test("is refreshed ahead of the ID token's expiry")
+  @Test("is refreshed before the ID token expires")
   func refreshesAhead() {
     var session = SessionScript.holding(held, settings)
     session.comesDue()
@@ -52,7 +52,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "keeps all else of an answer without a new ID token, gives the old one no longer life, and says what to fix",
+    "keeps the rest of an answer without a new ID token, does not extend the old one, and says what to fix",
     arguments: [nil, Token.sample(5001)])
   func noNewIDToken(answered: Token?) {
     var session = SessionScript.holding(held, settings)
@@ -75,7 +75,7 @@ struct IDTokenTests {
     #expect(session.effects == [.refresh(kept, generation: 0)])
   }
 
-  @Test("gives nothing out when an ID token that nothing renews has run out, and goes on")
+  @Test("gives nothing out when an ID token that nothing renews has expired, and does not end")
   func runsOut() {
     var session = unrenewed()
     while session.now < .sample + .seconds(3600) {
@@ -111,7 +111,7 @@ struct IDTokenTests {
   }
 
   @Test(
-    "goes on when a token that was refused, and that no refresh renewed, is refused again at once, and gives it to nobody"
+    "does not end when a refused token that no refresh renewed is refused again, and does not give it out"
   )
   func refusedTwice() {
     let refusal = SessionCall.reportUnauthorized(APIRejection(Token.sample(5001).fingerprint))
@@ -125,7 +125,7 @@ struct IDTokenTests {
     #expect(session.token == nil)
   }
 
-  @Test("counts an ID token that a refresh brings again as the one before only where that is the bearer")
+  @Test("counts an ID token that a refresh returns again as unchanged only if it is the bearer")
   func keeps() {
     let old = Grant(accessToken: .sample(1), idToken: .sample(11), issuedAt: .sample, expiresAt: nil)
     let same = Grant(accessToken: .sample(2), idToken: .sample(11), issuedAt: .sample, expiresAt: nil)

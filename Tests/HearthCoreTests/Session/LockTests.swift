@@ -18,7 +18,7 @@ struct LockTests {
     #expect(session.nextWake == nil)
   }
 
-  @Test("obeys the locks that its settings name, and the user's own in any case")
+  @Test("obeys the locks that its settings name, and always the user's own")
   func obeys() {
     #expect(SessionSettings().locks == [.user])
     var session = SessionScript.holding(grant, SessionSettings(locks: [.user, .suspend]))
@@ -40,7 +40,7 @@ struct LockTests {
     #expect(session.attempts.isEmpty)
   }
 
-  @Test("is unlocked only when every lock is gone; the user's unlock takes away the user's alone")
+  @Test("is unlocked only when every lock is removed; the user's unlock removes only the user's")
   func isASet() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
@@ -55,7 +55,7 @@ struct LockTests {
     #expect(session.effects == [.read])
   }
 
-  @Test("remembers the user's lock, and no other, across restarts")
+  @Test("remembers only the user's lock across restarts")
   func remembers() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
@@ -74,7 +74,7 @@ struct LockTests {
     #expect(restarted.effects == [.lockStore])
   }
 
-  @Test("looks at no credential before it is known whether the user has locked", arguments: [true, false])
+  @Test("reads no credential before it knows whether the user has locked the account", arguments: [true, false])
   func asksWhetherItIsLocked(lockedByUser: Bool) {
     var session = SessionScript(remembered: nil)
     #expect(session.state == .locked(.accessFailure(.denied)))
@@ -91,7 +91,7 @@ struct LockTests {
     #expect(session.snapshot.subject == .sample)
   }
 
-  @Test("does not come back to a lock that was taken away before it was known")
+  @Test("does not return to a lock that was removed before it was known")
   func unlockedBeforeItIsKnown() {
     var session = SessionScript(remembered: nil)
     session.take(.unlocked(.user))
@@ -116,7 +116,9 @@ struct LockTests {
     #expect(session.state == .unauthenticated(signedOut: true))
   }
 
-  @Test("asks for no grant of the client before it is known whether the user has locked", arguments: [true, false])
+  @Test(
+    "requests no grant for the client before it knows whether the user has locked the account",
+    arguments: [true, false])
   func clientAsksBeforeItIsKnown(lockedByUser: Bool) {
     var session = SessionScript(
       SessionSettings(locks: Set(Lock.allCases), renewsWithoutRefreshToken: true), remembered: nil)
@@ -130,7 +132,7 @@ struct LockTests {
     #expect(session.effects.contains(.requestGrant(generation: 2)) == !lockedByUser)
   }
 
-  @Test("publishes an end that could not be remembered at the start when it is")
+  @Test("publishes an end that could not be remembered at the start once it can be")
   func remembersTheEndLater() {
     let end = EndRecord(reason: .rejectedByServer, at: .sample, fingerprint: nil)
     var session = SessionScript(remembered: nil)
@@ -142,7 +144,7 @@ struct LockTests {
         .changed(from: .locked(.accessFailure(.denied)), to: .reauthRequired(.rejectedByServer))))
   }
 
-  @Test("writes a lock down again until that lands, within 30 s each time, and takes no harm from an unlock meanwhile")
+  @Test("writes a lock again until that succeeds, within 30 s each time, even if an unlock comes meanwhile")
   func remembersAgain() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
@@ -163,7 +165,7 @@ struct LockTests {
     #expect(!session.effects.contains(.rememberLockedByUser(true)))
   }
 
-  @Test("writes a lock down once more when the process stops, and is at rest only after that")
+  @Test("writes a lock once more when the process stops, and is at rest only after that")
   func remembersAtTheEnd() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
@@ -195,7 +197,7 @@ struct LockTests {
     #expect(unreadable.state == .locked(.explicit(.suspend)))
   }
 
-  @Test("lets a refresh in flight land and be stored before it wipes")
+  @Test("lets a refresh in flight finish and be stored before it wipes")
   func landsFirst() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -212,7 +214,7 @@ struct LockTests {
     #expect(session.token == .sample(2))
   }
 
-  @Test("keeps the only copy of a grant in memory under a lock until it is written, and shows it to nobody")
+  @Test("keeps the only copy of a grant in memory under a lock until it is written, without showing it")
   func keepsTheOnlyCopy() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -236,7 +238,7 @@ struct LockTests {
     #expect(session.effects == [.lockStore])
   }
 
-  @Test("lets a grant that nothing renews run out under a lock, and ends its session no sooner than that is gone")
+  @Test("lets a grant that nothing renews expire under a lock, and ends its session only after the unlock")
   func runsOutUnderALock() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -252,7 +254,7 @@ struct LockTests {
     #expect(session.state == .reauthRequired(.noRefreshToken))
   }
 
-  @Test("wipes the key also where no grant is in memory, and after each look under a lock")
+  @Test("wipes the key even if no grant is in memory, and after each read under a lock")
   func wipesTheKey() {
     var session = SessionScript()
     session.reads(.unreadable(.full))
@@ -279,7 +281,7 @@ struct LockTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("sends nothing while locked, and refreshes at unlock what ran out meanwhile")
+  @Test("sends nothing while locked, and refreshes at unlock what has expired")
   func refreshesAtUnlock() {
     var session = SessionScript.holding()
     session.take(.locked(.screen))
@@ -309,7 +311,7 @@ struct LockTests {
     #expect(session.attempts.count == 2)
   }
 
-  @Test("refuses calls at once while locked, and says why")
+  @Test("rejects calls at once while locked, and says why")
   func refusesCalls() {
     var session = SessionScript.holding()
     session.take(.locked(.user))

@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A session whose credential lies on disk otherwise than configured")
+@Suite("A session whose credential is not protected as configured")
 struct MisprotectedTests {
   private let credential = Credential.sample(1, issuedAt: .sample)
   private let keyAway = AccessFailure(.keyUnavailable, detail: "key file /k is not there")
@@ -29,7 +29,7 @@ struct MisprotectedTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("is written ever more slowly where that fails, whatever is read in between, and ends nothing")
+  @Test("is written ever more slowly if that fails, whatever is read in between, and does not end")
   func backsOff() {
     var session = found(keyAway)
     var waits: [Duration] = []
@@ -48,7 +48,7 @@ struct MisprotectedTests {
     #expect(session.events.filter { $0 == .credentialPendingWrite(keyAway) }.count == 1)
   }
 
-  @Test("asks for the passphrase that would seal it, and is sealed as soon as that is entered")
+  @Test("asks for the passphrase to seal it, and is sealed as soon as that is entered")
   func passphrase() {
     var session = found(.sealed)
     #expect(session.state == .authenticated && session.token == .sample(1))
@@ -60,7 +60,7 @@ struct MisprotectedTests {
     #expect(session.snapshot.action == nil && session.snapshot.message == "Signed in.")
   }
 
-  @Test("sends nothing before it is sealed: what would come back could not be")
+  @Test("sends nothing before it is sealed, because the answer could not be sealed")
   func asksNothing() {
     var session = found(.sealed)
     session.passes(.seconds(4000))
@@ -72,7 +72,7 @@ struct MisprotectedTests {
     }
   }
 
-  @Test("is wiped by a lock although it cannot be written, for its tokens lie on the disk; a newer one is not")
+  @Test("is wiped by a lock even if it cannot be written, because its tokens are on disk; a newer grant is not")
   func locked() {
     var session = found(.sealed)
     session.take(.locked(.user))
@@ -89,7 +89,7 @@ struct MisprotectedTests {
     #expect(pending.machine.credentialState != .withheld, "memory holds the only copy")
   }
 
-  @Test("takes over another program's open grant and seals that")
+  @Test("takes over another program's unsealed grant and seals it")
   func adopted() {
     var session = SessionScript.holding()
     let other = Credential.sample(5, issuedAt: .sample)

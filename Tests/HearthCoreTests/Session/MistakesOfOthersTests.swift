@@ -2,9 +2,9 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("The mistakes that others made")
+@Suite("Mistakes of other programs")
 struct MistakesOfOthersTests {
-  /// Everything that takes something away from the disk, or puts something else there.
+  /// Everything that removes something from the disk, or puts something else there.
   private func destroys(_ session: SessionScript) -> Bool {
     session.effects.contains { effect in
       switch effect {
@@ -78,7 +78,7 @@ struct MistakesOfOthersTests {
     #expect(restarted.state == .reauthRequired(.refreshTokenRejected))
   }
 
-  @Test("A locked place is read as a missing file: here it is locked, and comes back by itself")
+  @Test("A locked place is read as a missing file: here it is locked, and recovers by itself")
   func lockedAsMissing() {
     var session = SessionScript()
     session.reads(.unreadable(.away))
@@ -89,7 +89,7 @@ struct MistakesOfOthersTests {
     #expect(session.state.route == .main)
   }
 
-  @Test("Delete before add: here the old grant is replaced in one write, and nothing is removed for it")
+  @Test("Delete before add: here the old grant is replaced in one write, and nothing is removed first")
   func deleteBeforeAdd() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -100,7 +100,7 @@ struct MistakesOfOthersTests {
     #expect(session.effects == [.write(.sample(5, issuedAt: session.now), generation: 1)])
   }
 
-  @Test("A save is reported though nothing was written: here the status says that it is still to be written")
+  @Test("A save is reported although nothing was written: here the status says that it still has to be written")
   func falseSave() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -110,7 +110,7 @@ struct MistakesOfOthersTests {
     #expect(session.events.contains(.credentialPendingWrite(.full)))
   }
 
-  @Test("A logout leaves the file: here it is removed, or its removal is noted and looked after")
+  @Test("A logout leaves the file: here it is removed, or its removal is recorded and repeated")
   func logoutLeavesTheFile() {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: true))
@@ -121,7 +121,7 @@ struct MistakesOfOthersTests {
     #expect(session.effects == [.read])
   }
 
-  @Test("A rotated token is dropped between the answer and the disk: here it is kept until it is written")
+  @Test("A rotated token is lost between the answer and the disk: here it is kept until it is written")
   func droppedRotation() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -141,7 +141,7 @@ struct MistakesOfOthersTests {
     #expect(credential.grant.refreshToken == .sample(1002))
   }
 
-  @Test("Expiry is hard-coded: here it is what the provider said, from two seconds to years", arguments: [2, 60, 1e8])
+  @Test("Expiry is hard-coded: here it is what the provider says, from two seconds to years", arguments: [2, 60, 1e8])
   func hardCodedExpiry(seconds: Double) throws {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -153,7 +153,7 @@ struct MistakesOfOthersTests {
     #expect(due < session.now + .seconds(seconds) && due > session.now)
   }
 
-  @Test("A retry stops for ever: here the next one is always planned, however many failed and for how long")
+  @Test("Retries stop forever: here the next one is always planned, however many failed and for how long")
   func stopsRetrying() {
     var session = SessionScript.holding()
     for count in 0..<300 {
@@ -164,7 +164,8 @@ struct MistakesOfOthersTests {
     }
   }
 
-  @Test("A newer grant is overwritten by the end of an older one: here it wins, though it can be read but for a moment")
+  @Test(
+    "A newer grant is overwritten by the end of an older one: here it wins, even if it is readable only for a moment")
   func newerGrantOverwritten() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -177,7 +178,7 @@ struct MistakesOfOthersTests {
     #expect(session.token == .sample(7))
   }
 
-  @Test("A newer grant is overwritten because the old one runs out while it is read: here the read is waited for")
+  @Test("A newer grant is overwritten because the old one expires while it is read: here the read comes first")
   func newerGrantRead() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
     session.take(.credentialHinted)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A session whose network comes back")
 struct NetworkReturnTests {
-  @Test("tries once at once when the network returns, and holds on to the step after that, however often it returns")
+  @Test("retries once at once when the network returns, then waits for the next step, however often it returns")
   func networkReturns() {
     var session = SessionScript.holding()
     for _ in 0..<8 {
@@ -29,7 +29,7 @@ struct NetworkReturnTests {
   }
 
   @Test(
-    "lets the network's return shorten no wait that somebody who was reached asked for",
+    "does not shorten waits after an answer when the network returns",
     arguments: [
       RefreshFailure.unavailable(message: "503", retryAfter: nil),
       .unavailable(message: "429", retryAfter: .seconds(9)),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A session whose grant cannot be written")
 struct PendingWriteTests {
-  /// A rotation that landed while the disk was full.
+  /// A refresh that succeeded while the disk was full.
   private var pending: SessionScript {
     var session = SessionScript.holding()
     session.comesDue()
@@ -31,7 +31,7 @@ struct PendingWriteTests {
     #expect(session.snapshot.isWritePending)
   }
 
-  @Test("tries to write it again within seconds, for ever, and publishes it once")
+  @Test("retries the write within seconds, forever, and publishes the failure once")
   func triesAgain() {
     var session = pending
     for _ in 0..<50 {
@@ -52,7 +52,7 @@ struct PendingWriteTests {
     #expect(session.events.filter { $0 == .credentialPendingWrite(.full) }.count == 1)
   }
 
-  @Test("neither writes nor ends before what is being read is known: it may be another program's newer grant")
+  @Test("neither writes nor ends before a read has finished, which may find another program's newer grant")
   func waitsForTheLook() {
     var session = pending
     session.take(.credentialHinted)
@@ -72,7 +72,7 @@ struct PendingWriteTests {
     #expect(writing.token == .sample(3))
   }
 
-  @Test("sends nothing that could not be stored, and refuses what would need it")
+  @Test("sends nothing that could not be stored, and rejects calls that would need it")
   func sendsNothing() {
     var session = pending
     #expect(session.attempts.count == 1)
@@ -86,7 +86,7 @@ struct PendingWriteTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("writes again what changed while it was being written: whose it is, or when it runs out")
+  @Test("writes again what changed during the write: its owner, or its expiry")
   func writesAgain() {
     var nameless = SessionScript()
     nameless.reads(.neverSignedIn)
@@ -112,7 +112,7 @@ struct PendingWriteTests {
     #expect(storing.snapshot.isWritePending, "the times on disk are still the old ones")
   }
 
-  @Test("writes it at once when the older grant is found readable again, and does not go back to that one")
+  @Test("writes it at once when the older grant becomes readable again, and does not return to that one")
   func newerWins() {
     var session = pending
     session.isHinted(.found(.sample(1, issuedAt: .sample)))
@@ -149,7 +149,7 @@ struct PendingWriteTests {
     #expect(session.machine.isAtRest)
   }
 
-  @Test("looks once more when the process stops while the file could not be read, and writes if it can be again")
+  @Test("reads once more when the process stops while the file could not be read, and writes if it can be again")
   func looksAtTheEnd() {
     var session = pending
     session.isHinted(.unreadable(.away))
@@ -162,7 +162,7 @@ struct PendingWriteTests {
     #expect(session.machine.isAtRest)
   }
 
-  @Test("tries ever more slowly, up to 30 s, to write an end, or to remove what was signed out, over what it finds")
+  @Test("retries ever more slowly, up to 30 s, to write an end or remove a signed-out grant over what it finds")
   func finishesEverMoreSlowly() {
     for isSignedOut in [false, true] {
       var session = SessionScript.holding()
@@ -189,7 +189,7 @@ struct PendingWriteTests {
     }
   }
 
-  @Test("writes no refreshed grant before a read under way has told that no other program's lies there")
+  @Test("writes no refreshed grant before a read under way has shown that the file holds no other program's")
   func looksBeforeItWrites() {
     var session = SessionScript.holding()
     session.asks(.refresh)

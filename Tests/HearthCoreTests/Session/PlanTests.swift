@@ -2,11 +2,11 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("What a session plans, publishes and leaves")
+@Suite("What a session plans and publishes, and when it does nothing")
 struct PlanTests {
   private let grant = Credential.sample(1, issuedAt: .sample)
 
-  @Test("publishes once that a token runs out because refreshing keeps failing, before it does")
+  @Test("publishes once that a token will expire because refreshing keeps failing, before it does")
   func publishesExpiry() throws {
     var session = SessionScript.holding()
     while session.now < .sample + .seconds(3590) {
@@ -17,7 +17,7 @@ struct PlanTests {
     #expect(session.events.filter { $0 == expiry }.count == 1)
   }
 
-  @Test("tries again when it has said, where a refresh failed that was asked for long before it was due")
+  @Test("retries a failed refresh as announced, even if it was requested long before it was due")
   func triesAgainAsSaid() {
     var session = SessionScript.holding()
     let call = session.asks(.refresh)
@@ -34,7 +34,7 @@ struct PlanTests {
     #expect(session.snapshot.nextAttemptAt.map { $0 - session.now > .seconds(3000) } == true)
   }
 
-  @Test("asks for the passphrase without which nothing new can be sealed, and refreshes once it is there")
+  @Test("asks for the passphrase that is needed to seal anything, and refreshes once it is there")
   func needsThePassphrase() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -52,7 +52,7 @@ struct PlanTests {
     #expect(session.snapshot.action == nil)
   }
 
-  @Test("counts a file that waits for its passphrase as one that can be read, under a lock before and after a restart")
+  @Test("counts a file that waits for its passphrase as readable, under a lock before and after a restart")
   func sealedIsReadable() {
     var session = SessionScript(remembered: RememberedAccount(lockedByUser: true))
     session.reads(.unreadable(.sealed))
@@ -61,7 +61,7 @@ struct PlanTests {
     #expect(!session.snapshot.isReadable)
   }
 
-  @Test("says that a sign-in is needed where no refresh can ever bring what is asked for")
+  @Test("says that a sign-in is needed if no refresh can ever give the validity that a call asks for")
   func nothingToRefreshWith() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
     let answer = SessionResponse.rejected(.state(.reauthRequired(.noRefreshToken)))
@@ -71,7 +71,7 @@ struct PlanTests {
     #expect(session.token == .sample(1), "what is held is served")
   }
 
-  @Test("publishes that no refresh can keep a token from running out")
+  @Test("publishes that no refresh can prevent a token's expiry")
   func publishesTheFinalExpiry() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, isRenewable: false))
     session.wakes()
@@ -100,7 +100,7 @@ struct PlanTests {
     #expect(session.events.contains(.expiring(at: .sample + .seconds(3600), final: false)))
   }
 
-  @Test("ends nothing by a token that runs out while its file cannot be read, which may hold another one")
+  @Test("does not end when a token expires while its file cannot be read, which may hold another one")
   func runsOutUnreadable() {
     var session = SessionScript.signedIn(.sample(1, issuedAt: .sample, isRenewable: false))
     session.isHinted(.unreadable(.denied))
@@ -109,7 +109,7 @@ struct PlanTests {
     #expect(session.effects == [.read])
   }
 
-  @Test("counts a token that an API has rejected, and that is given to nobody, as expired while no other one comes")
+  @Test("counts a token that an API has rejected, and that is withheld, as expired while no other one comes")
   func rejectedHealth() throws {
     var session = SessionScript.holding()
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
@@ -123,7 +123,7 @@ struct PlanTests {
     #expect(session.snapshot.token?.health(at: session.now) == .fresh)
   }
 
-  @Test("tells health as fresh, expiring inside the margin, and expired")
+  @Test("reports health as fresh, expiring inside the margin, and expired")
   func health() throws {
     var session = SessionScript.holding()
     let life = try #require(session.snapshot.token)
@@ -135,7 +135,7 @@ struct PlanTests {
     #expect(session.snapshot.token == nil)
   }
 
-  @Test("does the same when it is woken twice, early or for nothing")
+  @Test("does the same when it is woken twice, early or without a reason")
   func idempotent() {
     var session = SessionScript.holding()
     for _ in 0..<5 {
@@ -155,7 +155,7 @@ struct PlanTests {
     #expect(session.actions.isEmpty)
   }
 
-  @Test("ignores results that nobody waits for any more")
+  @Test("ignores results that are no longer expected")
   func ignoresTheLate() {
     var session = SessionScript.holding()
     let before = session.machine.credentialState
@@ -167,7 +167,7 @@ struct PlanTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("makes a plan anew at once after the machine slept past it")
+  @Test("makes a new plan at once after the machine slept past the old one")
   func sleptPastIt() {
     var session = SessionScript.holding()
     session.now = .sample + .seconds(86_400)
@@ -196,7 +196,7 @@ struct PlanTests {
 
   // MARK: - Shutdown
 
-  @Test("lets a refresh land before it rests, and begins none")
+  @Test("lets a refresh finish before it rests, and begins none")
   func landsAtShutdown() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -214,7 +214,7 @@ struct PlanTests {
     #expect(session.attempts.count == 1)
   }
 
-  @Test("answers those who wait for something that will not come any more")
+  @Test("answers callers that wait for something that will not come any more")
   func answersAtShutdown() {
     var session = SessionScript()
     let hydrating = session.asks(.token(minValidity: nil))
@@ -230,7 +230,7 @@ struct PlanTests {
     #expect(active.machine.isAtRest)
   }
 
-  @Test("writes an end down before it rests")
+  @Test("writes an end before it rests")
   func endsBeforeShutdown() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -253,7 +253,7 @@ struct PlanTests {
     #expect(session.token == .sample(2))
   }
 
-  @Test("takes an hour for the lifetime where an answer tells none, and asks again ahead of it")
+  @Test("assumes a lifetime of an hour if an answer has none, and refreshes before that")
   func assumedLifetime() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -265,7 +265,7 @@ struct PlanTests {
     #expect(session.attempts.count == 2 && session.now < granted + .seconds(3600))
   }
 
-  @Test("takes no lifetime from an answer without one where nothing can renew the token")
+  @Test("assumes no lifetime for an answer without one if nothing can renew the token")
   func noAssumedLifetime() {
     let response = TokenResponse(accessToken: .sample(2), lifetime: nil, origin: .sample)
     #expect(Grant(response, after: nil, bearer: .accessToken, receivedAt: .sample).expiresAt == nil)

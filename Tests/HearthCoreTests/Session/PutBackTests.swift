@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A grant of the session's own that a backup or a sync program puts back")
+@Suite("A former grant of the session that a backup or a sync program puts back")
 struct PutBackTests {
   private let old = Credential.sample(1, issuedAt: .sample)
 
@@ -19,7 +19,7 @@ struct PutBackTests {
     }
   }
 
-  @Test("takes no later one's place: that one goes on, is written again, and is the one that is refreshed")
+  @Test("does not replace the later one, which is kept, written again and refreshed")
   func held() {
     var session = refreshed()
     let generation = session.machine.epoch
@@ -35,7 +35,7 @@ struct PutBackTests {
     #expect(sent.grant.refreshToken == .sample(1002))
   }
 
-  @Test("is not sent where it is put back while a refresh is under way, nor while its answer is written")
+  @Test("is not sent if it is put back while a refresh is under way or its answer is being written")
   func underWay() {
     var session = refreshed()
     session.passes(RefreshSettings.leastGap)
@@ -50,7 +50,7 @@ struct PutBackTests {
   }
 
   @Test(
-    "is no way out where it has the refresh token that was refused, with another access token",
+    "does not help if it has the refused refresh token with another access token",
     arguments: zip(
       [RefreshFailure.Rejection.refreshToken, .accountDisabled], [EndReason.refreshTokenRejected, .accountDisabled]))
   func sameRefreshToken(_ rejection: RefreshFailure.Rejection, _ reason: EndReason) {
@@ -64,7 +64,7 @@ struct PutBackTests {
     #expect(session.state == .reauthRequired(reason) && session.attempts.count == 1)
   }
 
-  @Test("takes the place of no sign-in that waits to be written, with whatever access token")
+  @Test("does not replace a sign-in that still has to be written, whatever its access token")
   func unwrittenSignIn() {
     var session = SessionScript.holding(old)
     let new = Credential.sample(9, issuedAt: session.now)
@@ -80,7 +80,7 @@ struct PutBackTests {
     #expect(session.attempts.isEmpty, "the refresh token of the copy is not sent")
   }
 
-  @Test("an end that is put back takes back no sign-out of the user's, whatever the clock showed then")
+  @Test("an end that is put back does not undo the user's sign-out, whatever the clock showed then")
   func signOutStays() {
     let refused = EndRecord(reason: .refreshTokenRejected, at: .sample + .seconds(86_400), fingerprint: nil)
     let signOut = EndRecord(reason: .signedOut, at: .sample, fingerprint: nil)
@@ -89,7 +89,7 @@ struct PutBackTests {
     #expect(refused.prevailing(over: missing) == refused && missing.prevailing(over: refused) == refused)
   }
 
-  @Test("is no way out where the provider has refused the later one for good")
+  @Test("does not help if the provider has rejected the later one for good")
   func refused() {
     var session = refreshed()
     session.passes(RefreshSettings.leastGap)
@@ -100,7 +100,7 @@ struct PutBackTests {
     #expect(session.state == .reauthRequired(.refreshTokenRejected) && session.attempts.count == 2)
   }
 
-  @Test("does not end the later one's life in memory under a lock before that is on disk again")
+  @Test("does not end the later one, kept in memory under a lock until it is on disk again")
   func locked() {
     var session = refreshed()
     session.isHinted(.former(old))
@@ -110,7 +110,7 @@ struct PutBackTests {
     #expect(session.machine.credentialState == .withheld)
   }
 
-  @Test("is tried where no later one is held, and goes on being the same grant however often it is read")
+  @Test("is tried if there is no later one, and stays the same grant however often it is read")
   func tried() {
     var session = SessionScript()
     session.reads(.former(old))
@@ -121,7 +121,7 @@ struct PutBackTests {
     #expect(session.token == .sample(3))
   }
 
-  @Test("is told from another user's, whose grant may come and go, and a thousand are remembered")
+  @Test("is distinguished from another user's, whose grant may come and go, and a thousand are remembered")
   func history() {
     var history = GrantHistory()
     history.stored(old.grant)
@@ -135,7 +135,7 @@ struct PutBackTests {
     #expect(history.over.count == 1000 && history.isOver(Credential.sample(1002, issuedAt: .sample).grant))
   }
 
-  @Test("counts by its refresh token: where the provider leaves that as it is, none has been replaced")
+  @Test("is recognized by its refresh token: if the provider keeps that, no grant has been replaced")
   func unrotated() {
     var history = GrantHistory()
     history.stored(old.grant)

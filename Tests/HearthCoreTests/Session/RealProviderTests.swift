@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A session with providers, gateways and machines as they are")
+@Suite("A session with real providers, gateways and machines")
 struct RealProviderTests {
   private func lasting(
     _ seconds: Int, refresh: Int? = nil, issuedAt: Timestamp = .sample, isRenewable: Bool = true
@@ -15,7 +15,7 @@ struct RealProviderTests {
 
   // MARK: - Refused
 
-  @Test("asks to sign in where an API refuses an older token that nothing can renew, and ends nothing")
+  @Test("asks to sign in if an API refuses an older token that nothing can renew, and does not end")
   func refusedAndUnrenewable() {
     var session = SessionScript.holding(lasting(3600, isRenewable: false))
     session.passes(.seconds(600))
@@ -25,7 +25,7 @@ struct RealProviderTests {
     #expect(session.snapshot.message.contains("An API refuses the token"))
   }
 
-  @Test("gives a refused token to nobody after a lock, either, until a refresh succeeds")
+  @Test("does not give out a refused token even after a lock, until a refresh succeeds")
   func refusedThroughALock() {
     var session = SessionScript.holding()
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
@@ -41,7 +41,7 @@ struct RealProviderTests {
 
   // MARK: - When
 
-  @Test("refreshes before the refresh token runs out, where that is before the access token does")
+  @Test("refreshes before the refresh token expires, if that is before the access token does")
   func shorterRefreshLife() {
     var session = SessionScript.holding(lasting(20, refresh: 8))
     session.comesDue()
@@ -60,7 +60,7 @@ struct RealProviderTests {
   }
 
   @Test(
-    "takes a grant that says it was issued later than now to last its lifetime from now on, and refreshes it at once",
+    "lets a grant with a time of issue in the future last its lifetime from now on, and refreshes it at once",
     arguments: [3600, 400_000_000])
   func issuedAhead(seconds: Int) {
     let ahead = lasting(3600, issuedAt: .sample + .seconds(seconds))
@@ -72,7 +72,7 @@ struct RealProviderTests {
     #expect(session.snapshot.isRefreshing)
   }
 
-  @Test("takes a grant that two looks at a clock make a little early as it is")
+  @Test("keeps a grant that two readings of a clock make a little early")
   func issuedALittleAhead() {
     var session = SessionScript()
     session.reads(.found(lasting(3600, issuedAt: .sample + .seconds(2))))
@@ -80,7 +80,7 @@ struct RealProviderTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("lets a token that cannot be renewed, and was issued ahead of time, end after its lifetime")
+  @Test("ends a token that cannot be renewed, and was issued in the future, after its lifetime")
   func unrenewableAhead() {
     var session = SessionScript()
     session.reads(.found(lasting(3600, issuedAt: .sample + .seconds(400_000_000), isRenewable: false)))
@@ -89,7 +89,7 @@ struct RealProviderTests {
     #expect(session.state == .reauthRequired(.noRefreshToken))
   }
 
-  @Test("counts a lifetime from the request where the machine slept while the answer was on its way")
+  @Test("counts a lifetime from the request if the machine slept before the answer came")
   func sleptThroughTheAnswer() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -102,7 +102,7 @@ struct RealProviderTests {
 
   // MARK: - 401
 
-  @Test("ends over a 401 to a token that cannot be renewed only within two minutes of its issue")
+  @Test("ends after a 401 to a token that cannot be renewed only within two minutes of its issue")
   func oldUnrenewable() {
     var old = SessionScript.holding(lasting(36_000, isRenewable: false))
     old.passes(.seconds(121))
@@ -119,7 +119,7 @@ struct RealProviderTests {
     #expect(fresh.state == .reauthRequired(.rejectedByServer))
   }
 
-  @Test("ends over two 401s only where the second is to a token of the last two minutes")
+  @Test("ends after two 401s only if the second is to a token of the last two minutes")
   func refusedAgain() {
     for (wait, isEnd) in [(119, true), (121, false)] {
       var session = SessionScript.holding()
@@ -134,7 +134,7 @@ struct RealProviderTests {
     }
   }
 
-  @Test("takes a 401 to a token whose successor is on its way for what it is, and ends nothing over it")
+  @Test("does not end over a 401 to a token whose successor is already on its way")
   func crossing() {
     var session = SessionScript.holding()
     for number in 1...4 {
@@ -163,7 +163,7 @@ struct RealProviderTests {
     #expect(session.token == .sample(1))
   }
 
-  @Test("gives a token that was reported as refused to nobody after a refresh that failed, until one succeeds")
+  @Test("withholds a token that was reported as refused after a refresh that failed, until one succeeds")
   func refusedStaysRefused() {
     var session = SessionScript.holding()
     let report = session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
@@ -187,7 +187,7 @@ struct RealProviderTests {
 
   // MARK: - What to do
 
-  @Test("advises to sign in once the token has run out and no final word has come for ten minutes, and ends nothing")
+  @Test("advises to sign in once the token has expired without a final answer for ten minutes, and does not end")
   func adviceToSignIn() {
     for failure in [
       RefreshFailure.unclear(message: "mfa_required", retryAfter: nil), .unavailable(message: "503", retryAfter: nil),
@@ -211,7 +211,7 @@ struct RealProviderTests {
     }
   }
 
-  @Test("advises nobody to sign in for want of a network")
+  @Test("does not advise to sign in when there is no network")
   func noAdviceOffline() {
     var session = SessionScript.holding(lasting(3600))
     while session.now < .sample + .seconds(9000), session.wakes() {
@@ -221,7 +221,7 @@ struct RealProviderTests {
     #expect(session.snapshot.action == nil)
   }
 
-  @Test("keeps a rotated refresh token that came with a token which cannot be used, and says why")
+  @Test("keeps a rotated refresh token that came with an unusable token, and says why")
   func flawed() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -239,7 +239,7 @@ struct RealProviderTests {
     #expect(sent == [.sample(1002)])
   }
 
-  @Test("keeps a rotated refresh token that came with a malformed answer, and tries again by itself")
+  @Test("keeps a rotated refresh token that came with a malformed answer, and retries by itself")
   func malformed() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -259,7 +259,7 @@ struct RealProviderTests {
 
   // MARK: - Where two features meet
 
-  @Test("answers an import that a sign-out or another sign-in overtakes at once")
+  @Test("answers an import that a sign-out or another sign-in supersedes at once")
   func overtakenImport() {
     for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {
       var session = SessionScript.holding()

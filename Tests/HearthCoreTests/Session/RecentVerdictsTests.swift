@@ -12,7 +12,7 @@ import Testing
     try HTTPURL("\(origin)\(path)")
   }
 
-  @Test("an API that accepted a token of the sign-in speaks for its later ones for ten minutes, and for no other API's")
+  @Test("an API that accepted a token of the sign-in counts for its later ones for ten minutes, but for no other API's")
   func acceptance() throws {
     var verdicts = RecentVerdicts()
     verdicts.accepted(first, by: try url("/good"), at: start)
@@ -26,7 +26,7 @@ import Testing
     #expect(!RecentVerdicts().judging(APIRejection(second), at: start).isAcceptedElsewhere)
   }
 
-  @Test("a path that refuses two tokens, and accepts none in between, refuses every one, while others are accepted")
+  @Test("a path that refuses two tokens without accepting one in between refuses every one, while others are accepted")
   func path() throws {
     var verdicts = RecentVerdicts()
     func isOfPath(_ token: Fingerprint, _ path: String = "/bad?page=1") throws -> Bool {
@@ -41,7 +41,7 @@ import Testing
     #expect(try !isOfPath(second))
   }
 
-  @Test("only so many paths are remembered")
+  @Test("only a limited number of paths is remembered")
   func paths() throws {
     var verdicts = RecentVerdicts()
     verdicts.accepted(second, by: try url("/good"), at: start)
@@ -81,7 +81,7 @@ import Testing
     #expect(session.attempts.count == 2)
   }
 
-  @Test("forces no refresh where the path refuses every token and the API accepts this one")
+  @Test("forces no refresh if the path refuses every token and the API accepts this one")
   func ofPath() {
     var session = SessionScript.holding()
     for _ in 0..<3 {

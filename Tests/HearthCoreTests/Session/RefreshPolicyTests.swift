@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("When a grant is refreshed, and how failures are waited out")
+@Suite("When a grant is refreshed, and how long to wait after failures")
 struct RefreshPolicyTests {
   private let settings = RefreshSettings()
 
@@ -33,12 +33,12 @@ struct RefreshPolicyTests {
     }
   }
 
-  @Test("is never due where nothing runs out")
+  @Test("is never due if nothing expires")
   func neverDue() {
     #expect(settings.refreshTime(of: Credential.sample(1, issuedAt: .sample, lifetime: nil).grant, share: 0) == nil)
   }
 
-  @Test("waits between half and whole of a step that doubles up to its limit")
+  @Test("waits between half a step and a whole one, which doubles up to its limit")
   func backsOff() {
     for (failures, step) in [(1, 1), (2, 2), (3, 4), (8, 128), (9, 256), (10, 300), (11, 300), (1_000_000, 300)] {
       #expect(settings.backoff(failures: failures, share: 0) == .seconds(Double(step) / 2))
@@ -48,14 +48,14 @@ struct RefreshPolicyTests {
     #expect(settings.backoff(failures: 0, share: 0) == .milliseconds(500))
   }
 
-  @Test("waits no longer than its limit where already the first step is long")
+  @Test("waits no longer than its limit even if the first step is longer")
   func backsOffFromFar() {
     var patient = settings
     (patient.backoffInitial, patient.backoffMax) = (.seconds(36_500 * 86_400), .seconds(36_500 * 86_400))
     #expect(patient.backoff(failures: 100, share: 0) <= patient.backoffMax)
   }
 
-  @Test("waits at least half of the longest step while the configuration is refused")
+  @Test("waits at least half of the longest step while the configuration is rejected")
   func waitsForTheConfiguration() {
     #expect(settings.configurationBackoff(share: 0) == .seconds(150))
     var hasty = settings
@@ -63,7 +63,7 @@ struct RefreshPolicyTests {
     #expect(hasty.configurationBackoff(share: 0) >= RefreshSettings.leastGap)
   }
 
-  @Test("never waits nothing at all, whatever is configured")
+  @Test("never waits for zero time, whatever is configured")
   func neverZero() {
     var hasty = settings
     hasty.backoffInitial = .zero

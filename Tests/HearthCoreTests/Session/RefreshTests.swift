@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A session that refreshes")
 struct RefreshTests {
-  @Test("asks ahead of expiry, stores the answer, and only then shows it")
+  @Test("refreshes before expiry, stores the answer, and only then shows it")
   func refreshesAhead() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -39,7 +39,7 @@ struct RefreshTests {
     #expect(credential.subject == .sample)
   }
 
-  @Test("sends one refresh at a time, whatever happens meanwhile")
+  @Test("sends only one refresh at a time, whatever happens meanwhile")
   func singleFlight() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -64,7 +64,7 @@ struct RefreshTests {
     #expect(session.effects == [.refresh(.sample(7, issuedAt: .sample - .seconds(3600)), generation: 1)])
   }
 
-  @Test("revokes nothing that comes for a grant whose newer one was read meanwhile: both may be of the same sign-in")
+  @Test("revokes nothing that comes for a grant after a newer one was read, as both may be of the same sign-in")
   func revokesNoneOfTheSameSignIn() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -73,7 +73,7 @@ struct RefreshTests {
     #expect(!session.actions.contains { if case .revoke = $0 { true } else { false } })
   }
 
-  @Test("repeats at once, once, with the same token, what was sent and not answered")
+  @Test("repeats an unanswered request once, at once, with the same token")
   func repeatsTheLostReply() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -85,7 +85,7 @@ struct RefreshTests {
     #expect(session.snapshot.history.failures == 0)
   }
 
-  @Test("waits after a repetition that was lost, too, and repeats once again next time")
+  @Test("also waits after a lost repetition, and repeats once again next time")
   func repeatsOnlyOnce() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -98,7 +98,7 @@ struct RefreshTests {
     #expect(session.attempts.count == 4)
   }
 
-  @Test("believes a refusal after a lost reply, as the provider has then answered")
+  @Test("believes a refusal after a lost reply, because the provider has then answered")
   func believesAfterTheLostReply() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -110,7 +110,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "ends when the provider refuses for good: reads once more, writes the end down, publishes it, and sends nothing again",
+    "ends on a final refusal: reads once more, writes the end, publishes it, and sends nothing again",
     arguments: [
       (RefreshFailure.Rejection.refreshToken, EndReason.refreshTokenRejected), (.accountDisabled, .accountDisabled),
     ])
@@ -157,7 +157,7 @@ struct RefreshTests {
     #expect(session.token == .sample(9))
   }
 
-  @Test("writes the end down at once where the file cannot be read, and takes over a newer grant that appears in it")
+  @Test("writes the end at once if the file cannot be read, and takes over a newer grant that appears in it")
   func rejectedWhileUnreadable() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -171,7 +171,7 @@ struct RefreshTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("never ends over a 400 that says nothing known, however often it comes, and asks once an hour at last")
+  @Test("never ends over a 400 with an unknown reason, however often it comes, and finally asks once an hour")
   func unclearForEver() {
     var session = SessionScript.holding()
     for _ in 1...200 {
@@ -184,7 +184,7 @@ struct RefreshTests {
     #expect(wait >= .seconds(1800) && wait <= .seconds(3600))
   }
 
-  @Test("keeps the session when the configuration is refused, waits long, and says what to fix")
+  @Test("keeps the session when the configuration is rejected, waits long, and says what to fix")
   func misconfigured() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -205,7 +205,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "takes Retry-After as a floor that the network's return does not go below, nor a person's call within ten seconds")
+    "treats Retry-After as a minimum that neither the network's return nor a call within ten seconds shortens")
   func retryAfterIsAFloor() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -220,7 +220,7 @@ struct RefreshTests {
     #expect(session.attempts.count == 2)
   }
 
-  @Test("sends what a person asks for at once, once in ten seconds, whatever the Retry-After; nothing else")
+  @Test("sends an explicitly requested refresh at once, once in ten seconds, whatever the Retry-After; nothing else")
   func personDoesNotWait() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -245,7 +245,7 @@ struct RefreshTests {
     #expect(session.attempts.count == 3 && session.answer(to: second) == .done && session.token == .sample(2))
   }
 
-  @Test("holds to a Retry-After that is shorter than its own wait, too")
+  @Test("also obeys a Retry-After that is shorter than its own wait")
   func shortRetryAfter() {
     var session = SessionScript.holding()
     for _ in 0..<8 {
@@ -265,7 +265,7 @@ struct RefreshTests {
     #expect(session.attempts.count == 10)
   }
 
-  @Test("follows a Retry-After for an hour at most")
+  @Test("obeys a Retry-After for at most an hour")
   func capsRetryAfter() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -275,7 +275,7 @@ struct RefreshTests {
   }
 
   @Test(
-    "leaves time between two attempts, over a thousand failures, and grows it to half of five minutes at least",
+    "leaves time between two attempts, over a thousand failures, and grows it to at least half of five minutes",
     arguments: [
       RefreshFailure.unavailable(message: "503", retryAfter: nil),
       .unavailable(message: "429", retryAfter: .zero), .unavailable(message: "429", retryAfter: .seconds(90)),
@@ -299,7 +299,7 @@ struct RefreshTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("cannot be made to ask more often than once a second, whoever asks")
+  @Test("never asks more often than once a second, whatever callers do")
   func leastGap() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample, lifetime: .zero))
     var number = 1
@@ -319,7 +319,7 @@ struct RefreshTests {
     #expect(gaps.count > 20)
   }
 
-  @Test("asks nothing where the answer could not be stored, looks at the disk, and tries again")
+  @Test("asks nothing if the answer could not be stored, reads the file, and retries")
   func asksNothingWithoutRoom() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -330,7 +330,7 @@ struct RefreshTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("ends when there is nothing to refresh with and the token has run out, not before")
+  @Test("ends when there is nothing to refresh with and the token has expired, not before")
   func noRefreshToken() {
     var session = SessionScript.signedIn(.sample(1, issuedAt: .sample, isRenewable: false))
     session.passes(.seconds(3599))
@@ -341,7 +341,7 @@ struct RefreshTests {
     #expect(session.attempts.isEmpty)
   }
 
-  @Test("ends when the refresh token has run out as well as the access token")
+  @Test("ends when both the refresh token and the access token have expired")
   func refreshTokenExpired() {
     var credential = Credential.sample(1, issuedAt: .sample)
     credential.grant.refreshExpiresAt = .sample + .seconds(1800)
@@ -354,7 +354,7 @@ struct RefreshTests {
     #expect(session.state == .reauthRequired(.refreshTokenExpired))
   }
 
-  @Test("asks for nothing with a refresh token that runs out together with the access token, and has")
+  @Test("does not use a refresh token that has expired together with the access token")
   func refreshTokenExpiresWithIt() {
     var credential = Credential.sample(1, issuedAt: .sample)
     credential.grant.refreshExpiresAt = credential.grant.expiresAt
@@ -365,7 +365,7 @@ struct RefreshTests {
     #expect(session.state == .reauthRequired(.refreshTokenExpired))
   }
 
-  @Test("takes a token with a lifetime of none as expired on arrival, and asks again after a wait that grows")
+  @Test("treats a token with a lifetime of zero as already expired, and asks again after growing waits")
   func expiredOnArrival() {
     var session = SessionScript.holding()
     let waiting = session.asks(.refresh)
@@ -388,7 +388,7 @@ struct RefreshTests {
     #expect(session.token == .sample(12) && session.snapshot.history.failures == 0)
   }
 
-  @Test("renews without a refresh token where the provider grants so")
+  @Test("renews without a refresh token if the provider allows it")
   func renewsWithout() {
     var session = SessionScript.holding(
       .sample(1, issuedAt: .sample, isRenewable: false), SessionSettings(renewsWithoutRefreshToken: true))

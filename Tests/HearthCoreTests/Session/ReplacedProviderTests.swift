@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("A session whose issuer or client is another from now on") struct ReplacedProviderTests {
+@Suite("A session whose issuer or client is replaced") struct ReplacedProviderTests {
   private let other: Origin
   private let settings: SessionSettings
 
@@ -24,7 +24,7 @@ import Testing
     session.snapshot.isForeign && session.snapshot.action == .fixConfiguration
   }
 
-  @Test("keeps its grant, asks for the configuration to be fixed, and goes on once it is")
+  @Test("keeps its grant, asks for the configuration to be fixed, and continues once it is")
   func foreign() {
     var session = held
     isReconfigured(&session, to: settings)
@@ -33,7 +33,7 @@ import Testing
     #expect(session.snapshot.action == nil)
   }
 
-  @Test("lets its refresh land, and takes nothing that the former provider tells for the new one's")
+  @Test("lets its refresh finish, and does not count answers of the former provider for the new one")
   func landing() {
     var session = held
     let call = session.asks(.refresh)
@@ -46,7 +46,7 @@ import Testing
     #expect(session.machine.settings.binding?.origin == .sample, "what the new one grants names its place")
   }
 
-  @Test("drops what the former provider tells of the user, and what a sign-in to it names as its place")
+  @Test("drops what the former provider reports about the user, and the place named by a sign-in to it")
   func late() {
     var session = held
     let generation = session.machine.epoch.generation
@@ -59,7 +59,7 @@ import Testing
     #expect(isForeign(session) && session.token == .sample(5))
   }
 
-  @Test("asks for a client's own grant if nobody has to sign in any more, and not if somebody has to")
+  @Test("requests a client's own grant if nobody has to sign in any more, and not if somebody has to")
   func client() {
     var session = SessionScript(settings)
     session.reads(.neverSignedIn)
@@ -75,7 +75,7 @@ import Testing
     #expect(isRevoked && session.state == .unauthenticated(signedOut: false))
   }
 
-  @Test("tries anew after an end that a client gets over by itself, and stays signed out")
+  @Test("tries again after an end that a client recovers from by itself, and stays signed out")
   func ended() {
     for (reason, isTriedAgain) in [(EndReason.refreshTokenRejected, true), (.signedOut, false)] {
       let end = EndRecord(reason: reason, at: .sample, fingerprint: nil)

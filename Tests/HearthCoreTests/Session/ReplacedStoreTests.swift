@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("A session whose credential is kept elsewhere from now on") struct ReplacedStoreTests {
+@Suite("A session whose credential moves to another store") struct ReplacedStoreTests {
   private let first = Credential.sample(1, issuedAt: .sample)
 
   private func isMoved(_ session: inout SessionScript) {
@@ -14,7 +14,7 @@ import Testing
     session.effects.compactMap { if case .write(let credential, _) = $0 { credential.grant.accessToken } else { nil } }
   }
 
-  @Test("goes on with its grant if that is in the new place, and ends if nothing is")
+  @Test("continues with its grant if that is in the new place, and ends if nothing is")
   func stored() {
     var session = SessionScript.holding()
     isMoved(&session)
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "writes to the new place what is nowhere else, whatever lies there of this session",
+    "writes to the new place what exists nowhere else, whatever of this session is there",
     arguments: [
       .missing("it was elsewhere"), .neverSignedIn, .found(.sample(1, issuedAt: .sample)),
       .former(.sample(3, issuedAt: .sample)), .misprotected(.sample(1, issuedAt: .sample)),
@@ -48,7 +48,7 @@ import Testing
     #expect(session.state == .reauthRequired(.credentialMissing), "what was written there can be missing there")
   }
 
-  @Test("takes an older copy in the new place for no other program's grant after the file before it was set aside")
+  @Test("does not take an older copy in the new place for another program's grant after the old file was set aside")
   func copyOfSetAside() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -62,7 +62,7 @@ import Testing
     #expect(written(session) == [.sample(2)] && session.token == .sample(2))
   }
 
-  @Test("keeps what is nowhere else until it is written, also if the new place is full or away, and under a lock")
+  @Test("keeps what exists nowhere else until it is written, even if the new place is full or away, and under a lock")
   func unwrittenForLong() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -82,7 +82,7 @@ import Testing
     #expect(session.machine.credentialState == .withheld)
   }
 
-  @Test("writes again, to the new place, what was being written to the one before")
+  @Test("writes to the new place again what was being written to the previous one")
   func beingWritten() {
     var refreshed = SessionScript.holding()
     refreshed.asks(.refresh)
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("lets its refresh in flight land in the new place, and begins no other before that is used")
+  @Test("lets its refresh in flight finish in the new place, and begins no other before that is used")
   func inFlight() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -122,7 +122,7 @@ import Testing
     #expect(session.effects.contains(.replaceStore))
   }
 
-  @Test("reads the new place whatever the one before it was doing, and takes nothing over that was read there")
+  @Test("reads the new place whatever the previous store was doing, and takes over nothing that was read there")
   func beingRead() {
     var session = SessionScript()
     isMoved(&session)
@@ -144,7 +144,7 @@ import Testing
     #expect(session.token == .sample(5))
   }
 
-  @Test("obeys a lock and a sign-out at once while the store before it is still writing")
+  @Test("obeys a lock and a sign-out at once while the previous store is still writing")
   func meanwhile() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -160,7 +160,7 @@ import Testing
     #expect(session.state == .unauthenticated(signedOut: true) && session.effects.contains(.replaceStore))
   }
 
-  @Test("gives no token again that has run out, whose refresh was for another user, or that an API has refused")
+  @Test("gives no expired token again, none whose refresh was for another user, and none that an API has refused")
   func staysDead() {
     var expired = SessionScript.signedIn()
     expired.passes(.seconds(3601))

@@ -2,13 +2,13 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A session that is signed in to and out of")
+@Suite("Signing in and out of a session")
 struct SignInAndOutTests {
   private let first = Credential.sample(1, issuedAt: .sample)
   private let other = Credential.sample(5, issuedAt: .sample)
   private let end = EndRecord(reason: .refreshTokenRejected, at: .sample, fingerprint: Token.sample(1001).fingerprint)
 
-  /// A session in every state there is.
+  /// Sessions in every possible state.
   private var everywhere: [SessionScript] {
     var hydrating = SessionScript()
     var signedOut = SessionScript()
@@ -41,7 +41,7 @@ struct SignInAndOutTests {
     ]
   }
 
-  /// Hands in all results that can still be outstanding, late and in an unfortunate order.
+  /// Delivers all results that may still be outstanding, late and in an unfortunate order.
   private func drain(_ session: inout SessionScript) {
     session.take(.refreshEnded(generation: 0, .granted(.sample(3))))
     session.take(.identified(generation: 0, .sample))
@@ -49,7 +49,7 @@ struct SignInAndOutTests {
 
   // MARK: - Signing out
 
-  @Test("is signed out of in every state, and publishes it when it is done")
+  @Test("signs out in every state, and publishes it when it is done")
   func signsOutEverywhere() {
     for var session in everywhere where session.state != .unauthenticated(signedOut: true) {
       let before = session.state
@@ -70,7 +70,7 @@ struct SignInAndOutTests {
     }
   }
 
-  @Test("hands back the newest grant to be revoked, where that is asked for")
+  @Test("returns the newest grant to be revoked, if that is asked for")
   func revokes() {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))
@@ -100,7 +100,7 @@ struct SignInAndOutTests {
     }
   }
 
-  @Test("says the same when it is signed out of again, and does nothing twice")
+  @Test("answers a second sign-out in the same way, and does nothing twice")
   func signsOutTwice() {
     var session = SessionScript.holding()
     let ids = [session.asks(.signOut(revoke: true)), session.asks(.signOut(revoke: true))]
@@ -112,7 +112,7 @@ struct SignInAndOutTests {
     #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
-  @Test("publishes the end of a sign-out also where somebody signs in before it is on disk")
+  @Test("publishes the end of a sign-out even if somebody signs in before it is on disk")
   func signsInMeanwhile() {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: false))
@@ -121,14 +121,14 @@ struct SignInAndOutTests {
     #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
-  @Test("has a state with one of five names, and tells who has signed out from who has never signed in")
+  @Test("has a state with one of five names, and distinguishes signed out from never signed in")
   func reasons() {
     #expect(SessionState.unauthenticated(signedOut: true).reason == "signedOut")
     #expect(SessionState.unauthenticated(signedOut: false).reason == "neverSignedIn")
     #expect(SessionState.names == ["hydrating", "authenticated", "unauthenticated", "locked", "reauthRequired"])
   }
 
-  @Test("drops and revokes what a refresh brings after a sign-out")
+  @Test("drops and revokes the result of a refresh after a sign-out")
   func dropsTheRefresh() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -139,7 +139,7 @@ struct SignInAndOutTests {
     #expect(!session.effects.contains { if case .write = $0 { true } else { false } })
   }
 
-  @Test("goes on looking for a file that was out of reach at sign-out, so that it is removed when it comes back")
+  @Test("keeps looking for a file that was out of reach at sign-out, to remove it when it comes back")
   func looksForTheFile() {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: false))
@@ -158,7 +158,7 @@ struct SignInAndOutTests {
     #expect(session.nextWake == nil)
   }
 
-  @Test("removes what it finds again of a grant that was signed out, where even the note of it could not be written")
+  @Test("removes a signed-out grant that it finds again, even if the sign-out could not be recorded")
   func removesAgain() {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: false))
@@ -173,7 +173,7 @@ struct SignInAndOutTests {
     #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
 
-  @Test("does not go back from a sign-in that could not be written yet to the grant that it replaced")
+  @Test("does not return from an unwritten sign-in to the grant that it replaced")
   func signInBeatsTheOldFile() {
     for isRestarted in [false, true] {
       var session = SessionScript(remembered: RememberedAccount(end: isRestarted ? end : nil))
@@ -203,7 +203,7 @@ struct SignInAndOutTests {
     #expect(session.token == .sample(5))
   }
 
-  @Test("says at once that it ends with its token where the sign-in has brought no refresh token, and what helps")
+  @Test("says at once that it ends with its token if the sign-in has brought no refresh token, and what helps")
   func notKept() {
     let unrenewable = Credential.sample(7, issuedAt: .sample, isRenewable: false)
     let session = SessionScript.signedIn(unrenewable)
@@ -218,7 +218,7 @@ struct SignInAndOutTests {
     #expect(SessionScript.signedIn().snapshot.message == "Signed in.")
   }
 
-  @Test("asks no sooner for having been signed out of")
+  @Test("does not ask sooner because it was signed out")
   func signOutKeepsTheGap() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -260,7 +260,7 @@ struct SignInAndOutTests {
 
   // MARK: - Signing in
 
-  @Test("drops and revokes a grant that was overtaken while the provider was asked about it")
+  @Test("drops and revokes a grant that was superseded while the provider was asked about it")
   func overtaken() {
     for overtake in [SessionCall.signOut(revoke: false), .adopt(other)] {
       var session = SessionScript.holding()
@@ -281,7 +281,7 @@ struct SignInAndOutTests {
     #expect(ended.token == .sample(5), "the end of the session before it does not overtake it")
   }
 
-  @Test("leaves a lock that came while the provider was asked about the grant, and takes an older one away")
+  @Test("keeps a lock that came while the provider was asked about the grant, and removes an older one")
   func lockedMeanwhile() {
     var session = SessionScript.holding()
     let since = session.machine.epoch
@@ -296,7 +296,7 @@ struct SignInAndOutTests {
     #expect(session.state == .authenticated, "though it took so long that the caller was answered")
   }
 
-  @Test("stays locked where the user locks while the grant of a sign-in is being written")
+  @Test("stays locked if the user locks it while the grant of a sign-in is being written")
   func lockedWhileWritten() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -306,7 +306,7 @@ struct SignInAndOutTests {
     #expect(session.state == .locked(.explicit(.user)))
   }
 
-  @Test("is signed in to in every state: nobody sees the grant before it is on disk, and older requests are dropped")
+  @Test("signs in from every state: the grant is not visible before it is on disk, and older requests are dropped")
   func signsInEverywhere() {
     for var session in everywhere {
       let before = session.state
@@ -329,7 +329,7 @@ struct SignInAndOutTests {
     }
   }
 
-  @Test("keeps a sign-in that could not be written in memory, says so, and writes it when that can be")
+  @Test("keeps a sign-in that could not be written in memory, says so, and writes it when possible")
   func signInPending() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -346,7 +346,7 @@ struct SignInAndOutTests {
     #expect(!session.snapshot.isWritePending)
   }
 
-  @Test("takes the user's lock away with a sign-in, and no other")
+  @Test("removes the user's lock with a sign-in, and no other")
   func signInUnlocks() {
     var session = SessionScript.holding()
     session.take(.locked(.user))
@@ -358,7 +358,7 @@ struct SignInAndOutTests {
     #expect(session.machine.credentialState == .withheld)
   }
 
-  @Test("begins with a clean sheet after a sign-in")
+  @Test("forgets earlier failures after a sign-in")
   func forgetsFailures() {
     var session = SessionScript.holding()
     session.comesDue()
@@ -369,7 +369,7 @@ struct SignInAndOutTests {
     #expect(session.snapshot.action == nil)
   }
 
-  @Test("asks whose a grant is that does not say")
+  @Test("asks for the owner of a grant that does not name one")
   func asksWhose() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -383,7 +383,7 @@ struct SignInAndOutTests {
     #expect(session.machine.isAtRest)
   }
 
-  @Test("answers each caller honestly when the disk never answers")
+  @Test("answers each caller honestly if the disk never answers")
   func hungDisk() {
     var session = SessionScript.holding()
     let id = session.asks(.signOut(revoke: true))

@@ -2,11 +2,11 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("Whose a grant is that a refresh brings")
+@Suite("The owner of a refreshed grant")
 struct SubjectTests {
   private let other = Subject(issuer: "https://id.example.com", id: "9999")
 
-  @Test("stores, uses and revokes nothing of an answer for another user, and asks her to sign in")
+  @Test("stores, uses and revokes nothing of an answer for another user, and asks for a sign-in")
   func anotherUser() {
     var session = SessionScript.holding()
     let waiting = session.asks(.refresh)
@@ -49,7 +49,7 @@ struct SubjectTests {
     #expect(session.token == .sample(4))
   }
 
-  @Test("after a restart too, whatever took its place meanwhile, until somebody signs in")
+  @Test("does not do so after a restart either, whatever replaced the grant meanwhile, until somebody signs in")
   func anotherUserRemembered() {
     let (hers, next) = (Credential.sample(1, issuedAt: .sample), Credential.sample(2, issuedAt: .sample))
     var session = SessionScript(
@@ -67,7 +67,7 @@ struct SubjectTests {
     #expect(session.attempts.count == 2, "somebody has signed in with it")
   }
 
-  @Test("keeps to that for each grant that it happened to, and not for the last one alone")
+  @Test("remembers that for each such grant, and not only for the last one")
   func anotherUserTwice() {
     let (first, second) = (Credential.sample(1, issuedAt: .sample), Credential.sample(7, issuedAt: .sample))
     var session = SessionScript.holding(first)
@@ -84,7 +84,7 @@ struct SubjectTests {
     #expect(session.attempts.count == 2 && session.snapshot.action == .signIn)
   }
 
-  @Test("asks anew for a client's own grant that was for another subject, once somebody asks for that")
+  @Test("requests a client's own grant again that was for another subject, once somebody asks for that")
   func anotherClient() {
     var session = SessionScript.holding(
       .sample(1, issuedAt: .sample), SessionSettings(renewsWithoutRefreshToken: true))
@@ -96,7 +96,7 @@ struct SubjectTests {
     #expect(session.attempts.count == 2)
   }
 
-  @Test("takes a user whose name only looks alike for another one")
+  @Test("treats a user whose name only looks alike as another one")
   func lookalike() {
     let issuer = "https://id.example.com"
     var session = SessionScript.holding(
@@ -110,7 +110,7 @@ struct SubjectTests {
     #expect(session.snapshot.subject?.id.utf8.count == 1)
   }
 
-  @Test("takes the real issuer for the one that was assumed where the provider names the same user, and keeps it")
+  @Test("replaces the assumed issuer by the real one if the provider names the same user, and keeps it")
   func realIssuer() {
     let assumed = Subject(issuer: "https://tokens.example.com", id: "2482", isIssuerAssumed: true)
     var session = SessionScript.holding(.sample(1, subject: assumed, issuedAt: .sample))
@@ -130,7 +130,7 @@ struct SubjectTests {
   }
 
   @Test(
-    "takes an issuer that is spelt with a scheme or a slash, or without, for the same",
+    "treats an issuer with or without a scheme or a final slash as the same",
     arguments: ["https://id.example.com/", "id.example.com"])
   func issuerSpelling(issuer: String) {
     var session = SessionScript.holding()
@@ -142,7 +142,7 @@ struct SubjectTests {
     #expect(session.snapshot.action == nil)
   }
 
-  @Test("names both issuers where only they tell two users apart")
+  @Test("names both issuers if only they distinguish two users")
   func otherIssuer() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -152,7 +152,7 @@ struct SubjectTests {
     #expect(message.contains("https://other.example.com") && message.contains("than 2482 of https://id.example.com"))
   }
 
-  @Test("lets the subject that the provider tells take the place of the configured one, which stands in for it")
+  @Test("replaces the configured subject, which was used until then, by the one that the provider names")
   func configuredStandsIn() {
     let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
     var session = SessionScript(SessionSettings(configuredSubject: standIn))
@@ -184,7 +184,7 @@ struct SubjectTests {
     #expect(found.snapshot.formerSubject != standIn)
   }
 
-  @Test("uses no grant for another user where the configured subject is the one that the provider told")
+  @Test("uses no grant for another user if the configured subject is the one that the provider named")
   func configuredAndTold() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(configuredSubject: .sample))
     session.asks(.refresh)
@@ -193,7 +193,7 @@ struct SubjectTests {
     #expect(session.snapshot.action == .signIn)
   }
 
-  @Test("takes note of whose it is when a refresh says so, and publishes it")
+  @Test("records the owner when a refresh names one, and publishes it")
   func learnsWhoseItIs() {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample))
     session.refreshes(to: 2)

@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("A grant and the place that it is from") struct TokenBindingTests {
+@Suite("A grant and its place of origin") struct TokenBindingTests {
   private let own = Origin.sample
   private let other: Origin
 
@@ -16,7 +16,7 @@ import Testing
     return credential
   }
 
-  @Test("belong together where the origins are the same, whoever the issuer is")
+  @Test("belong together if the origins are the same, whatever the issuer is")
   func same() {
     for binding in [TokenBinding(named: own), TokenBinding(discoveredBy: own.description, at: own)] {
       #expect(binding.mismatch(of: credential(nil, own)) == nil)
@@ -24,13 +24,13 @@ import Testing
     }
   }
 
-  @Test("do not where the origins differ, and both are named")
+  @Test("do not belong together if the origins differ, and both are named")
   func different() throws {
     let refusal = try #require(TokenBinding(named: own).mismatch(of: credential(own.description, other)))
     #expect(refusal.contains(own.description) && refusal.contains(other.description))
   }
 
-  @Test("without an origin are told by the issuer")
+  @Test("are compared by the issuer if the grant has no origin")
   func withoutOrigin() throws {
     for binding in [TokenBinding(named: own), TokenBinding(discoveredBy: own.description, at: own)] {
       #expect(binding.mismatch(of: credential(nil, nil)) == nil)
@@ -42,7 +42,7 @@ import Testing
     #expect(binding.mismatch(of: credential(other.description, nil)) == nil)
   }
 
-  @Test("until discovery has told the origin are told by the issuer, and by the origin from then on")
+  @Test("are compared by the issuer until discovery has named the origin, and by the origin from then on")
   func discovered() {
     var binding = TokenBinding(discoveredBy: own.description, at: own)
     #expect(binding.mismatch(of: credential(own.description, other)) == nil)
@@ -54,7 +54,7 @@ import Testing
     #expect(binding.mismatch(of: credential(other.description, nil)) != nil)
   }
 
-  @Test("belong together where the issuer is one of the many that the configured name stands for")
+  @Test("belong together if the issuer is one of the many that the configured name is used for")
   func tenants() {
     let tenant = own.description + "/72f988bf-86f1-41af-91ab-2d7cd011db47/v2.0"
     var binding = TokenBinding(discoveredBy: own.description + "/common/v2.0", at: own)
@@ -67,7 +67,7 @@ import Testing
     #expect(binding.mismatch(of: credential(tenant, other)) != nil)
   }
 
-  @Test("say so in the status as soon as they do not belong together, before a refresh is tried")
+  @Test("are reported in the status as soon as they do not belong together, before a refresh is tried")
   func status() {
     let session = SessionScript.holding(
       .sample(1, issuedAt: .sample), SessionSettings(binding: TokenBinding(named: other)))
@@ -81,7 +81,7 @@ import Testing
     #expect(binding.snapshot.action == nil && binding.effects.isEmpty)
   }
 
-  @Test("say so, where only discovery can tell, when it has told")
+  @Test("are reported once discovery has answered, if nothing else shows it")
   func statusAfterDiscovery() {
     let binding = TokenBinding(discoveredBy: Subject.sample.issuer, at: other)
     var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(binding: binding))
@@ -106,7 +106,7 @@ import Testing
     #expect(session.effects.isEmpty)
   }
 
-  @Test("are not bound together where the issuer is another one's")
+  @Test("are not bound together if the issuer is another one's")
   func bindsNothingForeign() {
     var session = SessionScript.holding(
       credential(other.description, nil), SessionSettings(binding: TokenBinding(named: own)))

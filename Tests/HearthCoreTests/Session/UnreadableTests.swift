@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A session whose file becomes unreadable")
 struct UnreadableTests {
-  @Test("locks at once on an unreadable file where that is configured")
+  @Test("locks at once on an unreadable file if that is configured")
   func locksWhenUnreadable() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(locksWhenUnreadable: true))
     session.isHinted(.unreadable(.denied))
@@ -14,7 +14,7 @@ struct UnreadableTests {
     #expect(session.state == .authenticated)
   }
 
-  @Test("gives all who wait for a refresh its result, though the file becomes unreadable meanwhile")
+  @Test("gives all callers that wait for a refresh its result, even if the file becomes unreadable meanwhile")
   func answersThoughUnreadable() {
     var session = SessionScript.holding()
     let refresh = session.asks(.refresh)
@@ -28,7 +28,7 @@ struct UnreadableTests {
     #expect(session.token == .sample(2))
   }
 
-  @Test("locks at once in the midst of a refresh, too, and keeps what that brings until it can be written")
+  @Test("also locks at once during a refresh, and keeps its result until it can be written")
   func locksWhenUnreadableInFlight() {
     var session = SessionScript.holding(.sample(1, issuedAt: .sample), SessionSettings(locksWhenUnreadable: true))
     session.asks(.refresh)

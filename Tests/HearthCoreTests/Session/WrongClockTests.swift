@@ -12,7 +12,7 @@ struct WrongClockTests {
   }()
   private let unrenewable = Credential.sample(1, issuedAt: .sample, isRenewable: false)
 
-  /// Started while the clock is ahead by so much.
+  /// A session that was started while the clock is ahead by this much.
   private func started(ahead: Duration, with credential: Credential) -> SessionScript {
     var session = SessionScript(at: .sample + ahead)
     session.reads(.found(credential))
@@ -25,7 +25,7 @@ struct WrongClockTests {
 
   // MARK: - With something to ask with
 
-  @Test("a lifetime that a clock two hours ahead says has run out is asked about after a start, and ends nothing")
+  @Test("a lifetime that has expired by a clock two hours ahead is checked after a start, and ends nothing")
   func aheadAtBoot() {
     var session = started(ahead: .seconds(7200), with: short)
     #expect(session.effects == [.refresh(short, generation: 0)])
@@ -41,7 +41,7 @@ struct WrongClockTests {
     #expect(session.token == .sample(2))
   }
 
-  @Test("a lifetime that seems to have run out after a start ends the session once the provider has refused for good")
+  @Test("a lifetime that seems to have expired after a start ends the session once the provider has refused for good")
   func refusedAfterBoot() {
     var session = started(ahead: .seconds(7200), with: short)
     session.fails(.rejected(.refreshToken, message: "invalid_grant"))
@@ -50,7 +50,7 @@ struct WrongClockTests {
     #expect(session.state == .reauthRequired(.refreshTokenRejected))
   }
 
-  @Test("a clock set ahead after a start makes a grant that was read seem expired, is asked about, and ends nothing")
+  @Test("a clock set ahead after a start makes a read grant seem expired; it is checked, and ends nothing")
   func setAheadAfterStart() {
     var session = SessionScript.holding(short)
     session.steps(.seconds(7200))
@@ -61,7 +61,7 @@ struct WrongClockTests {
     #expect(session.token == .sample(1), "set right again, it is as it was")
   }
 
-  @Test("a lifetime that this process has counted is believed, wherever the clock is set meanwhile")
+  @Test("a lifetime that this process has counted is certain, wherever the clock is set meanwhile")
   func counted() {
     var session = SessionScript.signedIn(short)
     session.steps(.seconds(7200))
@@ -76,7 +76,7 @@ struct WrongClockTests {
     #expect(session.state == .reauthRequired(.refreshTokenExpired))
   }
 
-  @Test("the end of a refresh token that was told before the start is not believed, though refreshes have succeeded")
+  @Test("the end of a refresh token from before the start is uncertain, even if refreshes have succeeded")
   func keptEnd() {
     var kept = Credential.sample(1, issuedAt: .sample)
     kept.grant.refreshExpiresAt = .sample + .seconds(86_400)
@@ -96,7 +96,7 @@ struct WrongClockTests {
     #expect(session.attempts.count < 100, "the provider is not asked all the time because of it")
   }
 
-  @Test("the end of a refresh token that an earlier grant has brought is not believed after the clock was set back")
+  @Test("the end of a refresh token from an earlier grant is uncertain after the clock was set back")
   func keptEndAfterStepBack() {
     var kept = Credential.sample(2, issuedAt: .sample + .seconds(80_000))
     kept.grant.refreshExpiresAt = .sample + .seconds(85_000)
@@ -109,7 +109,7 @@ struct WrongClockTests {
     #expect(session.now >= .sample + .seconds(6000) && session.state == .authenticated)
   }
 
-  @Test("a lifetime that came while the machine slept, nobody knows when, is asked about before the session ends by it")
+  @Test("a lifetime that arrived during sleep, at an unknown time, is checked before the session ends by it")
   func sleptThroughTheAnswer() {
     var session = SessionScript.holding()
     session.asks(.refresh)
@@ -123,7 +123,7 @@ struct WrongClockTests {
 
   // MARK: - With nothing to ask with
 
-  @Test("a token that nothing can renew, and that seems to have run out, is given to nobody, and ends nothing")
+  @Test("a token that nothing can renew, and that seems to have expired, is withheld, and ends nothing")
   func unrenewableAhead() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
     #expect(isAskingForTheTime(session))
@@ -140,7 +140,7 @@ struct WrongClockTests {
     }
   }
 
-  @Test("where the time was asked for and the answer is lost under lock, it is asked for again after the unlock")
+  @Test("if the answer about the time is lost under a lock, the time is asked for again after the unlock")
   func lockedMeanwhile() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
     session.take(.locked(.screen))
@@ -152,7 +152,7 @@ struct WrongClockTests {
     #expect(isAskingForTheTime(session))
   }
 
-  @Test("a token that nothing can renew ends the session after a start where the provider's clock agrees")
+  @Test("a token that nothing can renew ends the session after a start if the provider's clock agrees")
   func agrees() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
     session.isTold(.sample + .seconds(3600))
@@ -160,7 +160,7 @@ struct WrongClockTests {
     #expect(session.state == .reauthRequired(.noRefreshToken))
   }
 
-  @Test("a token that nothing can renew is served for what is left of it by the provider's clock where that disagrees")
+  @Test("a token that nothing can renew is served for the rest of its life by the provider's clock if that disagrees")
   func disagrees() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
     let waiting = session.asks(.token(minValidity: nil))
@@ -174,7 +174,7 @@ struct WrongClockTests {
     #expect(session.state == .reauthRequired(.noRefreshToken))
   }
 
-  @Test("a provider whose clock is years behind makes a token last no longer than its lifetime")
+  @Test("a provider whose clock is years behind does not extend a token beyond its lifetime")
   func providerFarBehind() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
     session.isTold(.sample - .seconds(400_000_000))
@@ -184,7 +184,7 @@ struct WrongClockTests {
     #expect(session.state == .reauthRequired(.noRefreshToken))
   }
 
-  @Test("an answer about the time that is as old as a sleep is not believed, and the time is asked for again")
+  @Test("an answer about the time that may be as old as a sleep is ignored, and the time is asked for again")
   func sleptThroughTheTime() {
     var session = started(ahead: .seconds(7200), with: unrenewable)
     session.passes(.seconds(86_400))
@@ -196,7 +196,7 @@ struct WrongClockTests {
 
   // MARK: - Steps
 
-  @Test("a clock set back brings no dead token to life, nor makes a living one last longer")
+  @Test("a clock set back neither revives a dead token nor extends a living one")
   func setBack() {
     let brief = Credential.sample(1, issuedAt: .sample, lifetime: .seconds(8))
     var session = SessionScript.holding(brief, SessionSettings())
@@ -212,7 +212,7 @@ struct WrongClockTests {
     #expect(living.snapshot.token?.remaining(at: living.now) == .seconds(3000))
   }
 
-  @Test("a clock that was behind at the start, and is set right, shows that a token which was read has run out")
+  @Test("a clock that was behind at the start, and is corrected, shows that a read token has expired")
   func behindAtBoot() {
     var session = started(ahead: .seconds(10), with: .sample(1, issuedAt: .sample))
     #expect(session.token == .sample(1))
@@ -220,7 +220,7 @@ struct WrongClockTests {
     #expect(session.token == nil && session.attempts.count == 1)
   }
 
-  @Test("a clock a little behind at the start makes a token that was read due no later than it runs out")
+  @Test("a clock a little behind at the start does not make a read token due after its expiry")
   func aLittleBehindAtBoot() {
     let due = [Duration.zero, .seconds(59)].map { behind in
       var session = started(ahead: .zero, with: .sample(1, issuedAt: .sample + behind))
@@ -230,7 +230,7 @@ struct WrongClockTests {
     #expect(due[0] == due[1])
   }
 
-  @Test("what was read is written as it was, whatever the clock was set to since")
+  @Test("a read grant is written with its own times, whatever the clock was set to since")
   func writtenAsRead() {
     var session = SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample, isRenewable: false))
     session.steps(.seconds(-7200))

@@ -11,7 +11,7 @@ struct DevicePollingTests {
         lifetime: .seconds(600), interval: interval), at: .sample)
   }
 
-  @Test("The first poll comes an interval after the code, and the next ones as far apart")
+  @Test("The first poll comes an interval after the code, and the next ones at the same interval")
   func paced() {
     var polling = polling(every: .seconds(5))
     #expect(polling.nextAt == .sample + .seconds(5))
@@ -19,7 +19,7 @@ struct DevicePollingTests {
     #expect(polling.nextAt == .sample + .seconds(11))
   }
 
-  @Test("slow_down adds five seconds for good (RFC 8628, section 3.5)")
+  @Test("slow_down adds five seconds permanently (RFC 8628, section 3.5)")
   func slowDown() {
     var polling = polling(every: .seconds(5))
     polling.answered(.slowDown, at: .sample)
@@ -28,7 +28,7 @@ struct DevicePollingTests {
     #expect(polling.nextAt == .sample + .seconds(15))
   }
 
-  @Test("No answer doubles the interval up to a minute, and never shortens it")
+  @Test("A missing answer doubles the interval up to a minute, and never shortens it")
   func unanswered() {
     var polling = polling(every: .seconds(5))
     for _ in 0..<10 { polling.answered(.unanswered(message: "No answer."), at: .sample) }
@@ -38,7 +38,7 @@ struct DevicePollingTests {
     #expect(slow.interval == .seconds(90))
   }
 
-  @Test("A provider that names no time between two polls is not asked without a pause")
+  @Test("A provider that names no interval is still polled with pauses")
   func zero() {
     #expect(polling(every: .zero).interval == .seconds(1))
   }

@@ -24,7 +24,7 @@ struct RedirectRequestTests {
   }
 
   @Test(
-    "What is not from the provider changes nothing",
+    "A request that is not from the provider changes nothing",
     arguments: [
       ("/callback?code=x", "GET", "127.0.0.1:4711"), ("/callback?code=x&state=s2", "GET", "127.0.0.1:4711"),
       ("/callback?code=x&state=s1&state=s1", "GET", "127.0.0.1:4711"),
@@ -39,7 +39,7 @@ struct RedirectRequestTests {
   }
 
   @Test(
-    "what another user's process asks, or nobody knows whose, is no answer, though it knows the state: it is told",
+    "A request by another or an unknown user's process is reported and not used, even with the right state",
     arguments: [(RedirectSender.otherUser, "a program of another user"), (.unknown, "cannot tell whose program")])
   func otherUser(_ sender: RedirectSender, _ why: String) {
     func reading(_ target: String) -> RedirectReading {
@@ -61,7 +61,7 @@ struct RedirectRequestTests {
     #expect(signIn().read(request("/callback?code=x&state=s1", host: nil)) == .foreign)
   }
 
-  @Test("An answer of another issuer ends the sign-in and is redeemed nowhere (RFC 9207)")
+  @Test("An answer from another issuer ends the sign-in and is not redeemed (RFC 9207)")
   func mixUp() {
     let target = "/callback?code=x&state=s1&iss=https%3A%2F%2Fevil.example"
     guard case .failed(.failed(let message)) = signIn().read(request(target)) else {
@@ -71,7 +71,7 @@ struct RedirectRequestTests {
     #expect(message.contains("another provider") && !message.contains("evil"))
   }
 
-  @Test("A provider that says it names itself has to")
+  @Test("A provider that announces to name itself has to")
   func issuerRequired() {
     let strict = signIn(.required("https://id.example.com"))
     guard case .failed(.failed) = strict.read(request("/callback?code=x&state=s1")) else {
@@ -87,7 +87,7 @@ struct RedirectRequestTests {
     signIn(at: "http://127.0.0.1:4711/callback", issuer)
   }
 
-  @Test("A person who said no is told so, and what else went wrong in the provider's words")
+  @Test("A refusal by the user is reported as such, and other errors in the provider's words")
   func errors() {
     #expect(
       signIn().read(request("/callback?error=access_denied&state=s1"))
@@ -105,7 +105,7 @@ struct RedirectRequestTests {
     }
   }
 
-  @Test("An address that was copied counts with the redirect URI before it")
+  @Test("A copied address counts if it begins with the redirect URI")
   func copied() {
     let code = RedirectReading.code(Secret("x"))
     #expect(signIn().read(address: "http://127.0.0.1:4711/callback?code=x&state=s1") == code)
@@ -116,7 +116,7 @@ struct RedirectRequestTests {
     #expect(signIn(at: "http://localhost:4711").read(address: "http://localhost:4711/?code=x&state=s1") == code)
   }
 
-  @Test("A redirect URI without a path is asked for as /, and a host in any case is the same")
+  @Test("A redirect URI without a path is requested as /, and the host in any case is the same")
   func bare() {
     let bare = signIn(at: "http://localhost:4711")
     #expect(bare.read(request("/?code=x&state=s1", host: "LocalHost:4711")) == .code(Secret("x")))
@@ -125,7 +125,7 @@ struct RedirectRequestTests {
   }
 
   @Test(
-    "An answer with any field twice is told as that, and nothing of it is sent (RFC 6749, section 3.1)",
+    "An answer with any field twice is reported, and nothing of it is sent (RFC 6749, section 3.1)",
     arguments: ["code", "error", "iss", "session_state"])
   func repeated(_ name: String) {
     let issuer = "https%3A%2F%2Fid.example.com"
@@ -145,7 +145,7 @@ struct RedirectRequestTests {
     }
   }
 
-  @Test("An error without a state is told, and ends nothing; with another state it is somebody else's")
+  @Test("An error without a state is reported, and ends nothing; with another state it is foreign")
   func unclaimedError() {
     let told = RedirectReading.unclaimedError(message: "The provider says: not today.")
     #expect(signIn().read(request("/callback?error=access_denied&error_description=not+today")) == told)
@@ -159,7 +159,7 @@ struct RedirectRequestTests {
     }
   }
 
-  @Test("Blanks and ends of lines around an address that was copied are no part of it")
+  @Test("White space around a copied address is ignored")
   func copiedWithBlanks() {
     let code = RedirectReading.code(Secret("x"))
     #expect(signIn().read(address: " \n\thttp://127.0.0.1:4711/callback?code=x&state=s1\r\n ") == code)

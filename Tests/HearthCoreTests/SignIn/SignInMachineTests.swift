@@ -10,7 +10,7 @@ struct SignInMachineTests {
   private static let interruptions: [SignInInterruption] = [
     .cancelled, .superseded, .signedOut, .reconfigured, .stopping, locked, .expired(unanswered: nil),
   ]
-  /// After these what is being granted is of no use any more.
+  /// After these interruptions a grant that is being requested is no longer of use.
   private static let dropping: [SignInInterruption] = [.cancelled, .superseded, .signedOut, .reconfigured]
   private static let phases: [Machine.Phase] =
     [.waiting, .landing, .ended, .granting(nil)]
@@ -42,7 +42,7 @@ struct SignInMachineTests {
     #expect(machine.phase == next, "\(event) in \(phase)", sourceLocation: sourceLocation)
   }
 
-  @Test("The provider is asked once for what a waiting sign-in brings, and not again before it has answered")
+  @Test("The provider is asked once for the grant of a waiting sign-in, and not again before it has answered")
   func grantDue() {
     for phase in Self.phases {
       let isWaiting = phase == .waiting
@@ -61,17 +61,17 @@ struct SignInMachineTests {
     }
   }
 
-  @Test("A grant that is kept ends the sign-in with it, whatever else happened")
+  @Test("A grant that is kept ends the sign-in, whatever else happened")
   func granted() {
     for phase in Self.phases { expect(phase, .granted, phase == .ended ? .nothing : .finish, .ended) }
   }
 
-  @Test("A refusal ends the sign-in in its own words, unless it is over already")
+  @Test("A refusal ends the sign-in with its own reason, unless it is already over")
   func refused() {
     for phase in Self.phases { expect(phase, .refused, phase == .ended ? .nothing : .finish, .ended) }
   }
 
-  @Test("Who gives it up is told at once, also while it is granted; what may still want the grant waits for the answer")
+  @Test("Giving up ends the sign-in at once, even during a grant; other interruptions wait for the answer")
   func interrupted() {
     for phase in Self.phases {
       for interruption in Self.interruptions {
@@ -86,7 +86,7 @@ struct SignInMachineTests {
     }
   }
 
-  @Test("A grant that has come is kept where it is still wanted, and the sign-in is not given up any more then")
+  @Test("A grant that has come is kept if it is still wanted, and the sign-in cannot be given up any more")
   func lands() {
     for phase in Self.phases {
       var machine = Self.machine(phase)
@@ -96,7 +96,7 @@ struct SignInMachineTests {
     }
   }
 
-  @Test("When the time is up a sign-in that waits is over, and a grant that was asked for in time may still come")
+  @Test("At its deadline a waiting sign-in ends, but a grant that was requested in time may still come")
   func timeUp() {
     let expired = SignInInterruption.expired(unanswered: nil)
     for phase in Self.phases {
@@ -108,7 +108,7 @@ struct SignInMachineTests {
     }
   }
 
-  @Test("What is granted is kept while the daemon stops, once locked as the session says, and never once given up")
+  @Test("A grant is kept while the daemon stops, on a lock if the session says so, and never after giving up")
   func keepsGrant() {
     for phase in Self.phases {
       let keeps =
@@ -120,7 +120,7 @@ struct SignInMachineTests {
     }
   }
 
-  @Test("A lock ends no sign-in that is meant to replace what is locked")
+  @Test("A lock does not end a sign-in that replaces what is locked")
   func replacesLocked() {
     for phase in [Machine.Phase.waiting, .granting(nil)] {
       var machine = Self.machine(phase, replacesLocked: true)
@@ -129,7 +129,7 @@ struct SignInMachineTests {
     }
   }
 
-  @Test("Where the last polls got no answer, that is what is told at the end, and not that nobody signed in")
+  @Test("If the last polls got no answer, the end says so, and not that nobody signed in")
   func silent() {
     var machine = Self.machine(.granting(nil))
     #expect(machine.handle(.notYet(.unanswered(message: Self.silence))) == .askAgain)

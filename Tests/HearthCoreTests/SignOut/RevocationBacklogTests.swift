@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("Grants that are still to be revoked")
+@Suite("Grants that still have to be revoked")
 struct RevocationBacklogTests {
   private let start = Timestamp.sample
 
@@ -11,7 +11,7 @@ struct RevocationBacklogTests {
       of: .sample(number, subject: subject, issuedAt: now), .sample, id: "\(number)", keeping: .ownKey, at: now)
   }
 
-  /// One that has just failed.
+  /// A revocation that has just failed.
   private func backlog(_ pending: PendingRevocation, share: Double = 0) -> RevocationBacklog {
     var backlog = RevocationBacklog()
     #expect(backlog.failed(pending, retryAfter: nil, share: share, at: start) == [])
@@ -20,7 +20,8 @@ struct RevocationBacklogTests {
 
   private let unanswered = RevocationOutcome.unavailable(retryAfter: nil)
 
-  @Test("One is tried again after half a minute or more, then less and less often, down to every few hours")
+  @Test(
+    "A failed revocation is retried after at least half a minute, then less and less often, down to every few hours")
   func backoff() {
     let first = pending(1)
     var backlog = backlog(first)
@@ -35,7 +36,7 @@ struct RevocationBacklogTests {
     }
   }
 
-  @Test("A wait is as long as it was meant to be where the clock is stepped by hours", arguments: [-36_000, 36_000])
+  @Test("A wait keeps its length if the clock is stepped by hours", arguments: [-36_000, 36_000])
   func clockStep(_ seconds: Int) {
     let (first, step) = (pending(1), Duration.seconds(seconds))
     var backlog = backlog(first)
@@ -45,7 +46,7 @@ struct RevocationBacklogTests {
     #expect(backlog.woke(at: start + step + .seconds(30)) == [.ask(first)])
   }
 
-  @Test("A moment in which the clock is a week ahead gives nothing up")
+  @Test("A moment in which the clock is a week ahead gives up nothing")
   func clockAhead() {
     var backlog = backlog(pending(1))
     backlog.move(by: .seconds(8 * 86_400))
@@ -54,7 +55,7 @@ struct RevocationBacklogTests {
     #expect(backlog.woke(at: start + .seconds(30)) == [.ask(pending(1))])
   }
 
-  @Test("What was kept before the start is given up early by the provider's clock alone, and else after seven days")
+  @Test("What was kept before the start is given up early only by the provider's clock, otherwise after seven days")
   func recalled() {
     let later = start + .seconds(8 * 86_400)
     for (time, isOver) in [(nil, false), (pending(1).expiresAt - .seconds(1), false), (pending(1).expiresAt, true)] {
@@ -67,14 +68,14 @@ struct RevocationBacklogTests {
     }
   }
 
-  @Test("The provider's Retry-After is waited for")
+  @Test("The provider's Retry-After is obeyed")
   func retryAfter() {
     var backlog = RevocationBacklog()
     _ = backlog.failed(pending(1), retryAfter: .seconds(900), share: 0, at: start)
     #expect(backlog.nextWake == start + .seconds(900))
   }
 
-  @Test("When the network is back everything is tried at once, but what is being asked already")
+  @Test("When the network is back everything is retried at once, except what is being asked already")
   func network() {
     var backlog = backlog(pending(1))
     _ = backlog.failed(pending(2), retryAfter: nil, share: 0, at: start)
@@ -82,7 +83,7 @@ struct RevocationBacklogTests {
     #expect(backlog.networkReturned(at: start + .seconds(2)) == [])
   }
 
-  @Test("A provider that has revoked it, or never will, is not asked again")
+  @Test("A provider that has revoked a grant, or never will, is not asked again")
   func answered() {
     for (outcome, reason) in [
       (RevocationOutcome.revoked, RevocationBacklog.Reason.revoked),
@@ -96,7 +97,7 @@ struct RevocationBacklogTests {
     }
   }
 
-  @Test("After seven days it is given up, also while it is held back")
+  @Test("After seven days it is given up, even if it is held back")
   func expired() {
     let end = start + .seconds(7 * 86_400)
     var tried = backlog(pending(1))
@@ -107,7 +108,7 @@ struct RevocationBacklogTests {
     #expect(held.woke(at: end) == [.remove(pending(1), .expired)])
   }
 
-  @Test("What is being asked when its time is over is heard first")
+  @Test("The answer to a request under way counts even after its time is over")
   func expiredWhileAsked() {
     let end = start + .seconds(7 * 86_400)
     var backlog = backlog(pending(1))
@@ -116,7 +117,7 @@ struct RevocationBacklogTests {
     #expect(backlog.ended("1", unanswered, share: 0, at: end) == [.remove(pending(1), .expired)])
   }
 
-  @Test("What is held back is looked at when somebody else is signed in, or nobody, and now and then without a word")
+  @Test("Revocations that are held back are checked when the signed-in user changes, and from time to time")
   func held() {
     var backlog = RevocationBacklog()
     #expect(backlog.add(pending(1), at: start) == [.ask(pending(1))])
@@ -130,7 +131,7 @@ struct RevocationBacklogTests {
     #expect(backlog.held("1", share: 0, at: start) == [], "a late answer means nothing")
   }
 
-  @Test("Where users change while it is found out whether one is signed in, that is found out again")
+  @Test("If users change while it is checked whether one is signed in, that is checked again")
   func outdated() {
     var backlog = RevocationBacklog()
     _ = backlog.add(pending(1), at: start)
@@ -140,14 +141,14 @@ struct RevocationBacklogTests {
     #expect(backlog.nextWake == start + .seconds(30))
   }
 
-  @Test("A provider that does not answer is asked no sooner because somebody signs in or out")
+  @Test("A provider that does not answer is not asked sooner because somebody signs in or out")
   func unaffected() {
     var backlog = backlog(pending(1))
     #expect(backlog.usersChanged(at: start + .seconds(1)) == [])
     #expect(backlog.nextWake == start + .seconds(30))
   }
 
-  @Test("A note holds what a revocation needs, and no longer than the grant lasts by itself")
+  @Test("A pending revocation holds only what it needs, and lasts no longer than the grant itself")
   func note() {
     var credential = Credential.sample(1, issuedAt: start)
     credential.grant.idToken = .sample(7)

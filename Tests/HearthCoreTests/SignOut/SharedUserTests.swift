@@ -2,7 +2,7 @@ import HearthCore
 import TestSupport
 import Testing
 
-@Suite("Whether a grant that nobody uses may be of the user who is signed in")
+@Suite("Whether an unused grant may be of the user who is signed in")
 struct SharedUserTests {
   private let other = AccountName("other")!
   private let ada = Subject(issuer: "https://id.example.com", id: "ada")
@@ -20,7 +20,7 @@ struct SharedUserTests {
     session.machine.mayShareUser(with: leftover, of: owner, isSigningIn: isSigningIn, at: session.now)
   }
 
-  @Test("is told by issuer and name, in any account, however the issuer is spelt, and where it was assumed")
+  @Test("is decided by issuer and name, in any account, however the issuer is spelled, and if it was assumed")
   func sameUser() {
     let session = SessionScript.holding()
     let spelled = Subject(issuer: "id.example.com/", id: "2482")
@@ -37,7 +37,7 @@ struct SharedUserTests {
     #expect(!isShared(leftover(of: otherBackend, from: elsewhere), of: other, backend), "two are two providers")
   }
 
-  @Test("is possible in the same account, and at the same provider, where one of the two is not known")
+  @Test("is possible in the same account, and at the same provider, if one of the two users is unknown")
   func unknown() {
     for (session, subject) in [
       (SessionScript.holding(.sample(1, subject: nil, issuedAt: .sample)), Subject?.some(ada)),
@@ -65,7 +65,7 @@ struct SharedUserTests {
     #expect(!isShared(leftover(of: .sample), ended))
   }
 
-  @Test("is possible while somebody signs in, whoever that turns out to be, in that account and at that provider")
+  @Test("is possible while somebody signs in, whoever that is, in that account and at that provider")
   func signingIn() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
@@ -77,7 +77,7 @@ struct SharedUserTests {
     #expect(isShared(leftover(of: .sample), session) && !isShared(leftover(of: ada), session))
   }
 
-  @Test("What an old refresh still brings is left over as its user's; what it brings for another user is left alone")
+  @Test("The result of an old refresh is left over as its user's; a result for another user is left alone")
   func late() {
     for (named, isLeft) in [(Subject?.none, true), (.sample, true), (ada, false)] {
       var session = SessionScript.holding()

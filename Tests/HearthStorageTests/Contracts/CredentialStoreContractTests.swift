@@ -31,7 +31,7 @@ struct CredentialStoreContractTests {
   }
 
   @Test(
-    "is kept where a passphrase protects the credential",
+    "is kept if a passphrase protects the credential",
     arguments: CredentialStoreContract.sealedFacts, implementations(.passphrase))
   func isKeptSealed(_ fact: Fact<CredentialStoreBench>, by store: Implementation<CredentialStoreBench>) async throws {
     try await store.keeps(fact)
@@ -65,7 +65,7 @@ struct CredentialStoreContractTests {
   }
 }
 
-/// What others do to a credential in `secure/work.json`, whose account is remembered in `state/accounts.json`.
+/// What others do to a credential in `secure/work.json`, for an account that is remembered in `state/accounts.json`.
 private protocol CredentialPlaceOnDisk: Sendable {
   func setAway(_ isAway: Bool)
   func setFull(_ isFull: Bool)
@@ -88,7 +88,7 @@ private struct RealPlace: CredentialPlaceOnDisk {
     if isAway { rename(here, away) } else { rename(away, here) }
   }
 
-  /// A real disk cannot be filled here: folders stand where the new contents would be written.
+  /// A real disk cannot be filled here, so folders block the paths where the new contents would be written.
   func setFull(_ isFull: Bool) {
     for path in [root + "/secure/.work.json.new", root + "/state/.accounts.json.new"] {
       if isFull { mkdir(path, 0o700) } else { rmdir(path) }

@@ -30,7 +30,7 @@ struct AccountsFileTests {
     return known
   }
 
-  @Test("Everything that is remembered is there after a restart")
+  @Test("Everything that is remembered is still there after a restart")
   func roundTrip() async throws {
     try await accounts().update(bench.account, to: known(1))
     #expect(try await accounts().known(bench.account) == known(1))
@@ -38,7 +38,7 @@ struct AccountsFileTests {
     #expect(bench.files.mode(at: Bench.state) == 0o700)
   }
 
-  @Test("An account is written under these names, and read back from them")
+  @Test("An account is written with these names, and read back from them")
   func form() async throws {
     var known = known(1)
     known.subject = Subject(issuer: "https://id.example.com", id: "1", isIssuerAssumed: true)
@@ -56,7 +56,7 @@ struct AccountsFileTests {
     #expect(try await accounts().known(bench.account) == known)
   }
 
-  @Test("What is not known is not written, and a fingerprint that is none is read as none")
+  @Test("Unknown values are not written, and an invalid fingerprint is read as nil")
   func sparse() async throws {
     var known = KnownAccount()
     known.removal = KnownAccount.PendingRemoval(fingerprint: nil)
@@ -69,7 +69,7 @@ struct AccountsFileTests {
     #expect(try await accounts().known(bench.account) == known)
   }
 
-  @Test("No token is in it")
+  @Test("It contains no token")
   func noSecrets() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -78,7 +78,7 @@ struct AccountsFileTests {
     #expect(!text.contains("access-1") && !text.contains("refresh-1"))
   }
 
-  @Test("Accounts that are written at the same time do not lose each other")
+  @Test("Accounts that are written at the same time are not lost")
   func manyAtOnce() async throws {
     let accounts = accounts()
     await withTaskGroup(of: Void.self) { group in
@@ -92,7 +92,7 @@ struct AccountsFileTests {
     for number in 0..<9 { #expect(try await later.known(AccountName("a\(number)")!) == known(number)) }
   }
 
-  @Test("What could not be written is not believed")
+  @Test("A failed write changes nothing in memory")
   func failedWrite() async throws {
     let accounts = accounts()
     bench.files.fail(.syncFile, at: Bench.state + "/.accounts.json.new", with: .failed("Input/output error"))
@@ -100,7 +100,7 @@ struct AccountsFileTests {
     #expect(try await accounts.known(bench.account) == KnownAccount())
   }
 
-  @Test("Garbage is set aside, a newer version's file is left alone")
+  @Test("Garbage is set aside, and a newer version's file is left alone")
   func garbage() async throws {
     bench.files.addFolder(Bench.state)
     bench.files.put("garbage", at: bench.accountsPath)
@@ -111,7 +111,7 @@ struct AccountsFileTests {
     #expect(bench.files.text(at: bench.accountsPath) == #"{"version":2}"#)
   }
 
-  @Test("A change that is none is not written")
+  @Test("An unchanged account is not written")
   func unchanged() async throws {
     let accounts = accounts()
     try await accounts.update(bench.account, to: known(1))
@@ -120,7 +120,7 @@ struct AccountsFileTests {
     #expect(bench.files.changesMade == changes)
   }
 
-  @Test("Where it is lost or cannot be understood, the user's lock holds all the same, until the user takes it away")
+  @Test("If it is lost or cannot be understood, the user's lock still applies, until the user removes it")
   func lostLock() async throws {
     func isLocked() async throws -> Bool { try await bench.store().remembered().lockedByUser }
     func lose(_ rest: String?) {
@@ -140,7 +140,7 @@ struct AccountsFileTests {
     }
   }
 
-  @Test("A lock that the marker could not be told of is put into it by the next reading, as is its end")
+  @Test("A lock that could not be written into the marker is written by the next read, and so is its removal")
   func healsMark() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))

@@ -4,7 +4,7 @@ import HearthStorage
 import Logging
 import TestSupport
 
-/// A credential store on files in memory, and what a test needs to know of them.
+/// A credential store on files in memory, and what a test needs to know about them.
 struct Bench {
   static let state = "/home/me/.local/state/hearth"
   static let secure = "/home/me/secure"
@@ -25,7 +25,7 @@ struct Bench {
   let configuredMarker = Bench.secure + "/.hearth-work"
   let accountsPath = Bench.state + "/accounts.json"
 
-  /// A store as a start of the daemon makes it. `path`: as configured; nil: the default place.
+  /// Makes a store as a start of the daemon does. `path` is the configured one, or `nil` for the default place.
   func store(
     at path: String? = nil, protection: Protection = .none, keyFile: String? = nil
   ) -> FileCredentialStore {
@@ -54,7 +54,7 @@ struct Bench {
     EndRecord(reason: reason, at: Timestamp(rfc3339: "2026-11-21T10:00:00Z")!, fingerprint: fingerprint)
   }
 
-  /// The file of a grant, as another program would write it.
+  /// The file of a grant, as written by another program.
   func text(_ number: Int, account: String = "work", subject: String = "2482") -> String {
     """
     {"version":1,"account":"\(account)","issuer":"https://id.example.com","origin":"https://id.example.com",

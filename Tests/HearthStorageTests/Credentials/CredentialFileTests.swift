@@ -4,7 +4,7 @@ import HearthStorage
 import TestSupport
 import Testing
 
-@Suite("The credential file's form")
+@Suite("The format of the credential file")
 struct CredentialFileTests {
   let bench = Bench()
 
@@ -16,7 +16,7 @@ struct CredentialFileTests {
     return await bench.store().read()
   }
 
-  @Test("A grant is written as the contract says, absent fields as null")
+  @Test("A grant is written as the contract says, with missing fields as null")
   func grantForm() async throws {
     try await bench.store().write(bench.credential(1))
     #expect(
@@ -30,7 +30,7 @@ struct CredentialFileTests {
     #expect(bench.files.mode(at: bench.defaultPath) == 0o600)
   }
 
-  @Test("A file that another program wrote with a byte order mark and CR LF is read")
+  @Test("A file with a byte order mark and CR LF from another program is read")
   func otherEditors() async throws {
     let grant = """
       {"version":1,"account":"work","issuer":"https://id.example.com","subject":"2482","protection":"none",
@@ -44,7 +44,7 @@ struct CredentialFileTests {
 
   private struct Unexpected: Error { let reading: String }
 
-  @Test("An end is written in place of the grant, without secrets")
+  @Test("An end is written over the grant, without secrets")
   func endForm() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -72,7 +72,7 @@ struct CredentialFileTests {
     #expect(text.contains(#""origins":["https://id.example.com","https://revoke.example.com:8443"]"#))
   }
 
-  @Test("Endpoints that are no URLs make a file corrupt")
+  @Test("Endpoints that are not URLs make a file corrupt")
   func badOrigins() async {
     let text = bench.text(1).replacing(
       #""origin":"#, with: #""origins":["https://id.example.com","nowhere"],"origin":"#)
@@ -82,13 +82,13 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("A file of a newer version is told from a corrupt one, whatever else stands in it")
+  @Test("A file of a newer version is distinguished from a corrupt one, whatever else is in it")
   func newerVersion() async {
     #expect(await read(#"{"version":2,"account":7,"treasure":{}}"#) == .tooNew(version: 2))
   }
 
   @Test(
-    "What is not in form is corrupt, and the text says why",
+    "A malformed file is corrupt, and the text says why",
     arguments: [
       ("", "it is not JSON"),
       ("\u{0}\u{0}\u{0}", "it is not JSON"),
@@ -151,7 +151,7 @@ struct CredentialFileTests {
   }
 
   @Test(
-    "An issuer that was assumed is marked so, sealed too; without a mark it is one that is the origin of the token endpoint",
+    "An assumed issuer is marked, also if sealed; without a mark, an issuer equal to the token endpoint's origin is assumed",
     arguments: [Protection.none, .keyFile])
   func assumedIssuer(protection: Protection) async throws {
     bench.files.put(String(repeating: "k", count: 32), at: "/home/me/key")
@@ -173,13 +173,13 @@ struct CredentialFileTests {
     #expect(read.subject?.isIssuerAssumed == false)
   }
 
-  @Test("Fields that are not known are passed over")
+  @Test("Unknown fields are ignored")
   func unknownFields() async {
     let text = bench.text(1).replacing(#""version":1"#, with: #""version":1,"note":{"by":"me"}"#)
     #expect(await read(text) == .found(bench.credential(1)))
   }
 
-  @Test("An access token alone makes a grant that was issued when the file was written")
+  @Test("A file with only an access token is a grant that was issued when the file was written")
   func accessTokenAlone() async {
     let grant = Grant(accessToken: Token(hashing: Secret("a")), issuedAt: bench.clock.now(), expiresAt: nil)
     #expect(
@@ -187,7 +187,7 @@ struct CredentialFileTests {
         == .found(Credential(grant: grant, subject: nil, origin: nil)))
   }
 
-  @Test("A refresh token alone makes a grant that has expired, known by the refresh token's fingerprint")
+  @Test("A file with only a refresh token is an expired grant, with the refresh token's fingerprint")
   func refreshTokenAlone() async throws {
     let now = bench.clock.now()
     let reading = await read(#"{"version":1,"grant":{"refreshToken":"r"}}"#)

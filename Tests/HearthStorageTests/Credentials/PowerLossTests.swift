@@ -3,10 +3,10 @@ import HearthStorage
 import TestSupport
 import Testing
 
-/// Everything that changes the disk, stopped after each of its steps.
+/// Stops everything that changes the disk after each of its steps.
 @Suite("Power loss")
 struct PowerLossTests {
-  /// Runs `change` with the power gone after 0, 1, 2 … steps, until it gets through.
+  /// Runs `change` and cuts the power after 0, 1, 2 … steps, until it gets through.
   private func stopped(
     after loss: MemoryFileSystem.Loss, path: String?, from start: (Bench) async throws -> Void,
     change: (FileCredentialStore, Bench) async throws -> Void,
@@ -32,7 +32,7 @@ struct PowerLossTests {
     #expect(steps > 5)
   }
 
-  /// What must be true after any reading that found a grant: the later things are healed.
+  /// What must be true after any read that found a grant: it repairs the other files.
   private func expectHealed(_ bench: Bench, at path: String?) async {
     bench.files.delete(path ?? bench.defaultPath)
     let gone = await bench.store(at: path).read()
@@ -46,7 +46,7 @@ struct PowerLossTests {
     #expect(accessFailure.kind == .volumeUnavailable)
   }
 
-  @Test("A first sign-in is there whole or not at all", arguments: MemoryFileSystem.Loss.allCases, [false, true])
+  @Test("A first sign-in is there completely or not at all", arguments: MemoryFileSystem.Loss.allCases, [false, true])
   func firstWrite(loss: MemoryFileSystem.Loss, isConfigured: Bool) async throws {
     let path = isConfigured ? Bench().configuredPath : nil
     try await stopped(after: loss, path: path) { _ in
@@ -64,7 +64,7 @@ struct PowerLossTests {
   }
 
   @Test(
-    "After a rotation the old or the new grant is there, whole; the new one once the write has returned",
+    "After a rotation the old or the new grant is complete; the new one once the write has returned",
     arguments: MemoryFileSystem.Loss.allCases, [false, true])
   func rotation(loss: MemoryFileSystem.Loss, isPrepared: Bool) async throws {
     var found: Set<Credential> = []
@@ -82,7 +82,7 @@ struct PowerLossTests {
     #expect(found.count == 2)
   }
 
-  @Test("A sealed rotation is whole, too", arguments: MemoryFileSystem.Loss.allCases)
+  @Test("A sealed rotation is complete, too", arguments: MemoryFileSystem.Loss.allCases)
   func sealedRotation(loss: MemoryFileSystem.Loss) async throws {
     var steps = 0
     var isDone = false
@@ -101,7 +101,7 @@ struct PowerLossTests {
     #expect(steps > 3)
   }
 
-  @Test("An end is on record or the grant is there; never neither", arguments: MemoryFileSystem.Loss.allCases)
+  @Test("After an end, either it is on record or the grant is there", arguments: MemoryFileSystem.Loss.allCases)
   func end(loss: MemoryFileSystem.Loss) async throws {
     try await stopped(after: loss, path: nil) { bench in
       try await bench.store().write(bench.credential(1))

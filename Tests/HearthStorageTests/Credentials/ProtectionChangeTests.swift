@@ -3,7 +3,7 @@ import HearthStorage
 import TestSupport
 import Testing
 
-@Suite("The protection that is configured changes")
+@Suite("A change of the configured protection")
 struct ProtectionChangeTests {
   let bench = Bench()
   let key = "/home/me/key"
@@ -24,7 +24,7 @@ struct ProtectionChangeTests {
     if case .unreadable(let accessFailure) = reading { accessFailure } else { nil }
   }
 
-  @Test("A file that lies open under a key file is found, to be written anew, and is sealed by that")
+  @Test("An unsealed file with a key file configured is found as misprotected, and sealed by the next write")
   func openUnderKeyFile() async throws {
     putKey()
     try await bench.store().write(bench.credential(1))
@@ -33,12 +33,12 @@ struct ProtectionChangeTests {
     try await store.write(bench.credential(1))
     #expect(!text.contains("access-1") && !text.contains("refresh-1"))
     #expect(await store.read() == .found(bench.credential(1)))
-    // Another program, which knows of no seal.
+    // Another program, which does not know about seals.
     bench.files.put(bench.text(2), at: bench.defaultPath)
     #expect(await store.read() == .misprotected(bench.credential(2)))
   }
 
-  @Test("A file that lies open under a passphrase is found, and can be sealed once the passphrase is set")
+  @Test("An unsealed file with a passphrase configured is found, and can be sealed once the passphrase is set")
   func openUnderPassphrase() async throws {
     try await bench.store().write(bench.credential(1))
     let store = bench.store(protection: .passphrase)
@@ -54,7 +54,7 @@ struct ProtectionChangeTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
-  @Test("A file that a passphrase sealed is opened by it, and lies open by the next write where none is configured")
+  @Test("A file sealed with a passphrase is opened by it, and unsealed by the next write if none is configured")
   func passphraseToNone() async throws {
     try await sealed()
     let store = bench.store()
@@ -63,7 +63,7 @@ struct ProtectionChangeTests {
     #expect(await store.read() == .misprotected(bench.credential(1)))
     try await store.write(bench.credential(1))
     #expect(await bench.store().read() == .found(bench.credential(1)))
-    // The key is not kept beyond its use.
+    // The key is not kept after its use.
     try await sealed()
     #expect(accessFailure(await store.read())?.kind == .passphraseRequired)
   }
@@ -89,7 +89,7 @@ struct ProtectionChangeTests {
     #expect(await back.read() == .found(bench.credential(1)))
   }
 
-  @Test("A file that a key file sealed is opened by it as long as it is named, and else says what to do")
+  @Test("A file sealed with a key file is opened by it as long as it is named, and otherwise the error says what to do")
   func keyFileToNone() async throws {
     putKey()
     try await bench.store(protection: .keyFile, keyFile: key).write(bench.credential(1))
@@ -105,7 +105,7 @@ struct ProtectionChangeTests {
     #expect(await bench.store().read() == .found(bench.credential(1)))
   }
 
-  @Test("An end is told as it is, whatever the protection")
+  @Test("An end is reported whatever the protection")
   func ended() async throws {
     putKey()
     try await bench.store().write(bench.credential(1))
@@ -115,7 +115,7 @@ struct ProtectionChangeTests {
   }
 
   @Test(
-    "While it is sealed or laid open the power may fail: one of the two is there",
+    "If the power fails during sealing or unsealing, one of the two versions is there",
     arguments: MemoryFileSystem.Loss.allCases)
   func powerLoss(loss: MemoryFileSystem.Loss) async throws {
     for isSealing in [true, false] {

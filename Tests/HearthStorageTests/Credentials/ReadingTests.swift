@@ -15,7 +15,7 @@ struct ReadingTests {
     if case .unreadable(let accessFailure) = reading { accessFailure.kind } else { nil }
   }
 
-  @Test("Where nothing is and nothing is remembered, nobody ever signed in, and nothing is made")
+  @Test("Without files and memory nobody ever signed in, and nothing is created")
   func neverSignedIn() async {
     #expect(await bench.store().read() == .neverSignedIn)
     #expect(await bench.store(at: bench.configuredPath).read() == .neverSignedIn)
@@ -29,7 +29,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .missing("\(bench.defaultPath) is gone"))
   }
 
-  @Test("File gone, marker there: missing, though accounts.json is gone too")
+  @Test("File gone, marker there: missing, even if accounts.json is gone too")
   func missingWithoutMemory() async throws {
     try await signedIn()
     bench.files.delete(bench.defaultPath)
@@ -37,7 +37,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .missing("\(bench.defaultPath) is gone"))
   }
 
-  @Test("File and marker gone, though remembered: the volume is away, and nothing is made there")
+  @Test("File and marker gone, although remembered: the volume is away, and nothing is created there")
   func volumeAway() async throws {
     try await signedIn(at: bench.configuredPath)
     bench.files.unmount(Bench.secure)
@@ -51,7 +51,7 @@ struct ReadingTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
-  @Test("The folder gone altogether, though remembered: the volume is away")
+  @Test("The folder gone, although remembered: the volume is away")
   func folderAway() async throws {
     try await signedIn(at: bench.configuredPath)
     bench.files.unmount(Bench.secure)
@@ -59,7 +59,7 @@ struct ReadingTests {
     #expect(reason(await bench.store(at: bench.configuredPath).read()) == .volumeUnavailable)
   }
 
-  @Test("Another place's marker where the credential was: the volume is away")
+  @Test("Another place's marker next to where the credential was: the volume is away")
   func otherVolume() async throws {
     try await signedIn(at: bench.configuredPath)
     bench.files.delete(bench.configuredPath)
@@ -76,7 +76,7 @@ struct ReadingTests {
       await bench.store(at: bench.configuredPath).read() == .missing("\(bench.configuredPath) is gone"))
   }
 
-  @Test("Another place configured than is remembered, and nothing there: missing, naming both")
+  @Test("Another place is configured than is remembered, and nothing is there: missing, naming both")
   func movedByConfiguration() async throws {
     try await signedIn()
     let reading = await bench.store(at: bench.configuredPath).read()
@@ -85,7 +85,7 @@ struct ReadingTests {
     #expect(bench.files.text(at: bench.defaultPath) != nil)
   }
 
-  @Test("Another place configured than is remembered, and a grant there: it is found, and the place remembered")
+  @Test("Another place is configured than is remembered, and a grant is there: it is found, and the place remembered")
   func movedWithTheFile() async throws {
     try await signedIn()
     bench.files.put(bench.text(1), at: bench.configuredPath)
@@ -95,7 +95,7 @@ struct ReadingTests {
   }
 
   @Test(
-    "What cannot be read is unreadable, never missing",
+    "A file that cannot be read is unreadable, never missing",
     arguments: [
       (FileError.permissionDenied, AccessFailure.Kind.permissionDenied),
       (.keyUnavailable("Required key not available"), .keyUnavailable),
@@ -116,7 +116,7 @@ struct ReadingTests {
     }
   }
 
-  @Test("A mount that hangs says for how long it was waited")
+  @Test("For a mount that hangs, the error says how long Hearth waited")
   func hung() async throws {
     try await signedIn()
     bench.files.fail(.read, at: bench.defaultPath, with: .unanswered(.seconds(10)))
@@ -125,7 +125,7 @@ struct ReadingTests {
         == .unreadable(AccessFailure(.volumeUnavailable, detail: "\(bench.defaultPath) did not answer in 10 s")))
   }
 
-  @Test("A file that is gone beside a marker that cannot be read is unreadable, not missing")
+  @Test("A missing file next to a marker that cannot be read is unreadable, not missing")
   func markerUnreadable() async throws {
     try await signedIn()
     bench.files.delete(bench.defaultPath)
@@ -141,7 +141,7 @@ struct ReadingTests {
     #expect(reason(await bench.store().read()) == .storageError)
   }
 
-  @Test("A configured path may be a link; one is followed, and no second one; marker and temporary file lie at its end")
+  @Test("A configured path may be a link; only one is followed, and marker and temporary file are at its end")
   func linkAtConfiguredPath() async throws {
     let link = "/home/me/work.json"
     bench.files.put(bench.text(1), at: bench.configuredPath)
@@ -174,7 +174,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .corrupt("it is larger than 1 MiB"))
   }
 
-  @Test("Wider permissions are narrowed", arguments: [0o640, 0o604, 0o666, 0o700] as [UInt32])
+  @Test("Too wide permissions are narrowed", arguments: [0o640, 0o604, 0o666, 0o700] as [UInt32])
   func narrowed(mode: UInt32) async throws {
     try await signedIn()
     bench.files.put(bench.text(2), at: bench.defaultPath, mode: mode)
@@ -182,7 +182,7 @@ struct ReadingTests {
     #expect(bench.files.mode(at: bench.defaultPath) == (mode & 0o077 == 0 ? mode : 0o600))
   }
 
-  @Test("Permissions that cannot be narrowed keep nobody from reading")
+  @Test("Permissions that cannot be narrowed do not prevent reading")
   func cannotBeNarrowed() async throws {
     try await signedIn()
     bench.files.put(bench.text(2), at: bench.defaultPath, mode: 0o644)
@@ -190,7 +190,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .found(bench.credential(2)))
   }
 
-  @Test("A file that another program put there by rename is taken at once")
+  @Test("A file that another program renamed into place is used at once")
   func replacedByRename() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -199,7 +199,7 @@ struct ReadingTests {
     #expect(bench.clock.slept == .zero)
   }
 
-  @Test("A file that another program writes in place is taken once it has been still for 500 ms")
+  @Test("A file that another program writes in place is used once it has not changed for 500 ms")
   func writtenInPlace() async throws {
     let (bench, store) = (bench, bench.store())
     try await store.write(bench.credential(1))
@@ -212,7 +212,7 @@ struct ReadingTests {
     #expect(bench.clock.slept == .seconds(1))
   }
 
-  @Test("A file that is half written is waited for, also where it was never seen before")
+  @Test("A half-written file is waited for, even if it was never seen before")
   func halfWritten() async throws {
     let bench = bench
     try await signedIn()
@@ -221,7 +221,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .found(bench.credential(2)))
   }
 
-  @Test("A file that is written all the time is unreadable, after ten seconds")
+  @Test("A file that keeps changing is unreadable after ten seconds")
   func neverStill() async throws {
     let bench = bench
     try await signedIn()
@@ -235,7 +235,7 @@ struct ReadingTests {
     #expect(bench.clock.slept == .seconds(10))
   }
 
-  @Test("A program that removes the file before it writes it anew loses no session")
+  @Test("A program that removes the file before it writes it again does not end the session")
   func removedAndWritten() async throws {
     let bench = bench
     try await signedIn()
@@ -244,7 +244,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .found(bench.credential(2)))
   }
 
-  @Test("A volume that goes away between the looks at file and marker is away, not emptied")
+  @Test("A volume that goes away between the checks of file and marker is away, not emptied")
   func unmountedMeanwhile() async throws {
     let bench = bench
     try await signedIn(at: bench.configuredPath)
@@ -253,7 +253,7 @@ struct ReadingTests {
     #expect(reason(await bench.store(at: bench.configuredPath).read()) == .volumeUnavailable)
   }
 
-  @Test("A volume that goes away after any step of a reading or writing never looks emptied")
+  @Test("A volume that goes away after any step of a read or write never looks emptied")
   func unmountedAtAnyStep() async throws {
     typealias Change = (FileCredentialStore, Bench) async throws -> Void
     let changes: [Change] = [
@@ -284,7 +284,7 @@ struct ReadingTests {
     }
   }
 
-  @Test("A marker that is missing beside a corrupt file is made too, so that one can sign in again")
+  @Test("A missing marker next to a corrupt file is created too, so that one can sign in again")
   func healedBesideCorrupt() async throws {
     try await signedIn()
     bench.files.delete(bench.defaultMarker)
@@ -297,13 +297,13 @@ struct ReadingTests {
     #expect(await bench.store().read() == .found(bench.credential(2)))
   }
 
-  @Test("Marker and memory that are missing are made when the file is read")
+  @Test("A missing marker and missing memory are created when the file is read")
   func healed() async throws {
     try await signedIn()
     let marker = try #require(bench.files.text(at: bench.defaultMarker))
     bench.files.delete(bench.defaultMarker)
     #expect(await bench.store().read() == .found(bench.credential(1)))
-    // Another identifier than before, and the memory knows it.
+    // The identifier is a new one, and the memory knows it.
     let healed = try #require(bench.files.text(at: bench.defaultMarker))
     #expect(healed != marker)
     let memory = try #require(bench.files.text(at: bench.accountsPath))
@@ -318,7 +318,7 @@ struct ReadingTests {
     #expect(await bench.store().read() == .missing("\(bench.defaultPath) is gone"))
   }
 
-  @Test("A grant is found where neither marker nor memory can be written")
+  @Test("A grant is found even if neither marker nor memory can be written")
   func cannotHeal() async throws {
     bench.files.put(bench.text(1), at: bench.configuredPath)
     bench.files.failAll(under: bench.configuredMarker, with: .failed("Read-only file system"))
@@ -326,7 +326,7 @@ struct ReadingTests {
     #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(1)))
   }
 
-  @Test("The subject stays known while the credential is away, and is another's when the grant is")
+  @Test("The subject stays known while the credential is away, and changes with the grant")
   func subject() async throws {
     try await signedIn(at: bench.configuredPath)
     bench.files.unmount(Bench.secure)
@@ -337,14 +337,14 @@ struct ReadingTests {
     #expect(try await bench.store(at: bench.configuredPath).remembered().subject == nil)
   }
 
-  @Test("Nothing is taken for true where accounts.json cannot be read")
+  @Test("Nothing is assumed if accounts.json cannot be read")
   func memoryUnreadable() async throws {
     try await signedIn()
     bench.files.fail(.read, at: bench.accountsPath, with: .failed("Input/output error"))
     #expect(reason(await bench.store().read()) == .storageError)
   }
 
-  @Test("A change of the file, its marker or its key is what is watched")
+  @Test("The file, its marker and its key are watched for changes")
   func watched() async throws {
     let changes = bench.store(at: bench.configuredPath, protection: .keyFile, keyFile: "/run/key").changes()
     #expect(bench.watch.paths == [bench.configuredPath, bench.configuredMarker, "/run/key"])

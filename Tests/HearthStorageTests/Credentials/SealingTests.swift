@@ -22,7 +22,7 @@ struct SealingTests {
     if case .unreadable(let accessFailure) = reading { accessFailure.kind } else { nil }
   }
 
-  @Test("A passphrase seals the grant, opens it in another process, and neither token is in the file")
+  @Test("A passphrase seals the grant and opens it in another process, and neither token is in the file")
   func passphrase() async throws {
     try await sealed()
     let text = try #require(bench.files.text(at: bench.defaultPath))
@@ -39,7 +39,8 @@ struct SealingTests {
   }
 
   @Test(
-    "A key file that others may read or write is refused with what to do", arguments: [0o640, 0o604, 0o602] as [UInt32])
+    "A key file that others may read or write is refused, with what to do",
+    arguments: [0o640, 0o604, 0o602] as [UInt32])
   func openKeyFile(mode: UInt32) async throws {
     let text = String(repeating: "k", count: 32)
     bench.files.put(text, at: key)
@@ -53,14 +54,14 @@ struct SealingTests {
     #expect(
       failure.detail == "key file (a path of \(key.count) characters) is refused, because others may read or write it; "
         + "run \"chmod go=\" on it")
-    // A file of root's that its group may read.
+    // A file that root owns and its group may read.
     for (mode, isOwn) in [(0o400, true), (0o440, false)] as [(UInt32, Bool)] {
       bench.files.put(text, at: key, mode: mode, isOwn: isOwn)
       #expect(await bench.store(protection: .keyFile, keyFile: key).read() == .found(bench.credential(1)))
     }
   }
 
-  @Test("The endpoints that tokens may go to are sealed with the grant: who adds one cannot open it")
+  @Test("The endpoints that tokens may go to are sealed with the grant: a file with an added one cannot be opened")
   func sealedEndpoints() async throws {
     try await sealed()
     let store = bench.store(protection: .passphrase)
@@ -84,7 +85,7 @@ struct SealingTests {
     #expect(one.salt != other.salt)
   }
 
-  @Test("A key is scrypt's of RFC 7914, section 12")
+  @Test("Keys match the scrypt test vectors of RFC 7914, section 12")
   func vector() async throws {
     let parameters = ScryptParameters(n: 16384, r: 8, p: 1, salt: Data("SodiumChloride".utf8))
     let key = try #require(await parameters.key(from: Secret("pleaseletmein"))?.symmetricKey)
@@ -92,12 +93,12 @@ struct SealingTests {
     #expect(digits.joined() == "7023bdcb3afd7348461c06cd81fd38ebfda8fbba904f8e3ea9b543f6545da1f2")
   }
 
-  @Test("The cost that files are sealed with can be borne")
+  @Test("The cost of a file's key is limited")
   func realCost() async {
     #expect(await ScryptParameters.fresh().key(from: Secret("open sesame")) != nil)
   }
 
-  @Test("A wrong passphrase is refused, and each next attempt waits longer, up to a minute")
+  @Test("A wrong passphrase is refused, and each next attempt has to wait longer, up to a minute")
   func wrongPassphrase() async throws {
     try await sealed()
     let store = bench.store(protection: .passphrase)
@@ -115,7 +116,7 @@ struct SealingTests {
     await #expect(throws: UnlockFailure.tooSoon(.seconds(1))) { try await store.unlock(passphrase: Secret("")) }
   }
 
-  @Test("The next attempt waits no longer for a clock that is set back")
+  @Test("The next attempt does not wait longer because a clock is set back")
   func wrongPassphraseWhenTheClockIsSetBack() async throws {
     try await sealed()
     let store = bench.store(protection: .passphrase)
@@ -128,7 +129,7 @@ struct SealingTests {
     try await store.unlock(passphrase: Secret("open sesame"))
   }
 
-  @Test("A lock forgets the key; nothing can be prepared or written then, and the file stays")
+  @Test("A lock forgets the key; then nothing can be prepared or written, and the file stays")
   func lock() async throws {
     try await sealed()
     let store = bench.store(protection: .passphrase)
@@ -141,7 +142,7 @@ struct SealingTests {
     #expect(bench.files.text(at: bench.defaultPath) == text)
   }
 
-  @Test("A wiped key is gone for whoever still holds it")
+  @Test("A wiped key is gone for everyone who still holds it")
   func wiped() async throws {
     let key = try #require(SealingKey(SymmetricKey(size: .bits256)))
     #expect(key.symmetricKey != nil)
@@ -150,7 +151,7 @@ struct SealingTests {
     #expect(Seal.seal([1], with: key, associated: []) == nil)
   }
 
-  @Test("A key lies in memory that is locked, left out of core dumps and wiped in a fork (proc(5), VmFlags)")
+  @Test("A key is in memory that is locked, left out of core dumps and wiped in a fork (proc(5), VmFlags)")
   func lockedMemory() throws {
     let key = try #require(SealingKey(SymmetricKey(size: .bits256)))
     let maps = try #require(fopen("/proc/self/smaps", "r"))
@@ -166,7 +167,7 @@ struct SealingTests {
     key.wipe()
   }
 
-  @Test("Before anything is sealed, the passphrase must be set; without one nothing is asked of the provider")
+  @Test("Before anything is sealed the passphrase must be set; without one the provider is not asked")
   func passphraseFirst() async throws {
     let store = bench.store(protection: .passphrase)
     #expect(await store.read() == .neverSignedIn)
@@ -203,7 +204,7 @@ struct SealingTests {
   }
 
   @Test(
-    "The fields around the seal cannot be changed unnoticed",
+    "Changes to the fields around the seal are noticed",
     arguments: [
       (#""subject":"2482""#, #""subject":"2483""#), (#""origin":"https://id.example.com""#, #""origin":"https://x""#),
       (#""issuer":"https://id.example.com""#, #""issuer":"https://x""#), (#""account":"work","#, ""),
@@ -218,14 +219,14 @@ struct SealingTests {
     #expect(await store.read() == .corrupt("its seal was broken"))
   }
 
-  @Test("What is associated is told apart field by field")
+  @Test("The associated data distinguishes fields")
   func associatedDataIsFramed() {
     let one = CredentialFile.Header(account: "a", issuer: "b", origin: nil, subject: "", protection: "key-file")
     let other = CredentialFile.Header(account: "a", issuer: "b", origin: "", subject: nil, protection: "key-file")
     #expect(one.associatedData(kdf: nil) != other.associatedData(kdf: nil))
   }
 
-  @Test("A key file seals and opens, without anybody's help")
+  @Test("A key file seals and opens without a person")
   func keyFile() async throws {
     bench.files.put(String(repeating: "k", count: 40), at: key)
     try await bench.store(protection: .keyFile, keyFile: key).write(bench.credential(1))
@@ -234,7 +235,7 @@ struct SealingTests {
     #expect(await bench.store(protection: .keyFile, keyFile: key).read() == .found(bench.credential(1)))
   }
 
-  @Test("A key file that is away, too short, another one or not named is no loss", arguments: [nil, "short", "other"])
+  @Test("A key file that is away, too short, replaced or not named loses nothing", arguments: [nil, "short", "other"])
   func keyFileAway(contents: String?) async throws {
     bench.files.put(String(repeating: "k", count: 32), at: key)
     let store = bench.store(protection: .keyFile, keyFile: key)
@@ -251,7 +252,7 @@ struct SealingTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
-  @Test("The Secret Service is not there yet, and says so")
+  @Test("The Secret Service is not supported yet, and the error says so")
   func secretService() async throws {
     let store = bench.store(protection: .secretService)
     await #expect(
@@ -264,7 +265,7 @@ struct SealingTests {
     #expect(reason(await store.read()) == .keyUnavailable)
   }
 
-  @Test("An end is written without a key where nothing sealed is lost by it, and never over what cannot be opened")
+  @Test("An end is written without a key if no sealed grant is lost by it, and never over one that cannot be opened")
   func end() async throws {
     try await sealed()
     let text = bench.files.text(at: bench.defaultPath)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import HearthStorage
 
-@Suite("What was set aside")
+@Suite("Files that are set aside")
 struct SetAsideTests {
   let bench = Bench()
 
@@ -18,7 +18,7 @@ struct SetAsideTests {
     bench.files.fileNames.filter { $0.hasPrefix("\(path).\(label)-") }.sorted().map { bench.files.text(at: $0) ?? "" }
   }
 
-  @Test("Of many corrupt files the newest is kept, for its owner alone, and likewise of a newer version's")
+  @Test("Of many corrupt files only the newest is kept, readable only by its owner, and the same for a newer version's")
   func newest() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -35,7 +35,7 @@ struct SetAsideTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
-  @Test("An empty file takes no other one's place: the newest that has anything in it is kept beside it")
+  @Test("An empty file does not replace another one: the newest with content is kept as well")
   func empty() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -47,7 +47,7 @@ struct SetAsideTests {
     #expect(kept("corrupt", of: bench.defaultPath) == ["{2", ""])
   }
 
-  @Test("What has a name of its own beside it is not taken for one")
+  @Test("A file with another name is not taken for one")
   func others() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -60,7 +60,7 @@ struct SetAsideTests {
     #expect(kept("corrupt", of: bench.defaultPath) == ["mine"])
   }
 
-  @Test("The power may fail meanwhile: one that was told to be there is", arguments: MemoryFileSystem.Loss.allCases)
+  @Test("If the power fails meanwhile, a file that was reported is there", arguments: MemoryFileSystem.Loss.allCases)
   func powerLoss(loss: MemoryFileSystem.Loss) async throws {
     var steps = 0
     var isDone = false
@@ -84,7 +84,7 @@ struct SetAsideTests {
     #expect(steps > 3)
   }
 
-  @Test("What a write sets aside is logged with the reason, and with nothing of what stands in it")
+  @Test("A write logs what it sets aside with the reason, and with nothing of its contents")
   func logged() async throws {
     let log = LogRecorder()
     let logger = log.logger
@@ -107,7 +107,7 @@ struct SetAsideTests {
   }
 
   @Test(
-    "accounts.json that cannot be understood says why, in words, and the newest alone is kept",
+    "accounts.json that cannot be understood says why, and only the newest is kept",
     arguments: [
       ("garbage", "it is not JSON"), (#"{"version":1}"#, #"its field "accounts" is missing"#),
       (

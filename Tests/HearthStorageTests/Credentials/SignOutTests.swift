@@ -13,7 +13,7 @@ struct SignOutTests {
     if case .unreadable = reading { false } else { true }
   }
 
-  @Test("The file, its marker and what was set aside are removed, and the end is remembered; again: the same")
+  @Test("The file, its marker and files set aside are removed, and the end is remembered; a second time does the same")
   func removed() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -30,7 +30,7 @@ struct SignOutTests {
     }
   }
 
-  @Test("It works where nobody ever signed in")
+  @Test("It works if nobody ever signed in")
   func neverSignedIn() async throws {
     try await bench.store().remove(bench.end(.signedOut), fingerprint: nil)
     #expect(await bench.store().read().end == bench.end(.signedOut))
@@ -38,7 +38,7 @@ struct SignOutTests {
     #expect(await bench.store().read() == .found(bench.credential(1)))
   }
 
-  @Test("It works over an ended, a corrupt and a newer version's file", arguments: ["ended", "{", #"{"version":2}"#])
+  @Test("It works with an ended, a corrupt and a newer version's file", arguments: ["ended", "{", #"{"version":2}"#])
   func whateverIsThere(text: String) async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -63,7 +63,7 @@ struct SignOutTests {
     #expect(await bench.store(protection: .passphrase).read().end == bench.end(.signedOut))
   }
 
-  @Test("While the volume is away it is noted, and done when it is back", arguments: [true, false])
+  @Test("While the volume is away it is recorded, and carried out when it is back", arguments: [true, false])
   func away(isFingerprintKnown: Bool) async throws {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.unmount(Bench.secure)
@@ -79,7 +79,7 @@ struct SignOutTests {
     #expect(bench.files.fileNames == [bench.accountsPath])
   }
 
-  @Test("While the folder cannot be entered it is noted, and done when it can be")
+  @Test("While the folder cannot be entered it is recorded, and carried out when it can be")
   func permissionDenied() async throws {
     try await bench.store().write(bench.credential(1))
     bench.files.failAll(under: Bench.state + "/credentials", with: .permissionDenied)
@@ -93,7 +93,7 @@ struct SignOutTests {
     #expect(bench.files.fileNames == [bench.accountsPath])
   }
 
-  @Test("Signing in again is stored, though the removal of what was signed out could not be carried out")
+  @Test("A new sign-in is stored even if the signed-out grant could not be removed")
   func signsInAgain() async throws {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.delete(bench.configuredPath)
@@ -109,7 +109,7 @@ struct SignOutTests {
     #expect(try await bench.store(at: bench.configuredPath).remembered().end == nil)
   }
 
-  @Test("What was signed out while it was away is not used when it comes back over a newer sign-in")
+  @Test("A grant that was signed out while away is not used when it comes back over a newer sign-in")
   func comesBackOverTheNext() async throws {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     let old = try #require(bench.files.text(at: bench.configuredPath))
@@ -163,7 +163,7 @@ struct SignOutTests {
     #expect(await bench.store(at: bench.configuredPath).read() == .found(bench.credential(2)))
   }
 
-  @Test("The stored grant is removed, too, where the one that was signed out was newer and never stored")
+  @Test("The stored grant is removed, too, if the signed-out one was newer and never stored")
   func pendingWrite() async throws {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.unmount(Bench.secure)
@@ -176,7 +176,7 @@ struct SignOutTests {
     #expect(bench.files.text(at: bench.configuredPath) == nil)
   }
 
-  @Test("After it nothing is remembered: a sign-in elsewhere is a first one")
+  @Test("Nothing is remembered after it: a sign-in elsewhere is a first one")
   func forgotten() async throws {
     try await bench.store().write(bench.credential(1))
     try await bench.store().remove(bench.end(.signedOut), fingerprint: fingerprint)
@@ -195,7 +195,7 @@ struct SignOutTests {
     }
   }
 
-  @Test("A full disk is no obstacle to it: the file is gone, though that could not be noted")
+  @Test("A full disk does not prevent it: the file is gone, even if that could not be recorded")
   func fullDisk() async throws {
     try await bench.store().write(bench.credential(1))
     bench.files.fail(.createFile, at: Bench.state + "/.accounts.json.new", with: .noSpace)
@@ -205,7 +205,7 @@ struct SignOutTests {
     if case .found = await bench.store().read() { Issue.record("it is there again") }
   }
 
-  @Test("A sign-out that could neither be noted nor done is reported as such, and can be done later")
+  @Test("A sign-out that could be neither recorded nor carried out is reported as such, and can be done later")
   func notNoted() async throws {
     try await bench.store(at: bench.configuredPath).write(bench.credential(1))
     bench.files.unmount(Bench.secure)
@@ -225,7 +225,7 @@ struct SignOutTests {
     #expect(await bench.store(at: bench.configuredPath).read().end == bench.end(.signedOut))
   }
 
-  @Test("What is out of reach at the sign-out is told when it is removed, but where it is not to be revoked")
+  @Test("What is out of reach at the sign-out is reported when it is removed, unless it must not be revoked")
   func toldLater() async throws {
     for revokes in [true, false] {
       let bench = Bench()
@@ -243,7 +243,7 @@ struct SignOutTests {
     }
   }
 
-  @Test("A file that cannot be removed stays noted")
+  @Test("A file that cannot be removed stays recorded")
   func cannotBeRemoved() async throws {
     try await bench.store().write(bench.credential(1))
     bench.files.fail(.removeFile, at: bench.defaultPath, with: .failed("Input/output error"))
@@ -257,7 +257,7 @@ struct SignOutTests {
     #expect(bench.files.fileNames == [bench.accountsPath])
   }
 
-  @Test("What was left where the configuration pointed before is removed, too", arguments: [true, false])
+  @Test("What is left at the previously configured place is removed, too", arguments: [true, false])
   func leftover(isEndWritten: Bool) async throws {
     try await bench.store().write(bench.credential(1))
     let store = bench.store(at: bench.configuredPath)
@@ -271,7 +271,7 @@ struct SignOutTests {
     #expect(await bench.store().read().end == bench.end(.signedOut))
   }
 
-  @Test("What was left at a place that is away hinders no sign-out, and is no session when it is back")
+  @Test("What is left at a place that is away does not prevent a sign-out, and is not used when it is back")
   func leftoverAway() async throws {
     for isConfiguredAgain in [true, false] {
       let bench = Bench()
@@ -289,7 +289,7 @@ struct SignOutTests {
     }
   }
 
-  @Test("What is not that grant stays at the place before: another grant, and another account's")
+  @Test("Other grants, and other accounts' grants, stay at the previous place")
   func notLeft() async throws {
     for text in [bench.text(2), bench.text(1, account: "home")] {
       let bench = Bench()
@@ -302,7 +302,7 @@ struct SignOutTests {
     }
   }
 
-  @Test("A grant that signing in elsewhere left behind is removed with the later one, and handed back to be revoked")
+  @Test("A grant left behind by signing in elsewhere is removed with the later one, and returned to be revoked")
   func leftByLater() async throws {
     try await bench.store().write(bench.credential(1))
     let store = bench.store(at: bench.configuredPath)
@@ -312,7 +312,7 @@ struct SignOutTests {
     #expect(bench.files.fileNames == [bench.accountsPath])
   }
 
-  @Test("What was set aside at the place before is removed, too, where nothing else is left there")
+  @Test("Files set aside at the previous place are removed, too, if nothing else is left there")
   func setAsideBefore() async throws {
     try await bench.store().write(bench.credential(1))
     bench.files.put("{", at: bench.defaultPath)

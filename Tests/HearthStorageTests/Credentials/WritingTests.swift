@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Writing the credential")
 struct WritingTests {
-  /// Ends about no grant: none is there when they are written.
+  /// Ends that are about no grant: none is there when they are written.
   private static let losses = [EndReason.credentialMissing, .credentialCorrupt, .credentialTooNew]
 
   let bench = Bench()
 
-  @Test("Written to a temporary file, fsynced, renamed, folder fsynced; then the marker, then accounts.json")
+  @Test("Written to a temporary file, synced, renamed, folder synced; then the marker, then accounts.json")
   func order() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -34,7 +34,7 @@ struct WritingTests {
       ])
   }
 
-  @Test("The temporary file is made and its room allocated beforehand, and used by the write")
+  @Test("The temporary file is created and its room allocated in advance, and used by the write")
   func prepared() async throws {
     let store = bench.store()
     let temporary = Bench.state + "/credentials/.work.json.new"
@@ -42,7 +42,7 @@ struct WritingTests {
     try await store.prepare()
     #expect(bench.files.log.filter { $0 == "allocate \(temporary)" }.count == 1)
     #expect(bench.files.text(at: temporary)?.utf8.count == 64 << 10)
-    // A disk that is full by now is no obstacle.
+    // A disk that fills up after that does not matter.
     bench.files.fail(.createFile, at: temporary, with: .noSpace)
     bench.files.fail(.allocate, at: temporary, with: .noSpace)
     try await store.write(bench.credential(1))
@@ -53,7 +53,7 @@ struct WritingTests {
     }
   }
 
-  @Test("The default folder is made by the first write, and not again once it is gone with all that was in it")
+  @Test("The default folder is created by the first write, and not again once it is gone with all its contents")
   func defaultFolder() async throws {
     let folder = Bench.state + "/credentials"
     #expect(await bench.store().read() == .neverSignedIn)
@@ -71,7 +71,7 @@ struct WritingTests {
     #expect(!bench.files.log.dropFirst(before).contains { $0.hasPrefix("create") })
   }
 
-  @Test("A prepared file that somebody tidied away is made again")
+  @Test("A prepared file that somebody removed is created again")
   func preparedAndGone() async throws {
     let store = bench.store()
     try await store.prepare()
@@ -80,7 +80,7 @@ struct WritingTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
-  @Test("Where a prepared file was tidied away, the next refresh is not sent before there is room again")
+  @Test("If a prepared file was removed, the next refresh is not sent before there is room again")
   func preparedAgain() async throws {
     let store = bench.store()
     let temporary = Bench.state + "/credentials/.work.json.new"
@@ -93,7 +93,7 @@ struct WritingTests {
     #expect(bench.files.text(at: temporary)?.utf8.count == 64 << 10)
   }
 
-  @Test("A prepared file that was not used goes with the lock, and one that a crash left with the next start")
+  @Test("An unused prepared file is removed by a lock, and one that a crash left behind by the next start")
   func tidied() async throws {
     let temporary = Bench.state + "/credentials/.work.json.new"
     let store = bench.store()
@@ -124,7 +124,7 @@ struct WritingTests {
     #expect(await store.read() == .found(bench.credential(2)))
   }
 
-  @Test("A write is not called done before the folder is on the disk")
+  @Test("A write does not return before the folder is on disk")
   func folderNotSynced() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -132,7 +132,7 @@ struct WritingTests {
     await #expect(throws: AccessFailure.self) { try await store.write(bench.credential(2)) }
   }
 
-  @Test("The default folder is made, for its owner alone; a configured one is not")
+  @Test("The default folder is created, only for its owner; a configured one is not")
   func folders() async throws {
     try await bench.store().write(bench.credential(1))
     #expect(bench.files.mode(at: Bench.state + "/credentials") == 0o700)
@@ -155,7 +155,7 @@ struct WritingTests {
   }
 
   @Test(
-    "What cannot be understood is set aside before anything is written in its place",
+    "A file that cannot be understood is set aside before anything is written over it",
     arguments: [
       ("{", "corrupt"), (#"{"version":2}"#, "newer"),
     ])
@@ -169,7 +169,7 @@ struct WritingTests {
     #expect(kept.map { bench.files.text(at: $0) } == [text])
   }
 
-  @Test("Setting aside moves the file to a name beside it, and never over another one")
+  @Test("Setting aside moves the file to a new name next to it, and never over another file")
   func setAside() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -183,7 +183,7 @@ struct WritingTests {
     #expect(bench.files.text(at: bench.defaultPath) == nil)
   }
 
-  @Test("What more is known of an end is kept in accounts.json alone")
+  @Test("Details of an end are kept only in accounts.json")
   func detail() async throws {
     try await bench.store().write(bench.credential(1))
     let end = EndRecord(reason: .credentialMissing, at: bench.clock.now(), fingerprint: nil, detail: "It was there.")
@@ -211,7 +211,7 @@ struct WritingTests {
     #expect(await bench.store().read() == .ended(end))
   }
 
-  @Test("An end is on record as long as one of file and accounts.json takes it; where neither does, that is told")
+  @Test("An end is on record if the file or accounts.json takes it; if neither does, that is reported")
   func endInOnePlace() async throws {
     let end = bench.end(.refreshTokenRejected, fingerprint: bench.grant(1).refreshToken?.fingerprint)
     for (isFileFull, isMemoryFull) in [(true, false), (false, true), (true, true)] {
@@ -228,13 +228,13 @@ struct WritingTests {
         let isPartly = if case .partly = error { true } else { false }
         #expect(isPartly == !(isFileFull && isMemoryFull))
       }
-      // What a kill leaves.
+      // What a killed process leaves behind.
       let reading = await bench.store().read()
       #expect(reading == (isFileFull && isMemoryFull ? .found(bench.credential(1)) : .ended(end)))
     }
   }
 
-  @Test("An end is remembered where the file cannot be written, and the refused grant is not taken again")
+  @Test("An end is remembered if the file cannot be written, and the refused grant is not used again")
   func endWithoutFile() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -249,7 +249,7 @@ struct WritingTests {
     #expect(bench.files.text(at: bench.defaultPath)?.contains("refreshTokenRejected") == true)
   }
 
-  @Test("An end about a grant that was never stored does not revive the one before it")
+  @Test("An end about a grant that was never stored does not revive the previous one")
   func endOfPendingGrant() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -272,7 +272,7 @@ struct WritingTests {
   }
 
   @Test(
-    "A grant that was lost or could not be understood is welcome when it is back",
+    "A grant that was lost or could not be understood is used when it is back",
     arguments: losses)
   func restored(reason: EndReason) async throws {
     let store = bench.store()
@@ -283,7 +283,7 @@ struct WritingTests {
     #expect(await store.read() == .found(bench.credential(1)))
   }
 
-  @Test("A refused grant that is put back is not taken again")
+  @Test("A refused grant that is put back is not used again")
   func refusedAndRestored() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -292,7 +292,7 @@ struct WritingTests {
     #expect(await store.read() == .ended(bench.end(.refreshTokenRejected)))
   }
 
-  @Test("A newer version's file is left as it is when the session ends over it")
+  @Test("A newer version's file is left unchanged when the session ends over it")
   func endOverNewerVersion() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))
@@ -314,7 +314,7 @@ struct WritingTests {
     #expect(try await !bench.store().remembered().lockedByUser)
   }
 
-  @Test("A memory that cannot be read is not taken for none")
+  @Test("Unreadable memory is not treated as empty")
   func unreadableMemory() async throws {
     try await bench.store().remember(lockedByUser: true)
     let store = bench.store()
@@ -324,13 +324,13 @@ struct WritingTests {
     #expect(try await store.remembered().lockedByUser)
   }
 
-  @Test("A lock alone is no memory of a credential")
+  @Test("A lock alone does not count as a remembered credential")
   func lockedBeforeSignIn() async throws {
     try await bench.store().remember(lockedByUser: true)
     #expect(await bench.store().read() == .neverSignedIn)
   }
 
-  @Test("An end is not written over a grant that it is not about; that one is there to be adopted")
+  @Test("An end is not written over a grant that it is not about, which can be adopted")
   func endOverAnotherGrant() async throws {
     let store = bench.store()
     try await store.write(bench.credential(1))

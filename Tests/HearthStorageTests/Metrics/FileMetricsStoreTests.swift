@@ -29,7 +29,7 @@ struct FileMetricsStoreTests {
       ]),
   ]
 
-  @Test("What was kept is there after a restart, readable by its owner alone")
+  @Test("Saved metrics are there after a restart, readable only by their owner")
   func roundTrip() async throws {
     #expect(try await store.recall() == [])
     try await store.keep(families)
@@ -40,7 +40,7 @@ struct FileMetricsStoreTests {
   }
 
   @Test(
-    "What cannot be understood is moved aside, and counting begins anew",
+    "A file that cannot be understood is moved aside, and the counters start again",
     arguments: [
       "", "nonsense", "{}", #"{"version":1,"metrics":[7]}"#,
       #"{"version":1,"metrics":[{"name":"x","type":"counter","help":"","samples":[{"labels":{}}]}]}"#,
@@ -52,7 +52,7 @@ struct FileMetricsStoreTests {
     #expect(bench.files.text(at: path) == nil)
   }
 
-  @Test("What a newer version has written, or cannot be read now, is an error and stays")
+  @Test("A file that a newer version wrote, or that cannot be read now, is an error and stays")
   func newer() async throws {
     let text = #"{"version":2,"metrics":{}}"#
     bench.files.put(text, at: path)

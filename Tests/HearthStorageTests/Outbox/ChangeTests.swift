@@ -6,7 +6,7 @@ import Testing
 @testable import HearthStorage
 
 @Suite struct ChangeTests {
-  @Test("A cancelled item leaves its lane and its content goes; what is in flight cannot be cancelled")
+  @Test("A cancelled item leaves its lane and loses its content; an item in flight cannot be cancelled")
   func cancel() async throws {
     try await withStore { outbox in
       let ids = try await outbox.add(Sample.draft("/1", body: "x"), Sample.draft("/2"), Sample.draft("/3")).map(
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("Retry puts a dead item at its lane's end, with a clean slate and its old key")
+  @Test("Retry puts a dead item at its lane's end, as if new and with its old key")
   func retry() async throws {
     try await withStore { outbox in
       let ids = try await outbox.add(
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("An item that is retried is not sent once it has expired")
+  @Test("A retried item is not sent once it has expired")
   func retryBeforeExpiry() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft("/1", expiresAt: outbox.now + .seconds(9)))[0].item.id
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("Flushing makes retries due, the nearest and the furthest, and no more of them than asked at a time")
+  @Test("Flushing makes retries due, near and far, and no more at a time than asked")
   func retryNow() async throws {
     try await withStore { outbox in
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("Sweeps take what was finished long ago, in small steps, and the file shrinks")
+  @Test("Sweeps remove what was finished long ago, in small steps, and the file shrinks")
   func prune() async throws {
     try await withStore { outbox in
       let body = String(repeating: "x", count: 20_000)
@@ -146,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("More finished items than may be kept go before their time")
+  @Test("If more finished items exist than may be kept, they are removed early")
   func tooMany() async throws {
     try await withStore { outbox in
       for index in 0..<10 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }

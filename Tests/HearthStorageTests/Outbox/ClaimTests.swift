@@ -5,18 +5,18 @@ import Testing
 
 @testable import HearthStorage
 
-/// What is claimed is not sent: claims, their marks, and what ends them.
+/// Claiming is not sending: claims, their marks, and how they end.
 @Suite struct ClaimTests {
   private static let day: Int64 = 24 * 3600
 
-  /// The store as the next process finds it; with another boot id, as after a loss of power.
+  /// The store as the next process finds it. With another boot id it is as after a power loss.
   private func reopened(_ outbox: StoreFixture, bootID: String? = nil) throws -> StoreFixture {
     let file = bootID.map { OutboxFile(outbox.path, bootID: $0) } ?? OutboxFile(outbox.path)
     let store = try SQLiteOutboxStore.open(file, clock: outbox.clock).store
     return StoreFixture(folder: outbox.folder, store: store, clock: outbox.clock)
   }
 
-  @Test("What was claimed and had not begun is pending after a crash, past the horizon too, and its lane in order")
+  @Test("Claimed items that had not begun are pending after a crash, even past the horizon, with their lane in order")
   func crashBeforeBegin() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("What had begun needs review after a crash past the horizon, and only that")
+  @Test("Only items that had begun need review after a crash past the horizon")
   func crashAfterBegin() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("After a crash a fate is unknown since the request left, however long before it was claimed")
+  @Test("After a crash a result is unknown since the request left, however long before it was claimed")
   func crashAfterSleep() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("After a loss of power, or without its file of marks, all that was claimed may have been sent")
+  @Test("After a power loss, or without the file of marks, all claimed items may have been sent")
   func withoutMarks() async throws {
     for loss in ["power", "file"] {
       try await withStore { outbox in
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("A restart that is not recovered yet claims nothing, so that the marks of the process before stay")
+  @Test("A restart that has not recovered yet claims nothing, so that the marks of the previous process stay")
   func notRecovered() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("A newer item that replaces a claimed one is a commit like any other, and the commits after it go on in order")
+  @Test("A newer item that replaces a claimed one is a commit like any other, and later commits follow in order")
   func replacedWhileClaimed() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/old", replaceKey: "r"), Sample.draft("/3"))
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("An item that is adopted in flight and has to wait is sent again by its owner, and its lane not overtaken")
+  @Test("An item that is adopted in flight and has to wait is sent again by its owner, and not overtaken in its lane")
   func adoptedInFlight() async throws {
     try await withStore { outbox in
       let store = outbox.store
@@ -168,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("An item that is adopted in flight is found by a crash")
+  @Test("An item that is adopted in flight is found after a crash")
   func adoptedAndLost() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/alice", lane: "b"))
@@ -185,7 +185,7 @@ import Testing
     }
   }
 
-  @Test("A call for many that is refused costs the others of its group no commit")
+  @Test("A refused call for many items costs the others of its group no commit")
   func refusalInGroup() async throws {
     try await withStore { outbox in
       let fixture = outbox
@@ -209,7 +209,7 @@ import Testing
     }
   }
 
-  @Test("What an outcome has to wait until it is written counts to its age, and a step of the clock meanwhile does not")
+  @Test("The time that an outcome waits to be written counts towards its age; a step of the clock meanwhile does not")
   func slowWriting() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -228,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("A forward step of the clock does not make a fate unknown for longer, nor that of what a crash leaves")
+  @Test("A forward step of the clock does not make a result unknown for longer, even after a crash")
   func forwardStep() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/waits", lane: "a"), Sample.draft("/sent", lane: "b"))
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test("A wait lasts as long as planned, though the clock was set while no process ran", arguments: [-7200, 7200])
+  @Test("A wait lasts as long as planned, even if the clock was set while no process ran", arguments: [-7200, 7200])
   func stepWhileStopped(seconds: Int64) async throws {
     try await withStore { outbox in
       try await outbox.store.recover()
@@ -263,7 +263,7 @@ import Testing
     }
   }
 
-  @Test("After another boot nobody knows how the clock was set: only that it did not go back counts")
+  @Test("After another boot it is unknown how the clock was set; only a backward step is certain")
   func stepBeforeBoot() async throws {
     try await withStore { outbox in
       try await outbox.store.recover()
@@ -277,7 +277,7 @@ import Testing
     }
   }
 
-  @Test("A sign-out cancels what is in flight too, and what comes of it later counts for nothing")
+  @Test("A sign-out also cancels items in flight, and their later outcomes do not count")
   func purgedInFlight() async throws {
     try await withStore { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3")).map(\.item.id)
@@ -291,7 +291,7 @@ import Testing
     }
   }
 
-  @Test("Bytes of content and items without a response are claimed up to their limits, and what is left is due soon")
+  @Test("Bytes of content and items without a response are claimed up to their limits, and the rest is due soon")
   func limits() async throws {
     try await withStore { outbox in
       for lane in ["a", "b", "c"] { try await outbox.add(Sample.draft("/\(lane)", body: "12345", lane: lane)) }

@@ -6,10 +6,10 @@ import Testing
 
 @testable import HearthStorage
 
-/// The content of items: it is sent as it was enqueued or not at all, and nothing is left of it afterwards.
+/// The content of items is sent as it was enqueued or not at all, and nothing is left of it afterwards.
 @Suite struct ContentTests {
   @Test(
-    "An item whose content has changed on disk is held as damaged and never sent, and its lane goes on",
+    "An item whose content has changed on disk is held as damaged and never sent, and its lane continues",
     arguments: [
       "UPDATE contents SET body = x'616263'", "UPDATE contents SET headers = 'X-Trace:2'",
       "UPDATE contents SET headers = ''", "UPDATE contents SET checksum = checksum + 1",
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test("An item whose content has changed on disk is left out of an export, which goes on behind it")
+  @Test("An item whose content has changed on disk is left out of an export, which continues after it")
   func notExported() async throws {
     try await withStore { outbox in
       let harmed = try await outbox.add(Sample.draft("/1", body: "abd"))[0].item.id
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("What was imported stands the check, and finds its way out again as it came")
+  @Test("An imported item passes the check, and is exported again unchanged")
   func imported() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -99,7 +99,7 @@ import Testing
     let outbox = StoreFixture(folder: folder, store: opened.store, clock: clock)
     try await outbox.add(Sample.draft("/bob"), subject: Sample.bob)
     try await outbox.add(Sample.draft("/alice"))
-    // The index alone says that Bob's item is Alice's.
+    // Only the index says that Bob's item is Alice's.
     try await outbox.store.withConnection { db in
       try db.execute(sql: "PRAGMA writable_schema = ON")
       try db.execute(
@@ -117,7 +117,7 @@ import Testing
 
   private static let secret = Array("the-body-that-nobody-is-to-find-".utf8)
 
-  /// How often the body is in the outbox's files.
+  /// How often the body occurs in the outbox's files.
   private func traces(_ path: String) throws -> Int {
     try ["", "-wal"].reduce(0) { count, suffix in
       guard access(path + suffix, F_OK) == 0 else { return count }
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test(
-    "What is cancelled, discarded or replaced leaves no content in the files, though an answer has repeated it",
+    "A cancelled, discarded or replaced item leaves no content in the files, even if an answer has repeated it",
     arguments: [1, 400], ["cancel", "discard", "replace", "replace in flight"])
   func removed(_ repeats: Int, _ how: String) async throws {
     try await withStore { outbox in
@@ -155,7 +155,7 @@ import Testing
   }
 
   @Test(
-    "A delivered item leaves no content in the files once the store is pruned, or closed", arguments: [true, false])
+    "A delivered item leaves no content in the files once the store is pruned or closed", arguments: [true, false])
   func delivered(_ prunes: Bool) async throws {
     try await withStore { outbox in
       let body = String(decoding: Array(repeating: Self.secret, count: 400).flatMap(\.self), as: UTF8.self)
@@ -171,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("A finish in the future, by a clock that was ahead, is one of now for the sweep that meets it")
+  @Test("A finish in the future, by a clock that was ahead, counts as now for the sweep that finds it")
   func finishedInFuture() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft("/1"))[0].item.id
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("A fate that is unknown since a time in the future is unknown since the start")
+  @Test("A result that is unknown since a time in the future is unknown since the start")
   func unknownInFuture() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -209,7 +209,7 @@ import Testing
       try await outbox.finish(delivery, outbox.wait(60, unknown: true, status: nil))
       outbox.now = Sample.start
       try await outbox.store.recover()
-      // Its retry, too, is clamped to the longest wait that a server may ask for.
+      // Its retry is also limited to the longest wait that a server may ask for.
       outbox.now = Sample.start + .seconds(24 * 3600)
       let again = try #require(try await outbox.claim().deliveries.first)
       #expect(again.unknownSince == Sample.start)

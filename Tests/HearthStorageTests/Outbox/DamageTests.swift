@@ -6,9 +6,9 @@ import Testing
 
 @testable import HearthStorage
 
-/// Damage that SQLite itself does not see: values that are none.
+/// Damage that SQLite itself does not notice: invalid values.
 @Suite struct DamageTests {
-  /// A folder with an outbox of one item, harmed while nobody has it open.
+  /// A folder with an outbox of one item, damaged while nobody has it open.
   private func harmed(_ sql: String, _ path: String) async throws {
     let outbox = try StoreFixture(opening: path, in: TemporaryFolder())
     defer { outbox.folder.remove() }
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "An outbox whose owners cannot be read is a problem, and set aside at the start",
+    "An outbox whose owners cannot be read is reported, and set aside at the start",
     arguments: [
       "UPDATE owners SET pending = 'abc'", "UPDATE owners SET bytes = 1.5", "UPDATE owners SET account = x'ff'",
       "UPDATE places SET stepped = 'abc'", "UPDATE places SET last = 'abc'",
@@ -41,7 +41,7 @@ import Testing
   }
 
   @Test(
-    "An item that cannot be read is a problem; the call that meets it fails, and the outbox is set aside by what comes first",
+    "An item that cannot be read is reported; the call that meets it fails, and the outbox is set aside",
     arguments: [
       "UPDATE items SET attempts = 'abc'", "UPDATE items SET url = x'ff'", "UPDATE items SET created_at = 'abc'",
       "UPDATE items SET origin = x'ff'", "UPDATE contents SET headers = x'ff'", "UPDATE contents SET body = 7",
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("No two claims have the same epoch, though a new database was begun only at the second attempt")
+  @Test("No two claims have the same epoch, even if a new database was created only at the second attempt")
   func epochsGoOn() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "Numbers beyond all bounds end no sum",
+    "Numbers out of range do not overflow a sum",
     arguments: ["attempts", "conflicts", "bytes", "created_at", "not_before", "unknown_since"])
   func bounds(_ column: String) async throws {
     try await withHarmed("UPDATE items SET \(column) = 9223372036854775807") { path in
@@ -112,7 +112,7 @@ import Testing
   }
 
   @Test(
-    "A list of migrations that contradicts the tables is a problem, and the outbox is set aside at the start",
+    "A list of migrations that contradicts the tables is reported, and the outbox is set aside at the start",
     arguments: [
       "DELETE FROM grdb_migrations", "DELETE FROM grdb_migrations WHERE identifier = '2'", "DROP TABLE owners",
       "UPDATE grdb_migrations SET identifier = x'ff' WHERE identifier = '3'",
@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("An outbox that was made and never opened has no problem")
+  @Test("An outbox that was created and never opened has no problem")
   func untouched() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -141,7 +141,7 @@ import Testing
     #expect(try SQLiteOutboxStore.open(at: path, clock: ManualClock()).setAside == nil)
   }
 
-  @Test("Counts beyond all bounds are made anew")
+  @Test("Counts out of range are counted again")
   func counts() async throws {
     try await withHarmed("UPDATE owners SET pending = 9223372036854775807, bytes = 9223372036854775807") { path in
       let opened = try SQLiteOutboxStore.open(at: path, clock: ManualClock())

@@ -5,7 +5,7 @@ import Testing
 @testable import HearthStorage
 
 @Suite struct EnqueueTests {
-  @Test("An item comes back as it was given, its key its own")
+  @Test("An item comes back as it was given, with its own key")
   func keeps() async throws {
     try await withStore { outbox in
       var draft = Sample.draft("/a", body: "hello", lane: "l")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("Headers in another order or case are the same content; other values, or one name's in another order, are not")
+  @Test("Order and case of headers do not change the content; other values, or another order of one name's values, do")
   func headerOrder() async throws {
     func draft(_ headers: (String, String)...) -> OutboxDraft {
       var draft = Sample.draft(key: "k")
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("Items and bytes have limits, and many are taken whole or not at all")
+  @Test("Items and bytes are limited, and many are accepted together or not at all")
   func limits() async throws {
     try await withStore { outbox in
       let url = Sample.draft().url.utf8.count
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("A refusal among many leaves nothing of the others, and others' items alone")
+  @Test("A refusal among many leaves nothing of the others in its call, and does not affect other calls")
   func allOrNone() async throws {
     try await withStore { outbox in
       let fixture = outbox
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("A newer item takes the place of the waiting one with its key, and of none that is in flight")
+  @Test("A newer item replaces the waiting one with its key, and none that is in flight")
   func replaceKey() async throws {
     try await withStore { outbox in
       let ids = try await outbox.add(
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("An item with notBefore waits, and holds its lane once it is first")
+  @Test("An item with notBefore waits, and blocks its lane once it is first")
   func notBefore() async throws {
     try await withStore { outbox in
       let due = outbox.now + .seconds(60)
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("A task that is cancelled has its item on disk all the same")
+  @Test("A cancelled task still has its item on disk")
   func cancelled() async throws {
     try await withStore { outbox in
       let fixture = outbox

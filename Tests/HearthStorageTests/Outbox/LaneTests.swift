@@ -6,7 +6,7 @@ import Testing
 @testable import HearthStorage
 
 @Suite struct LaneTests {
-  @Test("A lane is first in, first out, and lanes and unordered items go side by side")
+  @Test("A lane is first in, first out, and lanes and unordered items are sent side by side")
   func order() async throws {
     try await withStore { outbox in
       try await outbox.add(
@@ -22,7 +22,7 @@ import Testing
     }
   }
 
-  @Test("Items behind the head go with it, one run a lane, up to the first that must wait")
+  @Test("Items behind the head are claimed with it, up to the first that must wait")
   func runs() async throws {
     try await withStore { outbox in
       try await outbox.add(
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("An item of an origin that is configured no more is held once its time has come, and holds up no other lane")
+  @Test("An item of an origin that is no longer configured is held once it is due, and delays no other lane")
   func originGone() async throws {
     try await withStore { outbox in
       try await outbox.add(
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("A waiting head holds its lane, and what was taken behind it goes back to its place")
+  @Test("A waiting head blocks its lane, and items claimed behind it return to their places")
   func waitingHead() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/b", lane: "b"))
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("No connection charges nothing, and the item is there as soon as its origin is")
+  @Test("Without a connection no attempt counts, and the item is available as soon as its origin is")
   func unreachable() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("An item that a gateway answered waits for its time, also where its origin is reached by others")
+  @Test("An item that a gateway answered waits, even if others reach its origin")
   func answeredByGateway() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1", lane: "a"), Sample.draft("/2", lane: "b"))
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("Items that are due in the same moment are taken together")
+  @Test("Items that are due at the same time are claimed together")
   func dueTogether() async throws {
     try await withStore { outbox in
       for index in 0..<8 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("What waits for its origin is not held up by a clock that is set back between two starts")
+  @Test("Items that wait for their origin are not delayed by a clock that is set back between two starts")
   func setBackBetweenStarts() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -160,7 +160,7 @@ import Testing
     }
   }
 
-  @Test("What follows in a lane is not claimed with its head where an item between them is held in its place")
+  @Test("Later items of a lane are not claimed with its head if an item between them is held in its place")
   func heldBetween() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("What was in flight at a crash is pending again, under the same key; a lane goes on in its order")
+  @Test("Items in flight at a crash are pending again, with the same key, and a lane keeps its order")
   func recovery() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil))
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("Beyond the horizon an item of unknown fate is held for review, and only retry releases it; a PUT goes on")
+  @Test("After the horizon an item with an unknown result is held for review until it is retried; a PUT is not")
   func horizon() async throws {
     try await withStore { outbox in
       let items = try await outbox.add(
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test("Unordered items, however many, do not stand before a lane, nor lanes before them")
+  @Test("Unordered items, however many, do not delay a lane, nor lanes unordered items")
   func kindsApart() async throws {
     try await withStore { outbox in
       for _ in 0..<50 { try await outbox.add(Sample.draft("/u", lane: nil)) }
@@ -251,7 +251,7 @@ import Testing
     }
   }
 
-  @Test("A crash counts as an unknown fate from when the item was taken")
+  @Test("After a crash the result is unknown since the item was claimed")
   func crashBeyondHorizon() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/post"))
@@ -268,7 +268,7 @@ import Testing
     }
   }
 
-  @Test("An expired item is dead once the clock is trusted, and until then neither sent nor lost")
+  @Test("An expired item is dead once the time is confirmed, and until then neither sent nor lost")
   func expiry() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(
@@ -285,7 +285,7 @@ import Testing
     }
   }
 
-  @Test("Retries keep their distance when the clock is stepped, and none is beyond what a server may ask for")
+  @Test("Retries keep their distance when the clock is stepped, up to the longest wait that a server may ask for")
   func clockStep() async throws {
     try await withStore { outbox in
       let notBefore = outbox.now + .seconds(7 * 24 * 3600)
@@ -303,7 +303,7 @@ import Testing
     }
   }
 
-  @Test("A head whose content is gone is dead and poisons no lane")
+  @Test("A head whose content is gone is dead and does not block its lane")
   func lostContent() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))[0].item.id

@@ -5,9 +5,9 @@ import Testing
 
 @testable import HearthStorage
 
-/// An outbox of the version before claims, where what was claimed was a state of the item.
+/// An outbox of the version before claims, in which being claimed was a state of the item.
 @Suite struct MigrationTests {
-  /// The migrations 1 to 3, as that version has made them.
+  /// The migrations 1 to 3, as that version made them.
   private static let schema = """
     CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
     INSERT INTO grdb_migrations VALUES ('1'), ('2'), ('3');
@@ -44,8 +44,8 @@ import Testing
     INSERT INTO owners VALUES (1, 'work', 'https://id.example.com', 'alice', 1, 3, 4, 2, 0, 0, 0, 0, 0, 0);
     """
 
-  /// Lane a: two in flight, one behind. Lane b: its head waits. Lane c: the head waits before one in flight, as after an
-  /// adoption. Unordered: one in flight for the second time, and one that waits to be sent.
+  /// Lane a: two in flight, one behind. Lane b: its head waits. Lane c: the head waits before one in flight, as after
+  /// an adoption. Unordered: one in flight for the second time, and one that waits to be sent.
   private static let items:
     [(number: Int, lane: String?, state: Int, isHead: Int, claimedAt: Int64?, unknown: Int64?)] = [
       (1, "a", 1, 0, 1000, nil), (2, "a", 1, 0, 1000, nil), (3, "a", 0, 0, nil, nil),
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("What was in flight is pending with an unknown fate, each lane has its head, and the counts are the rows'")
+  @Test("Items in flight become pending with an unknown result, each lane has its head, and the counts match the rows")
   func inFlight() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -104,7 +104,7 @@ import Testing
     try outbox.expectSound()
   }
 
-  @Test("Of several items with one key the newest keeps it, and the database lets no second one have it")
+  @Test("Of several items with one key the newest keeps it, and the database allows no second one")
   func keys() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -143,7 +143,7 @@ import Testing
     #expect(numbers == [4])
   }
 
-  @Test("The check finds what is wrong with an outbox of that version, and leaves it as it is")
+  @Test("The check finds what is wrong with an outbox of that version, and leaves it unchanged")
   func checked() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(
-    "An outbox of a newer version is refused in one sentence and left as it is, under suspicion too",
+    "An outbox of a newer version is refused in one sentence and left unchanged, even if it may be damaged",
     arguments: [false, true])
   func newer(needsCheck: Bool) async throws {
     let folder = TemporaryFolder()
@@ -42,7 +42,7 @@ import Testing
     #expect(try await outbox.store.stats(of: nil).pending == 1)
   }
 
-  @Test("What is no file is refused in a sentence, and nobody waits for who writes into it", .timeLimit(.minutes(1)))
+  @Test("A path that is not a file is refused in a sentence, without waiting for a writer", .timeLimit(.minutes(1)))
   func fifo() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -53,7 +53,7 @@ import Testing
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
   }
 
-  @Test("An outbox that is a symbolic link is refused as one, and what it leads to is left alone")
+  @Test("An outbox that is a symbolic link is refused as such, and its target is left alone")
   func symbolicLink() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -64,7 +64,7 @@ import Testing
     #expect(folder.names == ["outbox.sqlite"])
   }
 
-  @Test("An outbox that cannot be opened refuses each call with the reason, until it can be")
+  @Test("An outbox that cannot be opened rejects each call with the reason, until it can be")
   func later() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -82,7 +82,7 @@ import Testing
     #expect(try await store.stats(of: nil).pending == 1)
   }
 
-  @Test("Where a broken outbox was moved to is told, whenever it is opened")
+  @Test("The new place of a damaged outbox is reported, whenever it is opened")
   func setAside() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -101,12 +101,12 @@ import Testing
     #expect(try await store.list(OutboxQuery()).items.isEmpty)
   }
 
-  @Test("An outbox that was emptied is set aside with its log and told, and one that was never written is begun")
+  @Test("An emptied outbox is set aside with its log and reported, and one that was never written is started")
   func emptied() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
-    // As a crash leaves one that was just created.
+    // As a crash leaves a file that was just created.
     try Files.write("", to: path)
     let told = Mutex<[String]>([])
     let clock = ManualClock()
@@ -129,7 +129,7 @@ import Testing
     #expect(try await next.stats(of: nil).pending == 0)
   }
 
-  @Test("An emptied outbox keeps the log that its items may still lie in")
+  @Test("An emptied outbox keeps its log, which may still hold its items")
   func emptiedWithLog() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -141,7 +141,7 @@ import Testing
     #expect(Files.text(place + "-wal") == "items")
   }
 
-  @Test("A reserve that cannot be made for what lies there is told as that, and not as a full disk")
+  @Test("A reserve that cannot be created because something is in its place is reported as that, not as a full disk")
   func reserveInTheWay() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(
-    "What SQLite says is told to people as a sentence that names the outbox",
+    "SQLite's errors are reported to people as a sentence that names the outbox",
     arguments: [
       (ResultCode.SQLITE_FULL, "The disk is full: there is no room for the outbox /o."),
       (.SQLITE_IOERR, "The disk under the outbox /o fails: disk I/O error."),

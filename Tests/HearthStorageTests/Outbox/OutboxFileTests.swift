@@ -52,7 +52,7 @@ import Testing
     #expect(try await second.store.stats(of: nil).bytes == 3 + 2 * 25)
   }
 
-  @Test("A file that is no database is set aside whole, and a new one made")
+  @Test("A file that is not a database is set aside as a whole, and a new one created")
   func garbage() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -66,7 +66,7 @@ import Testing
     #expect(try await opened.store.list(OutboxQuery()).items.isEmpty)
   }
 
-  @Test("A database found to be malformed while it runs is looked at whole by the next start")
+  @Test("A database found to be malformed while it runs is checked as a whole at the next start")
   func suspect() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -81,7 +81,7 @@ import Testing
         try db.execute(sql: "PRAGMA writable_schema = RESET")
       }
       await #expect(throws: OutboxStoreFailure.self) { try await outbox.store.item("none") }
-      // What it took in now would be set aside with the rest.
+      // What it accepted now would be set aside with the rest.
       let damage = OutboxStoreFailure.broken("The outbox \(path) is damaged: database disk image is malformed.")
       await #expect(throws: damage) { try await outbox.add(Sample.draft("/after")) }
     }()
@@ -92,7 +92,7 @@ import Testing
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
-  @Test("A database that was removed or replaced while it is open is noticed by any call, and the one there is opened")
+  @Test("Any call notices that an open database was removed or replaced, and the one that is there is opened")
   func removed() async throws {
     for isReplaced in [false, true] {
       let (folder, backup) = (TemporaryFolder(), TemporaryFolder())
@@ -101,7 +101,7 @@ import Testing
         backup.remove()
       }
       let path = folder.file("outbox.sqlite")
-      // Of another outbox, without a log.
+      // A log of another outbox, or none.
       let other = try StoreFixture(opening: backup.file("outbox.sqlite"), in: backup)
       try await other.add(Sample.draft("/other"))
       await other.store.close()
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("A database that was out of reach and is there again is opened again whole, and nothing is told")
+  @Test("A database that was out of reach is opened again when it is back, and nothing is reported")
   func backAgain() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("A database that is moved away and back has lost nothing, though another was begun meanwhile")
+  @Test("A database that is moved away and back has lost nothing, even if another was created meanwhile")
   func movedAndBack() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
@@ -153,7 +153,7 @@ import Testing
   }
 
   @Test(
-    "A log that is removed or replaced is noticed by any call, and nothing of it is lost", arguments: [false, true])
+    "Any call notices that a log is removed or replaced, and nothing of it is lost", arguments: [false, true])
   func removedLog(_ isReplaced: Bool) async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -173,7 +173,7 @@ import Testing
     }
   }
 
-  @Test("A sound database that was under suspicion is kept")
+  @Test("A sound database that was marked for a check is kept")
   func cleared() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -187,7 +187,7 @@ import Testing
     #expect(!folder.names.contains("outbox.sqlite-suspect"))
   }
 
-  @Test("Checking an outbox that is not there finds nothing, and makes none")
+  @Test("Checking an outbox that does not exist finds nothing, and creates none")
   func checksNothing() throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -195,7 +195,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test("The check finds orphan rows, wrong counts and heads that are none")
+  @Test("The check finds orphan rows, wrong counts and wrong heads")
   func check() async throws {
     try await withStore { outbox in
       let path = outbox.path
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("Counts that contradict the rows are made anew at the start")
+  @Test("Counts that contradict the rows are counted again at the start")
   func recount() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1", body: "ab"))
@@ -232,7 +232,7 @@ import Testing
     }
   }
 
-  @Test("A full disk refuses new items, writes down what was delivered, and takes new ones when there is room")
+  @Test("A full disk refuses new items, records deliveries, and accepts new items when there is room")
   func fullDisk() async throws {
     try await withStore { outbox in
       for index in 0..<20 { try await outbox.add(Sample.draft("/\(index)", lane: nil)) }
@@ -257,7 +257,7 @@ import Testing
     }
   }
 
-  @Test("The reserve is given back for completions alone, and new items wait until it is there again")
+  @Test("The reserve is released only for completions, and new items wait until it is there again")
   func reserve() async throws {
     let folder = TemporaryFolder()
     defer { folder.remove() }
@@ -276,7 +276,7 @@ import Testing
     #expect(!nowhere.isAllocated)
   }
 
-  @Test("`database is locked`: a lock of somebody else is waited out, and no item is lost to it")
+  @Test("`database is locked`: another program's lock is waited for, and no item is lost to it")
   func locked() async throws {
     try await withStore { outbox in
       let fixture = outbox

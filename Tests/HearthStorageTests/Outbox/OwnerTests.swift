@@ -5,7 +5,7 @@ import Testing
 @testable import HearthStorage
 
 @Suite struct OwnerTests {
-  @Test("What was made while nobody was known takes the first subject that signs in")
+  @Test("Items made while no user was known become the first subject's that signs in")
   func adoption() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
@@ -21,7 +21,7 @@ import Testing
     }
   }
 
-  @Test("An item that joins another with its key and other content cedes the key, and needs review")
+  @Test("An item that joins another with its key and other content gives up the key, and needs review")
   func sameKey() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/nobody", key: "k"), subject: nil)
@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("A hint alone takes nobody's items")
+  @Test("A hint alone assigns no items")
   func hint() async throws {
     try await withStore { outbox in
       let id = try await outbox.add(Sample.draft(), subject: nil)[0].item.id
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("Nobody's items join those of the subject in the order they were made, step by step")
+  @Test("Items without a user join those of the subject in the order they were made, step by step")
   func merge() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft("/1"))
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("Another user's items are held until that user is back, and nothing of the wait is lost")
+  @Test("Another user's items are held until that user is back, and their waits are kept")
   func otherUser() async throws {
     try await withStore { outbox in
       let store = outbox.store
@@ -110,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("The same subject name of another issuer is another user")
+  @Test("The same subject name with another issuer is another user")
   func issuer() async throws {
     try await withStore { outbox in
       try await outbox.add(Sample.draft())
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("What was made under an assumed issuer becomes the same user's once the provider has told the real one")
+  @Test("Items made under an assumed issuer become the same user's once the provider has named the real one")
   func formerName() async throws {
     try await withStore { outbox in
       let assumed = Subject(issuer: "https://tokens.example.com", id: Sample.alice.id, isIssuerAssumed: true)
@@ -131,7 +131,7 @@ import Testing
         try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10)
           .isDone)
       #expect(try await outbox.state(early[1].item.id) == .pending)
-      // Under both names, as after a restart that knew the one and then the other.
+      // Under both names, as after a restart that knew one and then the other.
       try await outbox.add(Sample.draft("/3"), subject: assumed)
       #expect(
         try await store.bind(Sample.work, to: Sample.alice, formerly: assumed, adopts: false, limit: 10)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("Discarding takes back one subject's undelivered items, in steps")
+  @Test("Discarding cancels one subject's undelivered items, in steps")
   func purge() async throws {
     try await withStore { outbox in
       for index in 0..<5 { try await outbox.add(Sample.draft("/\(index)")) }

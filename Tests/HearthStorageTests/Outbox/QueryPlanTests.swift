@@ -6,7 +6,7 @@ import Testing
 @testable import HearthStorage
 
 @Suite struct QueryPlanTests {
-  /// All statements on items but `every`, which is for `OutboxCheck` alone.
+  /// All statements on items except `every`, which is only for `OutboxCheck`.
   private static let statements = [
     OutboxQueries.byNumber, OutboxQueries.byID, OutboxQueries.content, OutboxQueries.byKey,
     OutboxQueries.byReplaceKey, OutboxQueries.newerToReplace, OutboxQueries.laterToReplace, OutboxQueries.lastMade,
@@ -32,14 +32,14 @@ import Testing
         return try Row.fetchAll(statement).map { $0["detail"] as String }
       }
       for detail in details {
-        // These hold only what the statements are about.
+        // These tables hold only the rows that the statements are about.
         let isWhole =
           detail.contains("INDEX items_by_expiry") || detail.contains("INDEX items_unknown")
           || detail == "SCAN claims"
         #expect(!detail.hasPrefix("SCAN") || isWhole, "\(detail)")
         #expect(!detail.contains("TEMP B-TREE"), "\(detail)")
       }
-      // However many items wait for their notBefore, none of them is looked at.
+      // However many items wait for their notBefore, none of them is read.
       if [OutboxQueries.retrying, OutboxQueries.shift, OutboxQueries.free, OutboxQueries.cap].contains(sql) {
         #expect(details.contains { $0.contains("INDEX items_retrying (owner=? AND origin=?") }, "\(details)")
       }

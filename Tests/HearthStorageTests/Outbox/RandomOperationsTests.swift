@@ -4,9 +4,9 @@ import Testing
 
 @testable import HearthStorage
 
-/// What must hold of the rows, under random operations.
+/// What must be true of the rows, under random operations.
 @Suite struct RandomOperationsTests {
-  @Test("Whatever is done, counts, contents and heads fit the rows", arguments: 1...(isThorough ? 40 : 2))
+  @Test("Counts, contents and heads match the rows after every operation", arguments: 1...(isThorough ? 40 : 2))
   func random(_ seed: UInt64) async throws {
     try await inTurn {
       try await withStore { outbox in
@@ -39,7 +39,7 @@ import Testing
               }
             }
           case 8...9:
-            // A run ends with its first item that does not leave the lane: the rest goes back with it.
+            // A run ends with its first item that does not leave the lane. The rest returns to the lane.
             taken.shuffle(using: &random)
             var settled: [Settlement] = []
             for delivery in taken {
@@ -59,7 +59,7 @@ import Testing
               _ = try? await outbox.store.change(item.id, change)
             }
           case 14...15:
-            // Refused where the key stands for another content.
+            // Refused if the key belongs to another content.
             let key = Int.random(in: 0...2, using: &random)
             let body = Int.random(in: 0...4, using: &random) == 0 ? "other" : "same"
             let lane = Bool.random(using: &random) ? "a" : nil
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  /// Each state's list has the items that are shown in it, and the counts are theirs.
+  /// Each state's list has the items that are shown in it, and the counts match.
   private func expectConsistentStates(_ outbox: StoreFixture) async throws {
     let store = outbox.store
     let all = try await store.list(OutboxQuery(limit: 1000)).items

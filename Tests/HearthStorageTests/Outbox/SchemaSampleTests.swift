@@ -6,8 +6,8 @@ import Testing
 
 @testable import HearthStorage
 
-/// An outbox of each version, as SQL in `Samples`. A changed schema needs a migration. `HEARTH_RECORD_GOLDEN=1` writes the
-/// newest sample again, which is right only until its version is released.
+/// An outbox of each version, as SQL in `Samples`. A changed schema needs a migration. `HEARTH_RECORD_GOLDEN=1` writes
+/// the newest sample again, which is right only until its version is released.
 @Suite struct SchemaSampleTests {
   private static let folder = #filePath.split(separator: "/").dropLast(2).reduce("") { "\($0)/\($1)" } + "/Samples"
   private static let names = (try? FileManager.default.contentsOfDirectory(atPath: folder))?.sorted() ?? []

@@ -7,14 +7,14 @@ import Testing
 struct StateTransitionTests {
   private typealias State = OutboxItem.State
 
-  @Test("Every change of state in the store is a listed one, and every listed one happens")
+  @Test("Every change of state in the store is listed, and every listed one happens")
   func transitions() async throws {
     try await inTurn {
       try await withStore { outbox in
         var random = SeededGenerator(seed: 7)
         var claimed: [Delivery] = []
         var states: [String: State] = [:]
-        // In the order of the store: the identifiers differ from run to run.
+        // In the order of the store, because the identifiers differ from run to run.
         var ids: [String] = []
         var seen: [State: Set<State>] = [:]
         for _ in 0..<1000 {
@@ -44,12 +44,12 @@ struct StateTransitionTests {
     }
   }
 
-  @Test("What may be cancelled is what may become cancelled", arguments: OutboxItem.State.allCases)
+  @Test("The states that allow cancelling are those that may become cancelled", arguments: OutboxItem.State.allCases)
   func cancellable(_ state: OutboxItem.State) {
     #expect(state.mayBeCancelled == state.transitions.contains(.cancelled))
   }
 
-  /// One call on the store at a time: what finishes deliveries claims none, so that no change of state is missed.
+  /// One call on the store at a time. Calls that finish deliveries claim none, so that no change of state is missed.
   private func step(
     _ outbox: inout StoreFixture, _ claimed: inout [Delivery], ids: [String], _ random: inout SeededGenerator
   ) async throws {
@@ -79,7 +79,7 @@ struct StateTransitionTests {
     case 10: outbox.now = now + .seconds(Int64.random(in: 1...90_000, using: &random))
     case 11: _ = try await outbox.store.expire(limit: 3, by: now)
     default:
-      // In flight only within this step: what is kept does not change by it.
+      // In flight only within this step: the stored state does not change.
       for delivery in claimed { _ = outbox.begin(delivery) }
       claimed = []
       try await outbox.store.recover()
@@ -88,7 +88,7 @@ struct StateTransitionTests {
 }
 
 extension OutboxItem.State {
-  /// The states that are stored and may follow this one.
+  /// The stored states that may follow this one.
   fileprivate var transitions: Set<Self> {
     switch self {
     case .pending: [.waiting, .delivered, .held, .dead, .superseded, .cancelled]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import HearthStorage
 
-/// An outbox on disk, with the words the tests use for what they do to it.
+/// An outbox on disk, with helpers for the tests.
 struct StoreFixture: Sendable {
   let folder: TemporaryFolder
   let store: SQLiteOutboxStore
@@ -76,7 +76,7 @@ struct StoreFixture: Sendable {
     return (claimed.claims.deliveries, claimed, log.take().changed, exchange.nextExpiryAt)
   }
 
-  /// The epoch of the latest claim of this item.
+  /// The epoch of the latest claim on this item.
   func epoch(_ delivery: Delivery) -> Int64 { epochs.known.withLock { $0[delivery.number] ?? 0 } }
 
   func begin(_ delivery: Delivery) -> Bool { (try? store.begin(delivery.number, of: epoch(delivery))) ?? false }

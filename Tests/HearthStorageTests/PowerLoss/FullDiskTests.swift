@@ -16,7 +16,7 @@ struct FullDiskTests {
     return opened.store
   }
 
-  /// Items in several lanes; returns how many were taken before the store refused.
+  /// Adds items in several lanes. Returns how many were accepted before the store refused.
   private static func fill(
     _ store: SQLiteOutboxStore, upTo count: Int, from first: Int = 0, body: Int = 3000
   ) async throws -> Int {
@@ -35,7 +35,7 @@ struct FullDiskTests {
     return count
   }
 
-  /// Delivers all there is; returns how many there were.
+  /// Delivers everything there is. Returns the number of deliveries.
   private static func drain(_ store: SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Int {
     let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 128, unordered: 128, takesFollowers: true,
@@ -56,7 +56,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "new items are refused, what was taken is delivered, and new ones are taken once there is room",
+    "new items are refused, accepted ones are delivered, and new ones are accepted once there is room",
     arguments: (isThorough ? [40, 2000] : [40]), [false, true])
   func goesOn(_ count: Int, afterRestart: Bool) async throws {
     try await inTurn {
@@ -82,7 +82,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test("it is opened on a full disk, and what is in it is delivered", arguments: [false, true])
+  @Test("it is opened on a full disk, and its items are delivered", arguments: [false, true])
   func opens(withEmptyLog: Bool) async throws {
     try await inTurn {
       let disk = try FaultyDisk()
@@ -91,14 +91,14 @@ struct FullDiskTests {
       if withEmptyLog { store = try await Self.reopened(store, disk) }
       disk.limit(to: disk.used)
       store = try await Self.open(disk)
-      // What pages are free already take some.
+      // Free pages already hold some of them.
       let more = try await Self.fill(store, upTo: 1000, from: 5000)
       #expect(more < 1000)
       #expect(try await Self.drain(store) == 300 + more)
     }
   }
 
-  @Test("an outbox of an older version is opened on a full disk, with the room that was reserved")
+  @Test("an outbox of an older version is opened on a full disk, with the reserved room")
   func opensOlder() async throws {
     let disk = try FaultyDisk()
     var store = try await Self.open(disk)
@@ -111,7 +111,7 @@ struct FullDiskTests {
   }
 
   @Test(
-    "an outbox that has filled its disk gives the room back once all is delivered",
+    "an outbox that has filled its disk gives the room back once everything is delivered",
     arguments: (isThorough ? [8 << 20, 40 << 20] : [8 << 20]), [false, true])
   func givesRoomBack(size: Int, afterRestart: Bool) async throws {
     try await inTurn {
@@ -128,7 +128,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test("bodies that are committed together leave room to write down what becomes of them")
+  @Test("bodies that are committed together leave room to record their outcomes")
   func largeBodies() async throws {
     try await inTurn {
       let disk = try FaultyDisk()
@@ -143,7 +143,7 @@ struct FullDiskTests {
         return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
       #expect((10..<70).contains(taken))
-      // Nothing that came later is left over.
+      // Nothing that came later is left.
       disk.limit(to: disk.used)
       #expect(try await Self.drain(store) == taken)
       #expect(try await store.stats(of: nil).delivered == taken)
@@ -153,7 +153,7 @@ struct FullDiskTests {
     }
   }
 
-  @Test("to write down that a large body was delivered takes little room, less than to wipe it")
+  @Test("recording the delivery of a large body takes little room, less than wiping it")
   func smallCompletion() async throws {
     let disk = try FaultyDisk()
     var store = try await Self.open(disk)
@@ -164,7 +164,7 @@ struct FullDiskTests {
     #expect(disk.folder.bytes(of: "outbox.sqlite-wal").count < 256 << 10)
   }
 
-  @Test("what was discarded on a full disk is wiped once there is room, and until then a sweep says that it is not")
+  @Test("discarded content on a full disk is wiped once there is room, and until then a sweep reports it")
   func discarded() async throws {
     let disk = try FaultyDisk()
     var store = try await Self.open(disk)

@@ -28,7 +28,7 @@ struct OutboxFaultTests {
     Case(calls: [.write, .sync, .truncate, .allocate], fault: .broken, isLasting: true),
   ]
 
-  @Test("a fault at any call loses nothing, and the outbox goes on when it is over", arguments: cases)
+  @Test("a fault at any call loses nothing, and the outbox continues when it is over", arguments: cases)
   func everyCall(_ fault: Case) async throws {
     try await inTurn {
       var nth = 1

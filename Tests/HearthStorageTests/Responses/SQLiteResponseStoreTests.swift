@@ -25,7 +25,7 @@ import Testing
     folder.names.contains { String(decoding: folder.bytes(of: $0), as: UTF8.self).contains(text) }
   }
 
-  @Test("is there only once something was kept, and its owner alone may read it and its log")
+  @Test("exists only once something was kept, and only its owner may read it and its log")
   func isPrivate() async throws {
     let store = store()
     #expect(await store.find(try ResponseStoreContract.key()) == nil)
@@ -40,7 +40,7 @@ import Testing
     await store.close()
   }
 
-  @Test("has nothing of what was wiped, neither in free pages nor in its log")
+  @Test("has nothing left of wiped answers, neither in free pages nor in its log")
   func wiped() async throws {
     let store = store()
     let body = String(repeating: "the diary of alice ", count: 2000)
@@ -52,7 +52,7 @@ import Testing
     #expect(!isInFiles("diary"))
   }
 
-  @Test("has nothing of what was removed or replaced before the user signed out, either")
+  @Test("has nothing left of answers removed or replaced before the user signed out, either")
   func wipedBefore() async throws {
     let store = store()
     _ = try await kept("the first diary", store)
@@ -64,7 +64,7 @@ import Testing
     await store.close()
   }
 
-  @Test("has no values of header fields that select an answer: they may be secrets")
+  @Test("has no values of header fields that select an answer, because they may be secrets")
   func selectors() async throws {
     let store = store()
     let key = try ResponseStoreContract.key("/a", ["Cookie": "secret-cookie"])
@@ -74,7 +74,7 @@ import Testing
     #expect(!isInFiles("secret-cookie"))
   }
 
-  @Test("is begun anew where it is damaged or of another version, and the log says so")
+  @Test("is replaced if it is damaged or of another version, and the log says so")
   func damaged() async throws {
     let first = store()
     _ = try await kept("body", first)
@@ -99,7 +99,7 @@ import Testing
     #expect(recorder.records.map(\.message).count == damages.count)
   }
 
-  @Test("that cannot be opened keeps nothing and fails nothing, and the log says it once")
+  @Test("keeps nothing and fails nothing if it cannot be opened, and the log says so once")
   func unusable() async throws {
     #expect(mkfifo(path, 0o600) == 0)
     let store = store()
@@ -111,7 +111,7 @@ import Testing
       ])
   }
 
-  @Test("goes as a whole where what has to be wiped cannot be")
+  @Test("is removed as a whole if an answer cannot be wiped")
   func unwipeable() async throws {
     let store = store()
     _ = try await kept("the diary", store)

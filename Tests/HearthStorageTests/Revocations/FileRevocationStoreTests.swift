@@ -6,7 +6,7 @@ import Testing
 
 @testable import HearthStorage
 
-@Suite("What is still to be revoked, on the disk")
+@Suite("Pending revocations on disk")
 struct FileRevocationStoreTests {
   private let files = MemoryFileSystem(folders: ["/state", "/keys"], now: { .sample })
   private let folder = "/state/revocations"
@@ -28,7 +28,7 @@ struct FileRevocationStoreTests {
 
   private func text(_ number: Int = 1) -> String? { files.text(at: "\(folder)/note\(number).json") }
 
-  @Test("it is there after a restart, as it was, and neither token can be read in the folder")
+  @Test("a revocation is there unchanged after a restart, and neither token can be read in the folder")
   func kept() async throws {
     try await store.keep(pending(1))
     try await store.keep(pending(2))
@@ -41,7 +41,7 @@ struct FileRevocationStoreTests {
     #expect(text()?.contains(#""subject":"2482""#) == true)
   }
 
-  @Test("what is done leaves no file, and with the last one the key goes")
+  @Test("a finished revocation leaves no file, and the key is removed with the last one")
   func removed() async throws {
     try await store.keep(pending(1))
     try await store.keep(pending(2))
@@ -52,7 +52,7 @@ struct FileRevocationStoreTests {
     await store.remove(pending(3, .memory))
   }
 
-  @Test("the account's key file seals what it sealed before, and no other key is made")
+  @Test("the account's key file still opens what it sealed, and no other key is created")
   func keyFile() async throws {
     files.put(String(repeating: "k", count: 32), at: "/keys/work")
     try await store.keep(pending(1, .keyFile("/keys/work")))
@@ -76,7 +76,8 @@ struct FileRevocationStoreTests {
     #expect(await store.recall(at: .sample) == [])
   }
 
-  @Test("what seems to have expired stays, for this clock may be wrong; what cannot be understood is removed then")
+  @Test(
+    "what seems to have expired stays, as this clock may be wrong; a file that cannot be understood is then removed")
   func expired() async throws {
     try await store.keep(pending())
     files.put("{", at: folder + "/odd.json")
@@ -87,7 +88,7 @@ struct FileRevocationStoreTests {
     #expect(files.text(at: folder + "/odd.json") == nil)
   }
 
-  @Test("where nothing can be written, that is told")
+  @Test("a failed write is reported")
   func unwritable() async throws {
     files.failAll(under: "/state", with: .noSpace)
     await #expect(throws: AccessFailure.self) { try await store.keep(pending()) }

@@ -10,7 +10,7 @@ struct FileSinkRecordTests {
   private let path = Bench.secure + "/sinks.json"
   private var record: FileSinkRecord { FileSinkRecord(path: path, files: bench.files, clock: bench.clock) }
 
-  @Test("what was kept is there after a restart, readable by its owner alone")
+  @Test("the record is there after a restart, readable only by its owner")
   func roundTrip() async throws {
     #expect(try await record.recall() == [:])
     try await record.keep(["/run/b": ["1-2"], "/run/a": ["3-4", "5-6"]])
@@ -23,7 +23,7 @@ struct FileSinkRecordTests {
   }
 
   @Test(
-    "what cannot be understood names no path, and is moved aside",
+    "a record that cannot be understood names no path, and is moved aside",
     arguments: [("", "corrupt"), ("{}", "corrupt"), (#"{"version":2,"paths":["/run/a"]}"#, "newer")])
   func garbage(_ text: String, label: String) async throws {
     try await record.keep(["/run/a": []])

@@ -18,7 +18,7 @@ struct FileAccessTests {
     #expect(file.wipeKey() == [], "it is wiped once")
   }
 
-  @Test("holds no key where the file could not be opened for want of its passphrase")
+  @Test("holds no key if the file could not be opened without its passphrase")
   func noKey() {
     var file = FileAccess()
     _ = file.beginRead(isRemembered: true)
@@ -26,7 +26,7 @@ struct FileAccessTests {
     #expect(file.wipeKey() == [])
   }
 
-  @Test("counts a write as out of date where the grant has changed since it began")
+  @Test("counts a write as out of date if the grant has changed since it began")
   func outdated() {
     var (file, random) = (FileAccess(), SeededGenerator(seed: 1))
     _ = file.beginWrite(credential, generation: 0)
@@ -41,7 +41,7 @@ struct FileAccessTests {
     #expect(!file.hasSameTokens(as: Credential.sample(2, issuedAt: .sample).grant))
   }
 
-  @Test("removes what a person signed out of, and puts any other end in the grant's place")
+  @Test("removes the credential on a sign-out, and writes any other end over the grant")
   func end() {
     var file = FileAccess()
     file.onDisk = GrantMarks(credential.grant)
@@ -55,7 +55,7 @@ struct FileAccessTests {
     #expect(!file.write.isUnderWay)
   }
 
-  @Test("repeats a write after half a second at most, then ever later up to 30 s, and none while one is under way")
+  @Test("repeats a write after at most half a second, then ever later up to 30 s, and never during another write")
   func retry() {
     var write = WriteRetry()
     var waits: [Duration] = []

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("What the times of a grant rest on")
+@Suite("What the times of a grant are based on")
 struct GrantTimingTests {
   private func grant(_ number: Int, idToken: Int, issuedAt: Timestamp = .sample) -> Grant {
     Grant(
@@ -11,7 +11,7 @@ struct GrantTimingTests {
       expiresAt: .sample + .seconds(3600))
   }
 
-  @Test("is the count of this process for a new token, and what it was for one of the two tokens that is kept")
+  @Test("is this process's own count for a new token, and unchanged for a token that is kept")
   func keeps() {
     let old = grant(1, idToken: 11)
     let timing = GrantTiming.read
@@ -21,7 +21,7 @@ struct GrantTimingTests {
     #expect(timing.of(grant(1, idToken: 11, issuedAt: .sample + .seconds(1)), after: old).access == .counted)
   }
 
-  @Test("is written anew where the clock is set by more than a minute, and not for less")
+  @Test("is written again if the clock is set by more than a minute, and not for less")
   func worthWriting() {
     for (step, isWritten) in [
       (Duration.seconds(60), false), (.milliseconds(60_001), true), (.seconds(-60), false),

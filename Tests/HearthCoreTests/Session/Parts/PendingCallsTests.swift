@@ -11,7 +11,7 @@ struct PendingCallsTests {
     return calls
   }
 
-  @Test("want a refresh until one has ended, and demand one only where it is asked for outright")
+  @Test("want a refresh until one has ended, and demand one only if a caller explicitly asks for it")
   func wantRefresh() {
     for (kind, wants, demands) in [
       (WaitingCall.Kind.token(minValidity: nil), true, false), (.refresh, true, true), (.read, false, false),
@@ -24,7 +24,7 @@ struct PendingCallsTests {
     }
   }
 
-  @Test("get the outcome of what they wait for, and keep the first one")
+  @Test("get the outcome that they wait for, and keep the first one")
   func outcomes() {
     var calls = calls(.refresh, .read, .adoption)
     calls.finishRefreshes(.failed(message: "503", retryAfter: nil))
@@ -36,7 +36,7 @@ struct PendingCallsTests {
     #expect(calls.waiting.map(\.outcome).suffix(2) == [.succeeded, .succeeded])
   }
 
-  @Test("of a sign-in are answered that it is superseded, and no others are")
+  @Test("for a sign-in are answered that it is superseded, and no others are")
   func supersede() {
     var calls = calls(.refresh, .adoption)
     #expect(calls.supersedeAdoptions() == [.answer(CallID(1), .rejected(.superseded))])
@@ -44,7 +44,7 @@ struct PendingCallsTests {
     #expect(calls.supersedeAdoptions() == [])
   }
 
-  @Test("to sign out are each answered once, with what has to be done before")
+  @Test("to sign out are each answered once, after the actions that come before")
   func signOuts() {
     let credential = Credential.sample(1, issuedAt: .sample)
     var calls = calls(.signOut(credential, revoke: true), .refresh, .signOut(nil, revoke: false))

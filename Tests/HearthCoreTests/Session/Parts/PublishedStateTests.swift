@@ -3,9 +3,9 @@ import Testing
 
 @testable import HearthCore
 
-@Suite("The state that was published last")
+@Suite("The last published state")
 struct PublishedStateTests {
-  @Test("is published when it changes, with the one before, and keeps the time of its change")
+  @Test("is published when it changes, with the previous one, and keeps the time of its change")
   func changes() {
     var published = PublishedState(at: .sample)
     let later = Timestamp.sample + .seconds(1)
@@ -16,7 +16,7 @@ struct PublishedStateTests {
     #expect(published.since == later)
   }
 
-  @Test("is published anew when the advice to sign in comes or goes while it holds")
+  @Test("is published again when the advice to sign in comes or goes")
   func advice() {
     var published = PublishedState(at: .sample)
     _ = published.publish(.authenticated, advisesSignIn: false, at: .sample)
@@ -27,7 +27,7 @@ struct PublishedStateTests {
     }
   }
 
-  @Test("is the end on record at the start, since it came")
+  @Test("is the end on record at the start, since the time of that end")
   func restored() {
     var published = PublishedState(at: .sample)
     let end = EndRecord(reason: .accountDisabled, at: .sample + .seconds(-60), fingerprint: nil)

@@ -15,7 +15,7 @@ struct RefreshCycleTests {
     return cycle
   }
 
-  @Test("expect the answer to a request that was sent, once, and to none that was abandoned")
+  @Test("expect the answer to a request once, and none to an abandoned one")
   func request() {
     var cycle = RefreshCycle()
     #expect(cycle.end() == false)
@@ -32,7 +32,7 @@ struct RefreshCycleTests {
   }
 
   @Test(
-    "wait out a failure; a demand waits for the provider's Retry-After alone, for ten seconds at most, and everything for the least gap"
+    "wait after a failure, a demand only for Retry-After and at most ten seconds, and all for at least a second"
   )
   func earliestAttempt() {
     var random = SeededGenerator(seed: 1)
@@ -52,7 +52,7 @@ struct RefreshCycleTests {
     #expect(cycle.earliestAttempt(isDemanded: true) == start + RefreshSettings.leastGap)
   }
 
-  @Test("are tried early once in a step when the network returns, and only where no connection could be made")
+  @Test("are tried early once in each step when the network returns, but only if no connection could be made")
   func networkReturned() {
     var cycle = failed([.unavailable(message: "503", retryAfter: nil)])
     let until = cycle.earliestAttempt(isDemanded: false)
@@ -80,7 +80,7 @@ struct RefreshCycleTests {
     #expect(fixed.signInAdvisedAt(start) == nil)
   }
 
-  @Test("begin anew with another grant, but for the least gap")
+  @Test("start again with another grant, except for the minimum gap")
   func restart() {
     var cycle = failed([.unavailable(message: "503", retryAfter: .seconds(40))])
     cycle.begin(at: start)
@@ -89,7 +89,7 @@ struct RefreshCycleTests {
     #expect(cycle.earliestAttempt(isDemanded: false) == start + RefreshSettings.leastGap)
   }
 
-  @Test("keep a token that an API rejected from callers until one succeeds, but where other APIs accept it")
+  @Test("withhold a token that an API rejected until a refresh succeeds, unless other APIs accept it")
   func apiRejection() {
     let token = Token.sample(1).fingerprint
     var random = SeededGenerator(seed: 1)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The locks of a session")
 struct SessionLocksTests {
-  @Test("note the user's own, once, and no other")
+  @Test("record the user's own lock once, and no other")
   func notes() {
     var locks = SessionLocks()
     #expect(locks.add(.screen) == [])
@@ -18,7 +18,7 @@ struct SessionLocksTests {
     #expect(locks.isEmpty)
   }
 
-  @Test("note an unlock also before anybody knows whether there was a lock")
+  @Test("record an unlock even before it is known whether there was a lock")
   func unlockBeforeTheStart() {
     var locks = SessionLocks()
     #expect(locks.remove(.user, isRemembered: false) == [.rememberLockedByUser(false)])
@@ -26,7 +26,7 @@ struct SessionLocksTests {
     #expect(locks.isEmpty, "the note that is under way is newer than what was remembered")
   }
 
-  @Test("write a note that failed again, and none that was written")
+  @Test("write a note again if it failed, and only then")
   func repeats() {
     var (locks, random) = (SessionLocks(), SeededGenerator(seed: 1))
     _ = locks.add(.user)
