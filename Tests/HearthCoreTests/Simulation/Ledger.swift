@@ -2,56 +2,56 @@ import TestSupport
 
 @testable import HearthCore
 
-/// What the world knows that the machine must not contradict.
+/// What the simulated world knows and the machine must not contradict.
 struct Ledger {
-  /// Access tokens that have lain on the disk.
+  /// Access tokens that have been on disk.
   var durable: Set<Fingerprint> = []
-  /// Grants of this machine that have lain on the disk, in their order.
+  /// This machine's grants that have been on disk, in order.
   var own: [Credential] = []
-  /// Refresh tokens that were signed out, and have not been signed in with again.
+  /// Refresh tokens that were signed out, and not signed in with again.
   var signedOut: Set<Fingerprint> = []
-  /// Refresh tokens whose answer a crash took with it: the provider may count the next use as reuse.
+  /// Refresh tokens whose answer was lost in a crash: the provider may treat the next use as reuse.
   var excused: Set<Fingerprint> = []
-  /// Families of tokens in which an answer was lost since the newest was last known here.
+  /// Families of tokens in which an answer was lost since their newest token was last known here.
   var excusedFamilies: Set<Int> = []
   /// Refresh tokens whose answer has arrived.
   var spent: Set<Fingerprint> = []
   /// Why a session may end now.
   var grounds: Set<EndReason> = []
-  /// The newest refresh token that reached this machine; nil where there is none to be kept.
+  /// The newest refresh token that reached this machine, or `nil` if none has to be kept.
   var newest: Fingerprint?
   /// Refresh tokens that were refused for good in this run of the process, and those whose end is on record.
   var refused: Set<Fingerprint> = []
   var refusedOnRecord: Set<Fingerprint> = []
   var adopting: Set<Credential> = []
   var signOutAsked = false
-  /// The last store work of its kind failed, so that what it should have noted may be missing.
+  /// Whether the last store work of its kind failed, so that its record may be missing.
   var endFailed = false
   var removalFailed = false
-  /// Somebody else changed the file since this machine last wrote it.
+  /// Whether somebody else changed the file since this machine last wrote it.
   var isTampered = false
   /// Access tokens of other programs' grants that this machine has not taken over yet.
   var strangers: Set<Fingerprint> = []
   var inFlight = 0
   var lastAttemptAt: Duration?
-  /// The one before the last, which counts again where nothing was sent.
+  /// The attempt before the last, which counts again if nothing was sent.
   var attemptBefore: Duration?
   var isRepetition = false
   var lastReading: CredentialReading?
   private var reported: Set<Fingerprint> = []
   var tokenBefore: [Fingerprint: Fingerprint] = [:]
-  /// The request whose answer is being delivered: what the provider has really done.
+  /// The request whose answer is being delivered, with what the provider has really done.
   var answered: SessionSimulation.Flight?
-  /// Something has kept the session from its refreshes since the last one that succeeded.
+  /// Whether something has hindered refreshes since the last one that succeeded.
   var hadTrouble = true { didSet { if hadTrouble { isQuietSinceSending = false } } }
-  /// Nothing has since the request that is under way was sent.
+  /// Whether nothing has done so since the request under way was sent.
   var isQuietSinceSending = false
   var hasClockStepped = false
-  /// The grant in use was read while a clock was wrong, and seems to last longer than it does.
+  /// Whether the grant in use was read while a clock was wrong, and seems to last longer than it does.
   var seemsYounger = false
-  /// The access tokens of grants whose refresh was answered for another user, and nobody has signed in since.
+  /// The access tokens of grants whose refresh was answered for another user, while nobody has signed in since.
   var barred: Set<Fingerprint> = []
-  /// Until when the network's return may cut no wait short again.
+  /// Until when the network's return must not shorten another wait.
   var shortenedUntil: Timestamp?
   var adoptionCalls: Set<CallID> = []
   /// Tokens that came for another user.
@@ -64,10 +64,10 @@ struct Ledger {
 
   func isBarred(_ grant: Grant) -> Bool { barred.contains(grant.accessToken.fingerprint) }
 
-  /// `isRenewable`: a refresh could bring another one. `age`: since the provider issued it.
+  /// `isRenewable` is true if a refresh could bring another token. `age` is the time since the provider issued it.
   mutating func noteReport(of token: Fingerprint, current: Fingerprint, isRenewable: Bool, age: Duration?) {
     guard token == current else { return }
-    // Two minutes, and the time that the answer was on its way.
+    // Two minutes, and the time that the answer was under way.
     let isFresh = hasClockStepped || age.map { $0 <= .seconds(120 + 45) } ?? true
     let isAgain = tokenBefore[token].map(reported.contains) ?? false
     if isFresh, isAgain || !isRenewable { grounds.insert(.rejectedByServer) }

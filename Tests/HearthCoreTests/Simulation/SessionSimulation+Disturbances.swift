@@ -74,7 +74,7 @@ extension SessionSimulation {
     var credential = signedIn()
     if chances(1, in: 6) { credential.grant.refreshToken = nil }
     ledger.adopting.insert(credential)
-    // From here on it is what is kept, in place of whatever was active.
+    // From here on it is the grant to keep, instead of the one that was active.
     ledger.newest = credential.grant.refreshToken?.fingerprint
     try call(.adopt(credential))
   }
@@ -83,7 +83,7 @@ extension SessionSimulation {
     guard case .active(let active) = machine.credentialState else { return }
     let token = chances(3, in: 4) ? active.grant.accessToken : Token.sample(2)
     if chances(1, in: 4) {
-      // No ground for anything: it is not noted.
+      // It is no ground for an end, so it is not noted.
       let before = machine.refreshes.apiRejection
       try call(.reportUnauthorized(APIRejection(token.fingerprint, isChallenge: true)))
       guard machine.refreshes.apiRejection == before else { throw Violation("a challenge is taken for a rejection") }
@@ -112,7 +112,7 @@ extension SessionSimulation {
     try deliver(.unlocked(lock))
   }
 
-  /// Tried in the order of the store's work, as the service does; the lock is taken away after it.
+  /// The passphrase is tried in the order of the store's work, as in the service. The lock is removed after it.
   private mutating func enterPassphrase() { enqueue(.unlock) }
 
   private mutating func suspend() throws(Violation) {
@@ -131,7 +131,7 @@ extension SessionSimulation {
 
   private mutating func stepClock() throws(Violation) {
     let chance = Duration.seconds(Int.random(in: -100_000...100_000, using: &random) / (chances(1, in: 2) ? 1 : 1000))
-    // It was wrong, and is set right.
+    // The clock was wrong, and is corrected.
     let step = offset != .zero && chances(1, in: 2) ? .zero - offset : chance
     offset += step
     note("the clock steps by \(step)")
@@ -155,7 +155,7 @@ extension SessionSimulation {
     if chances(1, in: 2) { try deliver(.credentialHinted) }
   }
 
-  /// Another program, or a person, at the file itself.
+  /// Another program, or a person, changes the file itself.
   private mutating func interfere() throws(Violation) {
     guard !disk.isDenied, !disk.isAway else { return }
     switch Int.random(in: 0..<10, using: &random) {
@@ -201,7 +201,7 @@ extension SessionSimulation {
 
   // MARK: - The end of a run
 
-  /// Everything is well again: now the session has to find its way back by itself.
+  /// Everything works again. Now the session has to recover by itself.
   mutating func heal() throws(Violation) {
     note("all is well again")
     weather = .fine
@@ -212,11 +212,11 @@ extension SessionSimulation {
     }
     if disk.isSealed { enterPassphrase() }
     try deliver(.credentialHinted)
-    // An hour's Retry-After, a refresh, and whatever looks are still to be made.
+    // An hour's Retry-After, a refresh, and the remaining reads.
     let limit = elapsed + .seconds(7200) + Swift.min(provider.lifetime, .seconds(7200))
     var steps = 0
     while elapsed < limit, steps < 250 {
-      // A store that has taken the place of another knows no passphrase yet.
+      // A store that has replaced another one has no passphrase yet.
       if disk.isSealed, !disk.hasKey, jobs.isEmpty { enterPassphrase() }
       try advance(until: limit)
       try checkRules()
@@ -228,7 +228,7 @@ extension SessionSimulation {
   mutating func checkHealed() throws(Violation) {
     switch machine.state(at: now) {
     case .hydrating, .locked:
-      // What a newer version wrote stays unreadable until somebody updates.
+      // The file of a newer version stays unreadable until somebody updates.
       if disk.file == .tooNew { return }
       throw Violation("the session has not come back: \(machine.state(at: now))")
     case .reauthRequired(.rejectedByServer) where settings.renewsWithoutRefreshToken: return

@@ -2,12 +2,12 @@ import TestSupport
 
 @testable import HearthCore
 
-/// How long tokens last, by the provider's count and not by this machine's clock, and what may end a session.
+/// How long tokens last, by the provider's count and not by this machine's clock, and why a session may end.
 extension SessionSimulation {
-  /// Timestamps have milliseconds; the provider's count, and the time that passes, have less.
+  /// Timestamps are in milliseconds; the provider's count and the passing time are more precise.
   private static let rounding: Duration = .milliseconds(2)
 
-  /// A grant is taken over with the life that is left of it, whatever the clock was when it was written.
+  /// Checks that a grant is taken over with its remaining life, whatever the clock was when it was written.
   func checkAdopted(_ credential: Credential, _ before: SessionMachine) throws(Violation) {
     if case .active = before.credentialState { return }
     guard case .active(let active) = machine.credentialState, let expiresAt = active.grant.expiresAt else { return }
@@ -16,8 +16,8 @@ extension SessionSimulation {
     }
   }
 
-  /// How long the grant in use seems to last, against how long it does. What was read may seem younger where a clock was
-  /// wrong; no step makes it so.
+  /// Notes whether the grant in use seems to last longer than it does. A grant that was read may, if a clock was wrong,
+  /// but no step makes it so.
   mutating func noteAge(isNew: Bool) {
     guard isNew || ledger.seemsYounger, let active = machine.active,
       let seen = active.grant.expiresAt, let end = provider.runsOutAt[active.grant.accessToken.fingerprint]
@@ -25,7 +25,7 @@ extension SessionSimulation {
     ledger.seemsYounger = seen - now > end - elapsed + .seconds(45)
   }
 
-  /// The clock was wrong that wrote the times of the grant in use: the provider's cannot tell its age then.
+  /// Whether a wrong clock wrote the times of the grant in use, so that the provider's clock cannot show its age.
   var isWrittenYounger: Bool {
     guard let grant = machine.active?.stored.grant, let written = grant.expiresAt,
       let end = provider.runsOutAt[grant.accessToken.fingerprint]
@@ -33,7 +33,7 @@ extension SessionSimulation {
     return written - serverTime > end - elapsed + .seconds(45)
   }
 
-  /// The grant that is over: the one in memory, or one that was just read or written.
+  /// The grant that has ended: the one in memory, or one that was just read or written.
   private func endedGrant(_ record: EndRecord, _ before: SessionMachine) -> (grant: Grant, wasUsed: Bool)? {
     var grants: [(Grant, Bool)] = []
     if case .active(let active) = before.credentialState {
@@ -54,11 +54,11 @@ extension SessionSimulation {
   }
 
   mutating func checkEnd(_ record: EndRecord, _ before: SessionMachine) throws(Violation) {
-    // One that could be written nowhere is written again.
+    // An end that could not be written anywhere is written again.
     if case .ending(record, _) = before.credentialState { return }
     var grounds = ledger.grounds
     if !settings.renewsWithoutRefreshToken, let (grant, wasUsed) = endedGrant(record, before) {
-      // This machine's clock is no ground: the time that has passed is, or the provider's clock.
+      // This machine's clock is no ground for an end; only the time that has passed, or the provider's clock, is.
       let end = provider.runsOutAt[grant.accessToken.fingerprint]
       if grant.refreshToken == nil,
         end.map({ $0 <= elapsed + Self.rounding }) ?? false || hasEndedByProvidersClock(before)

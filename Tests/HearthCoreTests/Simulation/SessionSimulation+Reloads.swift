@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import HearthCore
 
-/// What a new configuration does to a session: nothing that it knows is lost.
+/// A new configuration must not make a session forget anything.
 extension SessionSimulation {
   mutating func reload() throws(Violation) {
     var changed = Set(SessionPart.allCases.filter { _ in chances(1, in: 3) })
@@ -17,8 +17,8 @@ extension SessionSimulation {
     try deliver(.configured(settings, changed: changed))
   }
 
-  /// The credential is kept elsewhere once the store has done what it was asked before. Its owner has moved the file there,
-  /// or a copy, or nothing.
+  /// Moves the credential elsewhere once the store has finished its work. Its owner has moved the file there, or a
+  /// copy, or nothing.
   mutating func replaceStore() {
     let file: SimulatedDisk.File? =
       switch Int.random(in: 0..<6, using: &random) {
@@ -30,7 +30,7 @@ extension SessionSimulation {
     enqueue(.replace(file, isSealed: chances(1, in: 4)))
   }
 
-  /// What follows in the same step is for the new store.
+  /// The actions that follow in the same step are for the new store.
   func checkReplaced() throws(Violation) {
     for job in jobs {
       switch job {

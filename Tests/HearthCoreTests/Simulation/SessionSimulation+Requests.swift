@@ -1,7 +1,7 @@
 import HearthCore
 import TestSupport
 
-/// What becomes of a request on its way to the provider and back.
+/// What happens to a request on its way to the provider and back.
 extension SessionSimulation {
   mutating func send(_ credential: Credential?, _ generation: Int, asksTime: Bool = false) throws(Violation) {
     try checkSending(credential)
@@ -52,7 +52,7 @@ extension SessionSimulation {
         flights[index].isMixedUp = isMixedUp(issued)
         var named = issued
         if flights[index].isMixedUp { named.subject = Subject(issuer: Subject.sample.issuer, id: "other") }
-        // Something on the way, or the provider itself, spoils the access token alone.
+        // Something on the way, or the provider itself, spoils only the access token.
         let isSpoiled = weather == .strange && chances(1, in: 2)
         if isSpoiled { ledger.hadTrouble = true }
         outcome = answers.granting(named, serverTime: serverTime, receivedAt: now, isSpoiled: isSpoiled, &random)
@@ -78,7 +78,7 @@ extension SessionSimulation {
       flights[index].isFinal = false
     }
     if !isHeard, case .granted = outcome {
-      // The provider has moved on, and nobody here knows.
+      // The provider has rotated the token, and nobody here knows.
       flights[index].granted = nil
       if let token = flight.credential?.grant.refreshToken, let family = provider.family(of: token.fingerprint) {
         ledger.excusedFamilies.insert(family)
@@ -87,7 +87,7 @@ extension SessionSimulation {
     if flight.process != process { flights.remove(at: index) }
   }
 
-  /// A provider that detects reuse ends the family: only an answer that was lost excuses that.
+  /// A provider that detects reuse ends the family. Only a lost answer excuses that.
   mutating func noteReuse(of token: Token) throws(Violation) {
     let isExcused = provider.family(of: token.fingerprint).map { ledger.excusedFamilies.contains($0) } ?? false
     guard isExcused || ledger.excused.contains(token.fingerprint) else {
@@ -99,7 +99,7 @@ extension SessionSimulation {
   mutating func answer(_ index: Int) throws(Violation) {
     var flight = flights[index]
     if flight.handledAt != nil {
-      // Handled after the client has given up.
+      // The provider handles it after the client has given up.
       flights[index].answeredAt = .seconds(1 << 40)
     } else {
       flights.remove(at: index)
@@ -111,7 +111,7 @@ extension SessionSimulation {
     ledger.answered = nil
   }
 
-  /// A provider that is set up wrongly may name another user than the one who signed in.
+  /// A misconfigured provider may name another user than the one who signed in.
   private mutating func isMixedUp(_ issued: TokenResponse) -> Bool {
     guard weather == .misconfigured, answers.tellsIssuer, chances(1, in: 2) else { return false }
     ledger.others.insert(issued.accessToken.fingerprint)
@@ -119,7 +119,7 @@ extension SessionSimulation {
     return true
   }
 
-  /// A new sign-in at the provider. Where nothing told the issuer, the origin of the token endpoint stands in.
+  /// A new sign-in at the provider. If nothing names the issuer, the origin of the token endpoint is used.
   mutating func signedIn() -> Credential {
     let isAssumed = chances(1, in: 3)
     var credential = provider.signIn(at: elapsed, now)
@@ -129,6 +129,6 @@ extension SessionSimulation {
     return credential
   }
 
-  /// The provider's clock goes by the time that passes, whatever this machine's is set to.
+  /// The provider's clock follows the time that passes, whatever this machine's is set to.
   var serverTime: Timestamp { Timestamp.sample + elapsed + .seconds(30) }
 }

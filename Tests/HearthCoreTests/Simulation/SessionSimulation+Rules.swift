@@ -46,7 +46,7 @@ extension SessionSimulation {
   }
 
   private mutating func noteRefresh(_ outcome: RefreshOutcome, isOurs: Bool, _ before: SessionMachine) {
-    // Also where a sign-in has taken its place meanwhile, which a crash may take back.
+    // This also applies if a sign-in has replaced it meanwhile, which a crash may undo.
     if let answered = ledger.answered, answered.granted != nil, let token = answered.credential.flatMap(refreshToken) {
       ledger.spent.insert(token)
     }
@@ -54,13 +54,13 @@ extension SessionSimulation {
       before.refreshes.request == .sent
     else { return }
     if ledger.answered?.isMixedUp == true, case .granted = outcome {
-      // Hers may be spent all the same.
+      // The user's own token may be spent nevertheless.
       if let family = refreshToken(active.credential).flatMap(provider.family) { ledger.excusedFamilies.insert(family) }
       ledger.barred.insert(active.grant.accessToken.fingerprint)
       ledger.hadTrouble = true
       return
     }
-    // What the provider has granted counts, and not what was made of its answer.
+    // What the provider has granted counts, and not how its answer was read.
     if let granted = ledger.answered?.granted {
       if provider.isCurrent(granted), let family = provider.family(of: granted.fingerprint) {
         ledger.excusedFamilies.remove(family)
@@ -79,7 +79,7 @@ extension SessionSimulation {
     }
   }
 
-  /// What the network's return may do: cut a wait short once in each step, where no connection could be made.
+  /// The network's return may shorten a wait once in each step, and only if no connection could be made.
   private mutating func checkNetworkReturn(_ before: SessionMachine) throws(Violation) {
     guard let planned = before.snapshot(at: now).nextAttemptAt, planned > now,
       machine.snapshot(at: now).nextAttemptAt != planned
@@ -107,8 +107,8 @@ extension SessionSimulation {
     case .credentialRead(.found(let credential)), .credentialRead(.former(let credential)):
       var isFormer = ledger.isTampered && before.active == nil
       if case .credentialRead(.former) = event { isFormer = true }
-      // None is held: it is tried, and the provider may count that as reuse, or go on from it and not from a later one.
-      // After a crash that came between the grant and the history, nobody knows that it is a former one.
+      // Without a later grant it is tried, and the provider may treat that as reuse, or continue from it instead of a
+      // later one. After a crash between the grant and its history, nobody knows that it is a former one.
       if isFormer, let token = refreshToken(credential) {
         ledger.excused.insert(token)
         ledger.refused.remove(token)
@@ -122,7 +122,7 @@ extension SessionSimulation {
         ledger.newest = isEnding ? nil : refreshToken(credential)
         ledger.isTampered = false
       }
-      // While a sign-in is written, the grant is read all the same, and the sign-in takes its place.
+      // While a sign-in is written, the grant is still read, and the sign-in replaces it.
       let isReplaced = if case .adopting = machine.credentialState { true } else { false }
       if isActive || isEnding || machine.credentialState == .withheld || isReplaced {
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
@@ -136,7 +136,7 @@ extension SessionSimulation {
         ledger.grounds = []
       }
     case .credentialSuperseded:
-      // The provider goes on from a grant that has given way to the one that was put back.
+      // The provider continues from a grant that has been replaced by the one that was put back.
       if case .active(let active) = before.credentialState, case .storing(let next, _) = active.phase,
         let family = refreshToken(next).flatMap(provider.family)
       {
@@ -151,7 +151,7 @@ extension SessionSimulation {
     }
   }
 
-  /// At a crash: what was acknowledged must be on the disk, but where that could not be written.
+  /// Called at a crash: everything acknowledged must be on disk, unless it could not be written.
   mutating func ledgerCrash() throws(Violation) {
     let isUnwritten = machine.snapshot(at: now).isWritePending || !machine.isAtRest
     if let newest = ledger.newest, disk.grant.flatMap(refreshToken) != newest {
@@ -160,11 +160,11 @@ extension SessionSimulation {
       }
       if isUnwritten { tally[.lostUnwritten] += 1 }
     }
-    // Where the file was removed, somebody may put back what is known to have been the last one.
+    // If the file was removed, somebody may put back the grant that is known to be the last one.
     for token in [disk.grant.flatMap(refreshToken), disk.known.grants.current].compactMap(\.self)
     where ledger.spent.contains(token) { ledger.excused.insert(token) }
     for flight in flights {
-      // Sent, and nobody waits for the answer any more.
+      // It was sent, and nobody waits for the answer any more.
       if let token = flight.credential.flatMap(refreshToken) { ledger.excused.insert(token) }
     }
     ledger.newest = disk.grant.flatMap(refreshToken)
@@ -177,12 +177,12 @@ extension SessionSimulation {
     ledger.lastAttemptAt = nil
     ledger.isRepetition = false
     ledger.isTampered = false
-    // What is on record holds in the next process, too.
+    // What is on record also applies in the next process.
     ledger.barred = disk.known.barred.map { [$0] } ?? []
   }
 
-  /// An end takes the place of the grant that it is about, and a grant that of the one that it grew from; only a sign-in
-  /// replaces what was never read.
+  /// An end may replace the grant that it is about, and a grant may replace its predecessor. Only a sign-in may replace
+  /// a grant that was never read.
   func checkOverwritten(_ before: Credential?, by job: SimulatedDisk.Job) throws(Violation) {
     guard let before, ledger.strangers.contains(before.grant.accessToken.fingerprint) else { return }
     switch (disk.file, job) {
@@ -194,7 +194,7 @@ extension SessionSimulation {
     }
   }
 
-  /// Whether reading the grant does not bring its session back.
+  /// Whether reading the grant would not revive its session.
   private func isOver(_ credential: Credential) -> Bool {
     var disk = disk
     disk.file = .grant(credential)
@@ -276,12 +276,12 @@ extension SessionSimulation {
       if ledger.others.contains(fingerprint) {
         throw Violation("a token is given out that came for another user")
       }
-      // What a refresh has just got is the best there is.
+      // A token that a refresh has just brought is the best there is.
       let isFresh = if case .credentialWritten = event { true } else { false }
       if !isFresh, let expiresAt = bearer.expiresAt, expiresAt <= now {
         throw Violation("a token is given out that has run out")
       }
-      // The provider's own count, and the time that its answer was on its way.
+      // By the provider's own count, plus the time that its answer was under way.
       if !isFresh, !ledger.seemsYounger, let end = provider.runsOutAt[fingerprint],
         end + .seconds(45) < elapsed
       {
@@ -297,7 +297,7 @@ extension SessionSimulation {
   }
 
   private func checkDurable(_ token: Fingerprint) throws(Violation) {
-    // It ran out, or somebody else's was found, before that could be published.
+    // It expired, or another program's grant was found, before that could be published.
     let isOver = if case .ending = machine.credentialState { true } else { false }
     guard ledger.durable.contains(token) || isOver || machine.snapshot(at: now).isWritePending else {
       throw Violation("a token is seen before it is on disk")
@@ -325,9 +325,9 @@ extension SessionSimulation {
       ledger.grounds = []
       ledger.signedIn(with: machine.active?.grant)
     case .statusChanged:
-      // Another program's grant, and not only advice.
+      // It is about another program's grant, and not only advice.
       if machine.epoch.generation != before.epoch.generation { ledger.grounds = [] }
-    // Whatever else is published, nothing follows from it here.
+    // Other events have no consequences here.
     default: break
     }
   }
@@ -345,7 +345,7 @@ extension SessionSimulation {
       let limit = call.isShort ? SessionMachine.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10)
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
-    // The user's own is not known before what is remembered.
+    // The user's own lock is not known before the remembered state.
     let known = machine.isStarted ? machine.locks.all : machine.locks.all.union(locks.intersection([.user]))
     if known != locks { throw Violation("the machine's locks are not those that were set") }
     let isQuiet = jobs.isEmpty && ledger.inFlight == 0
@@ -354,7 +354,7 @@ extension SessionSimulation {
     if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not shown") }
   }
 
-  /// Nothing is under way: then something is planned, or nothing is owed.
+  /// If nothing is under way, something is planned, or nothing is needed.
   private func checkPlan(_ wake: Timestamp?) throws(Violation) {
     let wait = wake.map { $0 - now }
     func need(_ limit: Duration, _ what: String) throws(Violation) {

@@ -3,32 +3,32 @@ import TestSupport
 
 /// One session in a world where everything goes wrong, in virtual time, decided by a seed.
 ///
-/// The machine is the real one; disk and provider are honest models; what would carry the actions out is here. After
-/// every step the rules are checked (`+Rules`).
+/// The machine is the real one; disk and provider are honest models; this type carries out the actions. After every
+/// step the rules are checked (`+Rules`).
 struct SessionSimulation: Simulation {
   struct Flight {
-    /// Nil: the client's own first grant is asked for, or the time.
+    /// `nil` for the client's own first grant, or for the time.
     let credential: Credential?
     var asksTime = false
     let generation: Int
     let process: Int
     let sentAt: Duration
-    /// When the provider handles it; nil: it does not, or has.
+    /// When the provider handles it, or `nil` if it does not, or already has.
     var handledAt: Duration?
     var answeredAt: Duration
     var outcome: RefreshOutcome
-    /// The provider refused, and meant it as its last word.
+    /// Whether the provider refused for good.
     var isFinal = false
     /// The refresh token that the provider granted with it.
     var granted: Token?
-    /// The answer names another user.
+    /// Whether the answer names another user.
     var isMixedUp = false
   }
 
   struct Call {
     let askedAt: Duration
     let isShort: Bool
-    /// What the clock's going back may have added to its deadline.
+    /// By how much a backward step of the clock may have extended its deadline.
     var extra: Duration = .zero
   }
 
@@ -41,13 +41,13 @@ struct SessionSimulation: Simulation {
   let answers: SimulatedAnswers
   var weather = Weather.fine
 
-  /// The time that always goes on, and what the wall clock is ahead of it.
+  /// The time that passes, and how far the wall clock is ahead of it.
   var elapsed = Duration.zero
   var offset = Duration.zero
   var now: Timestamp { Timestamp.sample + elapsed + offset }
-  /// When the process wakes up by itself: as the last event left it, also where that moment is this one.
+  /// When the process wakes up by itself, as planned after the last event, even if that is now.
   var armed: Timestamp?
-  /// As it was after the last event.
+  /// The ready token after the last event.
   private var ready: ReadyToken?
   var lastEventAt = Duration.zero
 
@@ -62,7 +62,7 @@ struct SessionSimulation: Simulation {
   var locks: Set<Lock> = []
   /// A file that somebody moved away, and may move back.
   var movedAway: SimulatedDisk.File?
-  /// Grants that nobody uses, and that are still to be revoked. They outlast the process.
+  /// Unused grants that still have to be revoked. They outlast the process.
   var leftovers: [Credential] = []
 
   var ledger = Ledger()
@@ -117,13 +117,13 @@ struct SessionSimulation: Simulation {
     machine = SessionMachine(account: .sample, settings: settings, seed: random.next(), at: now)
     ready = nil
     disk.hasKey = !disk.isSealed || chances(1, in: 2)
-    // Screen and suspend are told anew by the system; the user's lock is remembered.
+    // The system reports screen and suspend again; the user's lock is remembered.
     locks = disk.known.lockedByUser ? [.user] : []
     if let end = disk.known.end { ledger.grounds.insert(end.reason) }
     try deliver(chances(1, in: 8) ? .credentialRead(.unreadable(.denied)) : .started(disk.remembered))
   }
 
-  /// The process is gone; what was sent stays sent.
+  /// The process ends; requests that were sent stay sent.
   mutating func crash() throws(Violation) {
     note("crashes")
     tally[.crash] += 1
@@ -139,7 +139,7 @@ struct SessionSimulation: Simulation {
     try boot()
   }
 
-  /// Between two processes the clock may be set, and nobody tells the next one: a dual boot, no battery.
+  /// The clock may be set between two processes without the next one knowing: a dual boot, no battery.
   private mutating func misset() {
     guard chances(1, in: 3) else { return }
     offset = chances(1, in: 2) ? .zero : .seconds(Int.random(in: -200_000...200_000, using: &random))
@@ -159,7 +159,7 @@ struct SessionSimulation: Simulation {
       try advance(until: timeout)
       try checkRules()
     }
-    // What was sent in time has been answered by now, or never will be.
+    // Requests that were sent in time have been answered by now, or never will be.
     for flight in flights where flight.process == process && flight.answeredAt < .seconds(1 << 39) {
       if let granted = flight.granted { throw Violation("a stop throws a rotated token away: \(granted.fingerprint)") }
     }
@@ -204,7 +204,7 @@ struct SessionSimulation: Simulation {
       enqueue(.prepare(nil, generation: generation, over: machine.storedVersion))
     case .askTime(let generation): try send(nil, generation, asksTime: true)
     case .rememberLockedByUser(let isLocked):
-      // A sign-in takes the user's lock away.
+      // A sign-in removes the user's lock.
       if !isLocked { locks.remove(.user) }
       enqueue(.remember(lockedByUser: isLocked))
     case .rememberBarred(let grant): enqueue(.rememberBarred(grant))
@@ -223,7 +223,7 @@ struct SessionSimulation: Simulation {
     provider.revoke(credential.grant.refreshToken ?? credential.grant.accessToken)
   }
 
-  /// As soon as that harms nobody, as far as the session says it.
+  /// Revokes leftovers as soon as that harms nobody, according to the session.
   private mutating func revokeLeftovers() throws(Violation) {
     for leftover in leftovers
     where !machine.mayShareUser(with: leftover, of: .sample, isSigningIn: false, at: now) {
@@ -251,7 +251,7 @@ struct SessionSimulation: Simulation {
 
   // MARK: - Time
 
-  /// Does what comes next, in the order of time.
+  /// Does the next thing in time.
   mutating func advance(until limit: Duration = .seconds(1 << 39)) throws(Violation) {
     var next = limit
     var step: (inout SessionSimulation) throws(Violation) -> Void = { (_) throws(Violation) in }
@@ -291,10 +291,10 @@ struct SessionSimulation: Simulation {
     }
     switch (job, progress) {
     case (.write(let credential, _, _), .done(.success)): ledger.own.append(credential)
-    // Whoever configures another place moves the file there, or does not.
+    // The user who configures another place may move the file there, or not.
     case (.replace, _): if isOnDisk, disk.grant != before { ledger.isTampered = true }
     case (.remove, .goesOn):
-      // Another program's, too, that was taken over and has gone since.
+      // This includes another program's grant that was taken over and has gone since.
       ledger.signedOut.formUnion(ledger.own.compactMap { $0.grant.refreshToken?.fingerprint } + known.former)
       if let current = known.current { ledger.signedOut.insert(current) }
     default: break
@@ -353,7 +353,7 @@ struct SessionSimulation: Simulation {
     }
   }
 
-  /// Nothing was sent.
+  /// Called if nothing was sent.
   private mutating func notMyTurn(_ generation: Int) throws(Violation) {
     ledger.lastAttemptAt = ledger.attemptBefore
     try deliver(.refreshEnded(generation: generation, .superseded))

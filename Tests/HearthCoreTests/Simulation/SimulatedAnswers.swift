@@ -4,21 +4,21 @@ import TestSupport
 
 @testable import HearthOAuth
 
-/// What the simulated provider, or something in its place, answers: bodies of the suite of real answers, with its own
-/// tokens and lifetimes in them, read by the reader of the daemon.
+/// The answers of the simulated provider, or of something in its place: bodies from the suite of real answers with the
+/// simulation's tokens and lifetimes, parsed by the daemon's own reader.
 struct SimulatedAnswers {
   enum Style: CaseIterable {
     /// As documented by the provider whose preset is used.
     case documented
-    /// A backend's envelope with a code of its own.
+    /// A backend's envelope with its own code.
     case envelope
-    /// A token from a cache, whose own `exp` is all that tells how long it lasts.
+    /// A token from a cache, whose own `exp` is the only source of its lifetime.
     case cachedJWT
   }
 
   let provider: String
   let style: Style
-  /// An ID token names the real issuer, which the credential may not know yet.
+  /// Whether an ID token names the real issuer, which the credential may not know yet.
   let tellsIssuer: Bool
 
   private static let providers = Set(ProviderResponse.all.map(\.provider)).subtracting(["gateway", "firebase"]).sorted()
@@ -45,13 +45,13 @@ struct SimulatedAnswers {
     return url
   }()
 
-  /// A grant as it comes over the wire, and as it is read. `serverTime`: the provider's own clock. `isSpoiled`: its access
-  /// token is missing, or none.
+  /// A grant as sent over the wire, and as read. `serverTime` is the provider's own clock. With `isSpoiled`, its access
+  /// token is missing or invalid.
   func granting(
     _ issued: TokenResponse, serverTime: Timestamp, receivedAt now: Timestamp, isSpoiled: Bool = false,
     _ random: inout SeededGenerator
   ) -> RefreshOutcome {
-    // Nothing tells of a lifetime of none.
+    // No answer reports a lifetime of zero.
     let seconds = Swift.max(issued.lifetime.map { Int64($0.components.seconds) } ?? 1, 1)
     let second = serverTime.milliseconds / 1000
     let access =
@@ -79,7 +79,7 @@ struct SimulatedAnswers {
       instead: (access, issued.accessToken, refresh, issued.refreshToken))
   }
 
-  /// A refusal of a dead token, and whether it is a final word.
+  /// A refusal of a dead token, and whether it is final.
   func refusing(at now: Timestamp, _ random: inout SeededGenerator) -> (outcome: RefreshOutcome, isFinal: Bool) {
     let answers = ProviderResponse.all.filter {
       $0.provider == provider && ($0.situation == .refused || $0.situation == .disabled)
@@ -90,12 +90,12 @@ struct SimulatedAnswers {
     return (read(answer, at: now), answer.meaning == .ends || answer.meaning == .endsDisabled)
   }
 
-  /// Something that is no final word about a token: of the provider, or of a gateway before it.
+  /// A response about a token that is not final: the provider's, or that of a gateway before it.
   func troubling(
     _ situations: Set<ProviderResponse.Situation>, at now: Timestamp, _ random: inout SeededGenerator
   ) -> RefreshOutcome {
     let answers = ProviderResponse.all.filter { answer in
-      // A backend's 401 and 403 are final where they hold an object.
+      // A backend's 401 and 403 are final if they hold an object.
       let isBackendsWord = [401, 403].contains(answer.status) && answer.hasObject
       if style == .envelope, isBackendsWord { return false }
       switch answer.meaning {
@@ -129,8 +129,8 @@ struct SimulatedAnswers {
     return #"{"code":"OK","error_code":"0","data":{"access_token":"\#(access)"\#(rotated),"expires_in":1}}"#
   }
 
-  /// The lifetimes in an answer become the provider's; a cached token tells its own.
-  /// `idToken`: to be in it, whatever the template has.
+  /// Replaces the lifetimes in an answer by the provider's; a cached token has its own. `idToken` is added to the
+  /// answer, whatever the template has.
   private func adjusted(
     _ value: JSONValue, seconds: Int64, refreshSeconds: Int64?, idToken: String?
   ) -> JSONValue {
@@ -149,7 +149,7 @@ struct SimulatedAnswers {
     guard members["access_token"] != nil else { return .object(members) }
     if let idToken { members["id_token"] = .string(idToken) }
     if let refreshSeconds { members["refresh_token_expires_in"] = .integer(refreshSeconds) }
-    // What assumes a lifetime knows no better, and is not to be measured by the provider's own count.
+    // An assumed lifetime cannot be compared with the provider's own count, so it is added.
     if style != .cachedJWT, members["expires_in"] == nil { members["expires_in"] = .integer(seconds) }
     return .object(members)
   }
@@ -177,7 +177,7 @@ struct SimulatedAnswers {
       at: now)
   }
 
-  /// `instead`: the tokens as they were sent, and those that the simulation knows them by.
+  /// `instead` holds the tokens as sent, and the tokens that the simulation uses for them.
   private func read(
     _ status: Int, _ body: [UInt8], headers: [APIRequest.Header] = [], at now: Timestamp,
     instead: (access: String, Token, refresh: String?, Token?)? = nil

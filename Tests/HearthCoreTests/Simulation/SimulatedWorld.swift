@@ -1,7 +1,7 @@
 import HearthCore
 import TestSupport
 
-/// How the provider and the way to it are disposed.
+/// The condition of the provider and of the network.
 enum Weather: CaseIterable {
   case fine, lossy, down, strange, misconfigured
 
@@ -10,7 +10,7 @@ enum Weather: CaseIterable {
     case fail(RefreshOutcome)
   }
 
-  /// `answers`: what is said where it is no grant.
+  /// `answers` provides the answers other than a grant.
   func draw(_ answers: SimulatedAnswers, at now: Timestamp, _ random: inout SeededGenerator) -> Fate {
     let number = Int.random(in: 0..<12, using: &random)
     func trouble(_ situations: Set<ProviderResponse.Situation>) -> Fate {
@@ -30,22 +30,22 @@ enum Weather: CaseIterable {
   }
 }
 
-/// What is counted of a session's history.
+/// What is counted in a session's history.
 enum SessionTallied: Hashable, Sendable {
   case request
   case crash
   case reload
   case lostReply
-  /// A session that a lost answer cost, with a provider that has no grace window, or after it.
+  /// A session that was lost with an answer, because the provider has no grace window, or it was over.
   case lostInFlight
   /// A crash while a grant could not be written, or was on its way to the disk.
   case lostUnwritten
   case refreshed
-  /// A grant was not refreshed or written, since another program had put another one there.
+  /// A grant that was not refreshed or written, because another program had stored another one.
   case superseded
-  /// A grant that nobody used was revoked.
+  /// An unused grant that was revoked.
   case leftover
-  /// A grant of its own was put back by somebody else.
+  /// One of the session's own grants that somebody else put back.
   case putBack
   /// A call for a token that could be answered at once.
   case readyToken

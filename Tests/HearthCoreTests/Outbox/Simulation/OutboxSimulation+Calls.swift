@@ -42,7 +42,7 @@ extension OutboxSimulation {
       guard let url = try? HTTPURL(draft.url), daemon!.machine.names.contains(draft.account),
         daemon!.machine.accounts[draft.account]?.api.origins.contains(url.origin) == true
       else { continue }
-      // Mostly it is waited for.
+      // Callers mostly wait for the session.
       guard daemon!.machine.isSessionReported(draft.account) || chances(1, in: 8) else { continue }
       lastItem += 1
       let subject = daemon!.machine.knownSubject(of: draft.account)
@@ -177,7 +177,7 @@ extension OutboxSimulation {
         call.receipts, expiring: new.compactMap(\.draft.expiresAt).min(),
         mayReplace: new.contains { $0.draft.replaceKey != nil }, at: now)
     case .change(let id, .retry):
-      // Nobody can tell any more whose it was.
+      // Nobody can tell any more whose item it was.
       if let item = model.item(id), item.subject == nil { daemon!.machine.madeNobodys(item.account) }
     case .changeAll(let name, _, .retry): daemon!.machine.madeNobodys(name)
     case .change, .changeAll: return

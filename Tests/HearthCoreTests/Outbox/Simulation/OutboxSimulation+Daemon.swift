@@ -17,7 +17,7 @@ extension OutboxSimulation {
     look()
   }
 
-  /// The loop looks what is to be done.
+  /// The loop decides what to do next.
   func look() {
     guard daemon != nil, daemon!.work == nil else { return }
     let begun = now
@@ -50,7 +50,7 @@ extension OutboxSimulation {
     return daemon!.ready
   }
 
-  /// The store does one thing after the other.
+  /// When the store is done with its next call. It does one thing after the other.
   func storeTime() -> Int {
     let wait = isDiskFailing ? number(0...1000) : chances(1, in: 2) ? 0 : number(0...slowestDisk)
     storeFreeAt = max(storeFreeAt, elapsed + wait)
@@ -63,7 +63,7 @@ extension OutboxSimulation {
     if daemon!.work == nil, daemon!.restsUntil != nil { after(0...1, .look) }
   }
 
-  /// What follows from an event of the machine.
+  /// Carries out what follows from an input of the machine.
   func follow() {
     guard daemon != nil else { return }
     for change in daemon!.machine.takePauseChanges() { note("\(change.account) paused: \(change.reason ?? "no")") }
@@ -137,7 +137,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// By what the world knows a subject.
+  /// The user that the simulation knows for a subject.
   func user(of subject: Subject?, _ name: AccountName) -> Name? {
     subject == .unnamed ? sessions[name]?.reportedUser : subject?.named.map { Name($0.id) }
   }
@@ -219,7 +219,7 @@ extension OutboxSimulation {
 
   // MARK: - Ends
 
-  /// The process is gone, and perhaps the machine with it.
+  /// The process ends, and perhaps the machine loses power.
   func crash(losesPower: Bool) {
     guard daemon != nil else { return }
     note(losesPower ? "the power fails" : "the daemon crashes")
@@ -247,7 +247,7 @@ extension OutboxSimulation {
     after(0...(chances(1, in: 4) ? 900_000 : 2000), .start)
   }
 
-  /// The daemon was told to stop, and nothing more is to be waited for: what is under way is cancelled.
+  /// The daemon was told to stop, and waits for nothing more: requests under way are cancelled.
   private func end() {
     tally[.stop] += 1
     daemon!.machine.stop(grace: .zero, at: now)
@@ -263,7 +263,7 @@ extension OutboxSimulation {
       daemon!.machine.received(.failure(.noSession), for: id, at: now)
       step(id)
     }
-    // What was resumed goes on.
+    // Resumed senders continue.
     while let index = agenda.firstIndex(where: { if case .step = $0.event { true } else { false } }) {
       if case .step(let id) = agenda.remove(at: index).event { step(id) }
     }

@@ -40,14 +40,14 @@ extension OutboxSimulation {
 
   // MARK: - Sessions
 
-  /// A session changes, and says so a moment later.
+  /// Changes a session, which reports it a moment later.
   func change(_ name: AccountName, _ body: (inout SimulatedSession) -> Void) {
     body(&sessions[name]!)
     if daemon != nil { after(0...3, .sessionReported(name)) }
   }
 
   func signIn(_ name: AccountName, as user: Name) {
-    // Where nobody has a name, a sign-out is answered, and the next user comes, once the store knows of it.
+    // If nobody has a name, a sign-out is answered, and the next user comes, only once the store knows about it.
     let isHeard =
       daemon?.machine.names.contains(name) == true && daemon?.machine.leaving(name) == nil
       && daemon?.machine.isSessionReported(name) == true
@@ -84,7 +84,7 @@ extension OutboxSimulation {
   func reportSession(_ name: AccountName) {
     guard daemon != nil, daemon!.machine.names.contains(name) else { return }
     if sessions[name]!.state == .hydrating { sessions[name]!.state = sessions[name]!.keptState }
-    // It is another user from the moment that the outbox has heard of the sign-out.
+    // From the moment that the outbox has heard of the sign-out, it is another user.
     if sessions[name]!.isUnnamed, sessions[name]!.state == .signedOut { sessions[name]!.user = nil }
     let session = sessions[name]!
     let token = session.state == .signedIn ? session.fingerprint : nil
@@ -121,17 +121,17 @@ extension OutboxSimulation {
     storeOffset += step
     if daemon == nil {
       untoldSteps += abs(step)
-      // One that was set back is found out at the start: a wait lasts no longer than it was to while a daemon ran.
+      // A backward step is noticed at the start: a wait lasts no longer than planned while a daemon ran.
       if step > 0 { forgetWaits() }
       for item in items.values where item.latestDue < .max { item.latestDue += 1_000_000 }
     } else {
       untoldShift += step
-      // It follows a step as though it had known the clock before: a wait is longer by that, a day at most.
+      // It treats the step as if it had known the clock before, so a wait is longer by the step, at most a day.
       if !daemon!.isRecovered { forgetWaits() }
     }
   }
 
-  /// Waits are not what they were to be: the store could not follow a step.
+  /// Forgets the planned waits, because the store could not follow a step.
   func forgetWaits() {
     for item in items.values { (item.floor, item.latestDue) = (0, .max) }
   }
@@ -178,7 +178,7 @@ extension OutboxSimulation {
     reloaded()
   }
 
-  /// Any that the configuration may have.
+  /// Any overrides that the configuration allows.
   func drawnOverrides() -> DeliveryOverrides {
     var outcomes: [Int: DeliveryOverrides.Outcome] = [:]
     for status in Self.overridable where chances(1, in: 2) {
@@ -193,7 +193,7 @@ extension OutboxSimulation {
     guard daemon != nil, !daemon!.machine.isStopping else { return }
     let known = daemon!.machine.names
     daemon!.machine.accountsChanged(apis, settings: settings, at: now)
-    // What is under way of an account that is not configured any more is judged as before.
+    // Requests under way of an account that is no longer configured are judged as before.
     for name in configured.keys { daemon!.overrides[name] = overrides[name] }
     for name in daemon!.out.keys {
       daemon!.out[name] = daemon!.out[name]!.filter { configured[name]?.contains($0.key) == true }

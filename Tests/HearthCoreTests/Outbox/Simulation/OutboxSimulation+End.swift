@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import HearthCore
 
-/// In the end everything is well again: all that can be delivered is delivered, and the daemon stops.
+/// In the end everything works again: everything deliverable is delivered, and the daemon stops.
 extension OutboxSimulation {
   private static let hour = 3_600_000
 
@@ -32,7 +32,7 @@ extension OutboxSimulation {
     cancelLate()
     try wait(Self.hour) { self.daemon!.calls.isEmpty && self.isDelivered }
     if !isDelivered {
-      // A step of the clock that no daemon has lived to tell makes a wait longer, by a day at most.
+      // A step of the clock that no daemon survived to report makes a wait longer, by at most a day.
       if untoldSteps == 0 { violated("\(left) are not delivered in an hour") }
       flush(Set(configured.keys), timeout: Self.hour)
       try wait(Self.hour) { self.isDelivered }
@@ -41,7 +41,7 @@ extension OutboxSimulation {
     try check()
   }
 
-  /// An API answers nothing, and many lanes, large bodies and unordered items wait for it: nobody else notices.
+  /// An API answers nothing, and many lanes, large bodies and unordered items wait for it. Nothing else is delayed.
   private func hang() throws(Violation) {
     settings.maxItems = 10_000
     origins[Self.apis[1]]!.mood = .hung
@@ -64,7 +64,7 @@ extension OutboxSimulation {
     if !isDelivered { violated("\(left) are not delivered after an API has hung") }
   }
 
-  /// An origin that cannot be reached is dropped from the configuration: nothing waits for it any more.
+  /// An unreachable origin is removed from the configuration. Nothing waits for it any more.
   private func drop() throws(Violation) {
     let name = Self.names[0]
     origins[Self.apis[1]]!.mood = .down
@@ -82,7 +82,7 @@ extension OutboxSimulation {
     try wait(Self.hour) { self.isDelivered }
   }
 
-  /// The clock was stepped since they were enqueued, and now they would wait for days.
+  /// Cancels items that would wait for days because the clock was stepped since they were enqueued.
   private func cancelLate() {
     for number in model.order {
       guard let item = model.items[number], let notBefore = item.progress.notBefore,
@@ -92,7 +92,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// The active items of the users that are signed in.
+  /// The active items of the signed-in users.
   private var left: [Int64] {
     model.order.filter { number in
       guard let item = model.items[number] else { return false }
@@ -117,13 +117,13 @@ extension OutboxSimulation {
 
   private var needsSignIn: Bool { sessions.values.contains { $0.state != .signedIn && $0.state != .hydrating } }
 
-  /// A call from before may have signed it out.
+  /// An earlier call may have signed it out.
   private func signInAgain(_ name: AccountName) {
     guard sessions[name]!.state != .signedIn, sessions[name]!.state != .hydrating else { return }
     signIn(name, as: sessions[name]!.user ?? Self.users[0])
   }
 
-  /// With nothing left to send a flush ends at once, all memory is free, and a stop ends everything.
+  /// With nothing left to send, a flush ends at once, all memory is free, and a stop ends everything.
   private func endQuietly() throws(Violation) {
     flush(Set(configured.keys), timeout: Self.hour)
     // The request of an item that was discarded may still be under way.

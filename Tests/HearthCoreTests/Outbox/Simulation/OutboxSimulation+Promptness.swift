@@ -2,12 +2,12 @@ import TestSupport
 
 @testable import HearthCore
 
-/// Nothing waits without a reason: the machine's deadlines and what happens are all that moves it on.
+/// Nothing waits without a reason: only the machine's deadlines and events make it continue.
 extension OutboxSimulation {
-  /// How long an item may wait that nothing keeps from being sent, in milliseconds.
+  /// How long an item may wait that could be sent, in milliseconds.
   private static let timeout = 4000
 
-  /// Time is about to pass, and nothing else happens meanwhile.
+  /// Called before time passes without any other event.
   func checkPromptness(until time: Int) {
     guard let daemon, !daemon.machine.isStopping, !isDiskFailing, slowestDisk <= 4 else {
       for item in items.values { item.readySince = nil }
@@ -31,17 +31,17 @@ extension OutboxSimulation {
     for number in model.order { checkWait(number) }
   }
 
-  /// What is claimed, but for what takes long, or waits for a token: that keeps nobody else waiting.
+  /// The claimed bytes, except those of slow requests and of accounts that wait for a token, which delay nobody else.
   var movingBytes: Int {
     model.claimOf.keys.reduce(0) { sum, number in
       guard let item = model.items[number], let tracked = items[number] else { return sum }
-      // Many that have taken long may end at once.
+      // Many slow requests may end at once.
       let isSlow = tracked.sentAt >= tracked.claimedAt && elapsed - tracked.sentAt >= 1000
       return isSlow || daemon?.asking.values.contains(item.account) == true ? sum : sum + item.bytes
     }
   }
 
-  /// A wait is no longer than the policy or the server wanted.
+  /// Checks that a wait is no longer than the policy or the server wanted.
   private func checkWait(_ number: Int64) {
     guard let progress = model.items[number]?.progress, let tracked = items[number], let dueAt = progress.dueAt,
       untoldShift == 0, progress.notBefore.map({ $0 < dueAt }) ?? true, dueAt > storeNow
@@ -52,7 +52,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// Nothing keeps a front from being sent now, as far as the simulation knows.
+  /// Whether a front can be sent now, as far as the simulation knows.
   func isReady(_ item: OutboxModel.Item, _ tracked: TrackedItem) -> Bool {
     let progress = item.progress
     guard let daemon, isSendable(item.account), !model.isBegun(item.number), tracked.flight == nil,
@@ -63,7 +63,7 @@ extension OutboxSimulation {
       progress.expiresAt.map({ $0 > now }) ?? true, !isHeldBack(item), !model.isOvertaking(item)
     else { return false }
     if let stalledUntil = daemon.stalledUntil[item.account], elapsed < stalledUntil { return false }
-    // Only those who wait for the same origin may stand in the way.
+    // Only deliveries to the same origin may be in its way.
     let flights = daemon.flights.values.filter { $0.account == item.account && $0.origin == item.origin }
     if flights.reduce(0, { $0 + (model.items[$1.item.number]?.bytes ?? 0) }) >= 60 << 20 { return false }
     if progress.isUnanswered, flights.count(where: { items[$0.item.number]?.unknownSince != nil }) >= 16 {
@@ -75,12 +75,12 @@ extension OutboxSimulation {
   private func isSendable(_ name: AccountName) -> Bool {
     guard let session = sessions[name], session.isReportedSendable, session.state == .signedIn, !isDiscarding(name)
     else { return false }
-    // That it goes on is told to the machine once the caller is answered.
+    // The machine learns that sending is resumed once the caller is answered.
     return !model.pausedAccounts.contains(name) && daemon?.machine.pausedReason(of: name) != OutboxAccount.user
       && session.user == session.reportedUser
   }
 
-  /// Its claim waits for a token, or a request of its lane or in its place is under way.
+  /// Whether its claim waits for a token, or a request of its lane or in its place is under way.
   private func isHeldBack(_ item: OutboxModel.Item) -> Bool {
     guard let daemon else { return true }
     return !daemon.asking.isEmpty && daemon.asking.values.contains(item.account)
@@ -102,7 +102,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// Nothing of an account is under way or due.
+  /// Whether nothing of an account is under way or due.
   private func isIdle(_ name: AccountName) -> Bool {
     guard let daemon, sessions[name]?.state != .hydrating, !daemon.asking.values.contains(name),
       !daemon.flights.values.contains(where: { $0.account == name })
@@ -115,7 +115,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// The machine says that nothing is left to be sent.
+  /// Ends the flushes of accounts for which the machine says that nothing is left to send.
   func endFlushes() {
     guard let machine = daemon?.machine, let flushes = daemon?.flushes else { return }
     for (id, flush) in flushes.sorted(by: { $0.key < $1.key }) {

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import HearthCore
 
-/// The APIs, and the way to them and back.
+/// The APIs, and the network on the way to them.
 extension OutboxSimulation {
   private static let statuses = [
     200, 200, 200, 201, 302, 307, 400, 403, 404, 408, 409, 409, 413, 422, 423, 425, 429, 500, 501, 502, 503, 504, 505,
@@ -107,7 +107,7 @@ extension OutboxSimulation {
         if before == 0 || daemon!.out[name]?[flight.origin] != nil {
           isOut(name, flight.origin)
         } else {
-          // It is the item's alone, which waits longer each time.
+          // It concerns only this item, which waits longer each time.
           let step = settings.retryInitial * (1 << min(before, 20))
           item.floor = max(item.floor, elapsed + Int((min(step, settings.retryMax) * 0.5).wholeMilliseconds))
         }
@@ -135,7 +135,7 @@ extension OutboxSimulation {
     if daemon!.out[name]?[origin] == nil { daemon!.out[name, default: [:]][origin] = tick() }
   }
 
-  /// The response with the server's time, and what the machine may conclude from it.
+  /// The response with the server's time. Records what the machine may conclude from it.
   private func told(
     _ response: APIResponse, at origin: Origin, of name: AccountName, isOffline: Bool
   ) -> APIResponse {
@@ -143,7 +143,8 @@ extension OutboxSimulation {
     let skew = number(-500...500) - offset + origins[origin]!.clockError
     if origins[origin]!.tellsTime { response.skew = .milliseconds(skew) }
     guard configured[name] != nil else { return response }
-    // Nobody's clock is wrong by more than a year who has made a connection: that is the server's.
+    // A machine that can connect has a clock that is wrong by less than about a year, so a larger difference is the
+    // server's.
     if origins[origin]!.tellsTime, abs(skew) <= 400 * 86_400_000 {
       daemon!.told[name, default: [:]][origin] = abs(skew) <= 60_000 ? 0 : skew
     } else if isOffline, response.skew == nil {

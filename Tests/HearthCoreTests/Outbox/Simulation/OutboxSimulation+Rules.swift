@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import HearthCore
 
-/// What must hold when a request is sent, and when something is written down.
+/// What must be true when a request is sent, and when something is written.
 extension OutboxSimulation {
   private static let memory = 32 << 20
 
@@ -46,7 +46,7 @@ extension OutboxSimulation {
     checkLane(stored, epoch, text)
   }
 
-  /// What is claimed for an origin is not tried one by one once it is known that nobody can reach it.
+  /// Claims for an origin are not tried one by one once it is known to be unreachable.
   func checkReach(_ delivery: Delivery, _ item: TrackedItem, begunAt: Int) {
     guard let since = daemon?.out[delivery.item.account]?[delivery.request.url.origin] else { return }
     if item.heldAt < since, begunAt > since { violated("item \(item.number) is sent to an origin that is out") }
@@ -56,7 +56,7 @@ extension OutboxSimulation {
     daemon?.calls.values.contains { if case .purge(name, _, _, _) = $0.kind { true } else { false } } ?? false
   }
 
-  /// No API is shown one key of a user with two contents, as long as the outbox remembers the first.
+  /// No API gets one key of a user with two contents, as long as the outbox remembers the first.
   private func checkKey(_ delivery: Delivery, _ stored: OutboxModel.Item) {
     guard let subject = model.subject(of: stored)?.named, let text = delivery.request.idempotencyKey else { return }
     let key = SentKey(account: stored.account, subject: subject, key: text)
@@ -77,7 +77,7 @@ extension OutboxSimulation {
     if others >= most { violated("\(text) is sent beside \(others) others of its kind to its origin") }
   }
 
-  /// Nothing that is active stands before it in its lane, and was there when it was claimed.
+  /// No active item comes before it in its lane that was there when it was claimed.
   private func checkLane(_ stored: OutboxModel.Item, _ epoch: Int64, _ text: String) {
     guard let lane = stored.lane, let claim = model.claims[epoch] else { return }
     for number in model.order {
@@ -120,7 +120,7 @@ extension OutboxSimulation {
     if movingBytes > most { violated("\(movingBytes) bytes are claimed") }
   }
 
-  /// With nothing under way, all of the memory is there to be demanded.
+  /// With nothing under way, all of the memory may be demanded.
   func checkMemory(_ work: OutboxStoreWork) {
     guard case .exchange(let request) = work, !request.demands.isEmpty else { return }
     let bytes = demandedBytes(request)
@@ -131,8 +131,8 @@ extension OutboxSimulation {
 
   // MARK: - What is written down
 
-  /// What came of a request is what its response says (contract, section 6).
-  /// Returns those whose claims hold; the others change nothing.
+  /// Checks that outcomes match their responses (contract, section 6). Returns the settlements whose claims are valid;
+  /// the others change nothing.
   func checkSettlements(_ settled: [Settlement]) -> [Settlement] {
     let held = settled.filter { model.claims[$0.epoch]?.items.contains($0.number) == true }
     for settlement in held {
@@ -173,7 +173,7 @@ extension OutboxSimulation {
       switch reason {
       case .redirected: return (300...399).contains(answer)
       case .attemptsExhausted: return isLast && item.hasEnded(within: settings)
-      // The item alone is rejected: others are accepted with the token.
+      // Only the item is rejected: others are accepted with the token.
       case .rejected where answer == 401: return item.token.map { daemon?.accepted.contains($0) ?? false } ?? false
       case .rejected: return item.hasEnded(within: settings) && !(300...399).contains(answer)
       case .otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp, .expired: return false
@@ -184,7 +184,7 @@ extension OutboxSimulation {
     case (.dead, _), (.needsStepUp, _): return false
     case (.released, nil), (.released, .status(401)?): return true
     case (.released, .challenged?):
-      // Another token may do, or the outbox has not heard of this one yet.
+      // Another token may be enough, or the outbox has not heard of this one yet.
       guard let session = model.items[item.number].flatMap({ sessions[$0.account] }) else { return false }
       return session.state != .signedIn || session.fingerprint != item.token || item.isTokenUnreported
     case (.released, .notSent?): return daemon?.machine.isStopping ?? true
@@ -192,7 +192,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// The attempts are charged as the contract says.
+  /// Checks that attempts are counted as the contract says.
   func checkSettled(_ settled: [Settlement]) {
     for settlement in settled {
       guard let item = items[settlement.number], item.answer != nil, let stored = model.items[settlement.number] else {
@@ -220,7 +220,7 @@ extension OutboxSimulation {
       guard let stored = model.items.values.first(where: { $0.new.id == shown.id }), let item = items[stored.number]
       else { continue }
       let number = stored.number
-      // An account that is not configured hides it.
+      // It is shown that way because its account is not configured.
       if shown.reason == .originNotConfigured, !stored.progress.isHeldInPlace {
         (shown.state, shown.reason) = (stored.progress.state, stored.progress.reason)
       }
@@ -233,7 +233,7 @@ extension OutboxSimulation {
       case .pending where item.isHeldInPlace: item.isHeldInPlace = false
       case .pending:
         if shown.subject == nil { (item.user, item.nobodysSince) = (nil, elapsed) }
-        // What was freed of one who had no name goes on as it was.
+        // An item freed from a user without a name continues unchanged.
         if shown.attempts != item.charged || shown.subject != nil || item.isUnderReview { item.retried() }
       case .waiting where shown.subject == nil: (item.user, item.nobodysSince) = (nil, elapsed)
       // Retried before its notBefore.
@@ -242,7 +242,7 @@ extension OutboxSimulation {
       case .held where shown.reason == .otherUser && shown.attempts == 0 && (item.charged > 0 || item.isUnderReview):
         item.retried()
       case .held where shown.reason == .needsReview:
-        if shown.lastError?.contains("other content") != true { checkReview(item) }
+        if shown.lastError?.contains("different content") != true { checkReview(item) }
         item.isUnderReview = true
       case .dead where shown.reason == .expired: checkExpiry(model.items[number]!)
       case .held, .dead, .delivered, .waiting, .inFlight: break
@@ -250,7 +250,7 @@ extension OutboxSimulation {
     }
   }
 
-  /// Of one user's items with one key and content, no two wait that the API has got nothing of.
+  /// Of one user's items with the same key and content, no two may wait of which the API has received nothing.
   func checkTwins() {
     var unsent: [OutboxModel.Item] = []
     for item in model.order.compactMap({ model.items[$0] }) where item.new.draft.idempotencyKey != nil {
@@ -283,7 +283,7 @@ extension OutboxSimulation {
     if expiresAt > work.at + .milliseconds(min(skew, 0)) { violated("item \(stored.number) has expired too early") }
   }
 
-  /// Sign-out with `outbox: "discard"` has been answered: nothing is left of what was there when it began.
+  /// Called when a sign-out with `outbox: "discard"` has been answered: nothing is left of what existed when it began.
   func checkDiscarded(_ name: AccountName, _ subject: Subject?, _ call: SimulatedCall) {
     let isUnknown = call.kind.subjects.contains(.last)
     let subjects = isUnknown && call.lastUser == model.current[name] ? model.lastSubjects(of: name) : []
@@ -291,7 +291,7 @@ extension OutboxSimulation {
     where item.account == name && ([subject] + subjects).contains(model.subject(of: item)) {
       let state = item.progress.state
       guard state.isActive || state == .held, item.number <= call.lastItem ?? 0 else { continue }
-      // It was a former user's, and somebody has wanted it sent again meanwhile.
+      // It was a former user's, and somebody has retried it meanwhile.
       if let since = items[item.number]?.nobodysSince, since >= call.purgedAt ?? 0 { continue }
       violated("item \(item.number) is left \(state) by a discard")
     }

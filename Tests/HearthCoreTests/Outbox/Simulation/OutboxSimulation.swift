@@ -2,8 +2,8 @@ import TestSupport
 
 @testable import HearthCore
 
-/// The outbox's machine in a world of sessions, APIs, users, a store and time that a seed chooses. Nothing runs beside
-/// anything else: all that is under way stands on the agenda, and one thing happens a step.
+/// The outbox's machine in a world of sessions, APIs, users, a store and time that a seed determines. Nothing is
+/// concurrent: everything under way is on the agenda, and one thing happens in each step.
 final class OutboxSimulation: Simulation {
   enum Event {
     case start, look, workDone, workAnswered
@@ -33,10 +33,10 @@ final class OutboxSimulation: Simulation {
   var chance: SeededGenerator
   var settings = OutboxSettings()
 
-  /// Milliseconds that have passed, and what the clock is ahead of them.
+  /// The milliseconds that have passed, and how far the clock is ahead of them.
   var elapsed = 0
   var offset = 0
-  /// The store's clock may be another one, which nobody sets, and what it is ahead of the time that has passed.
+  /// Whether the store has a clock of its own, which nobody sets, and how far it is ahead of the time that has passed.
   var isStoreApart = false
   var storeOffset = 0
   var agenda: [Appointment] = []
@@ -48,7 +48,7 @@ final class OutboxSimulation: Simulation {
   var daemon: SimulatedDaemon?
   var sessions: [AccountName: SimulatedSession] = [:]
   var origins: [Origin: SimulatedOrigin] = [:]
-  /// The accounts by the configuration.
+  /// The configured accounts with their origins.
   var configured: [AccountName: Set<Origin>] = [:]
   var overrides: [AccountName: DeliveryOverrides] = [:]
   var apis: [AccountName: APISettings] {
@@ -60,7 +60,7 @@ final class OutboxSimulation: Simulation {
   var items: [Int64: TrackedItem] = [:]
   /// The item that each key was first sent for.
   var sentKeys: [SentKey: OutboxModel.Item] = [:]
-  /// Whether sending goes on: for a disk that fails, and how slow it is.
+  /// Whether the disk fails, and how slow it is.
   var isDiskFailing = false
   var slowestDisk = 4
   var storeFreeAt = 0
@@ -68,17 +68,17 @@ final class OutboxSimulation: Simulation {
   var lastItem = 0
   var isHealed = false
   var hasLargeItems = false
-  /// The APIs answer so fast that deliveries are read ahead, and there are many of them.
+  /// Whether the APIs answer so fast that deliveries are read ahead, and there are many of them.
   var isQuick = false
-  /// Nothing was disturbed since then.
+  /// When something was last disturbed.
   var lastDisturbance = 0
   /// By how much waits may be wrong: steps of the store's clock while nothing ran that could follow them.
   var untoldSteps = 0
-  /// Those that it has yet to follow.
+  /// The steps that the store still has to follow.
   var untoldShift = 0
-  /// The latest time that the store has gone by.
+  /// The latest time that the store has used.
   private(set) var latestStoreTime = Timestamp(milliseconds: 0)
-  /// The accounts that were surely paused by the user.
+  /// The accounts that the user has certainly paused.
   var paused: Set<AccountName> = []
 
   var violation: Violation?
@@ -129,10 +129,10 @@ final class OutboxSimulation: Simulation {
 
   var now: Timestamp { Timestamp(milliseconds: 1_800_000_000_000 + Int64(elapsed + offset)) }
 
-  /// The time that the store goes by.
+  /// The time by the store's clock.
   var storeNow: Timestamp { Timestamp(milliseconds: 1_800_000_000_000 + Int64(elapsed + storeOffset)) }
 
-  /// The same for what the store does now: its schedule follows its clock before.
+  /// The same, for an action of the store: its schedule follows its clock first.
   func storeActs() -> Timestamp {
     if untoldShift != 0 {
       note("the schedule is shifted by \(untoldShift)")
@@ -148,7 +148,7 @@ final class OutboxSimulation: Simulation {
     agenda.append(Appointment(at: max(time, elapsed), order: lastOrder, event: event))
   }
 
-  /// Numbers what happens, for what happens at the same time.
+  /// Numbers events, to order those that happen at the same time.
   func tick() -> Int {
     ticks += 1
     return ticks
@@ -156,7 +156,7 @@ final class OutboxSimulation: Simulation {
 
   func after(_ wait: ClosedRange<Int>, _ event: Event) { at(elapsed + number(wait), event) }
 
-  /// What comes next happens, or the daemon's deadline passes.
+  /// The next event happens, or the daemon's deadline passes.
   func advance(until limit: Int = .max) {
     var chosen: Int?
     var next = min(limit, elapsed + 3_600_000)

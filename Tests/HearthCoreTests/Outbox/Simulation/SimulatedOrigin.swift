@@ -1,20 +1,20 @@
 import HearthCore
 
-/// An API, and what stands between.
+/// An API, and what is between it and Hearth.
 struct SimulatedOrigin {
   enum Mood: CaseIterable {
     case fine
-    /// Answers anything.
+    /// Gives any answer.
     case flaky
     /// Loses requests and answers.
     case lossy
-    /// Answers to nothing until the time limit.
+    /// Does not answer before the time limit.
     case hung
     case down
     /// Answers 401 to every token.
     case refusing
     case portal
-    /// A gateway before it answers one request or the other with a page.
+    /// A gateway before it answers some requests with a page.
     case mixed
     /// Answers 429 with Retry-After.
     case limited
@@ -24,9 +24,9 @@ struct SimulatedOrigin {
   var mood = Mood.fine
   /// Whether it sends `Date`.
   var tellsTime = true
-  /// What its clock is wrong by, in milliseconds.
+  /// How far its clock is wrong, in milliseconds.
   var clockError = 0
-  /// Whether it breaks off where it is asked for nothing but its head.
+  /// Whether it breaks off when only its head is requested.
   var refusesHEAD = false
 }
 
@@ -39,6 +39,6 @@ struct SimulatedFlight {
   let isUnordered: Bool
   var result: Result<APIResponse, ExchangeFailure>
   let answer: TrackedItem.Answer
-  /// The clock was set meanwhile: the machine does not believe what the response tells of the time.
+  /// Whether the clock was set meanwhile, so that the machine ignores the response's time.
   var isTimeDoubtful = false
 }

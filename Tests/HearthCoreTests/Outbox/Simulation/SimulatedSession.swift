@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The session of an account: who is signed in, with which token, and what the outbox has been told of it.
+/// The session of an account: who is signed in, with which token, and what the outbox knows about it.
 struct SimulatedSession {
   enum State: String {
     case hydrating, signedIn, locked, signedOut, reauthRequired, providerLost
@@ -15,17 +15,17 @@ struct SimulatedSession {
   /// Whether the provider names its users.
   let isNamed: Bool
   var state = State.hydrating
-  /// As it is kept on disk while the daemon does not run.
+  /// The state on disk while the daemon does not run.
   var keptState = State.signedOut
   var user: Name?
   /// The issuer is assumed until the provider names itself.
   var issuer = "https://assumed.example.com"
   var mood = Mood.fine
   var token = 0
-  /// The token is to be refreshed before it is used.
+  /// Whether the token has to be refreshed before it is used.
   var isExpired = false
   var isRevoked = false
-  /// When a refresh after a rejection has brought the token; nil where something else did.
+  /// When a refresh after a rejection brought the token, or `nil` if something else did.
   var replacedAt: Int?
 
   /// What the outbox knows.
@@ -40,7 +40,7 @@ struct SimulatedSession {
     self.isUnnamed = isUnnamed
   }
 
-  /// Where nobody tells a name, the user is a sign-in, and each that its user has ended is another one.
+  /// If nobody has a name, the user is a sign-in, and a sign-in after a sign-out is another user.
   let isUnnamed: Bool
   var signIns = 0
 

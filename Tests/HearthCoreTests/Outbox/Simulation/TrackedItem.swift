@@ -1,11 +1,12 @@
 import HearthCore
 
-/// An item as the simulation knows it, whatever machine and model believe of it. Times are milliseconds that have passed.
+/// An item as the simulation knows it, whatever the machine and the model assume. Times are milliseconds that have
+/// passed.
 final class TrackedItem {
   /// How a request ended.
   enum Answer: Hashable {
     case status(Int)
-    /// A success with HTML where JSON is asked for.
+    /// A success with HTML although JSON was expected.
     case page
     /// It asks for more than a fresh token.
     case challenged(Int)
@@ -13,47 +14,48 @@ final class TrackedItem {
   }
 
   let number: Int64
-  /// Whose item it is; nil as long as nobody has been known.
+  /// The user who owns the item, or `nil` while no user has been known.
   var user: Name?
-  /// The API answers 401 to this item, whatever the token.
+  /// Whether the API answers 401 to this item, whatever the token.
   var isUnwelcome = false
-  /// A gateway answers 511 to this item.
+  /// Whether a gateway answers 511 to this item.
   var isBarred = false
 
   /// The request that is under way.
   var flight: SenderID?
-  /// How the last request ended; nil where that is written down, or its daemon has ended.
+  /// How the last request ended, or `nil` if that is written, or its daemon has ended.
   var answer: Answer?
-  /// Whether the server has said with it how long to wait.
+  /// Whether the server said how long to wait.
   var isToldToWait = false
-  /// What the configuration says of that status.
+  /// What the configuration says about that status.
   var override: DeliveryOverrides.Outcome?
   /// The token that the last request had.
   var token: Fingerprint?
-  /// How many answers are to be charged to the item.
+  /// How many answers count as attempts.
   var charged = 0
   var conflicts = 0
-  /// When it was claimed last, when the last request was sent, and when the first was that may have been acted on.
+  /// When it was last claimed, when the last request was sent, and when the first request was sent that the API may
+  /// have acted on.
   var claimedAt = 0
-  /// When the machine got its claim, as a tick.
+  /// The tick at which the machine got its claim.
   var heldAt = 0
   var sentAt = 0
   var unknownSince: Int?
   /// Whether the last answer came before the session had reported the token that was sent.
   var isTokenUnreported = false
-  /// When it was put back to be sent under whoever is signed in.
+  /// When its user was removed, so that it becomes the next user's.
   var nobodysSince: Int?
-  /// It was held for review, and nobody has had it sent again.
+  /// Whether it was held for review and not retried since.
   var isUnderReview = false
-  /// A call that ended the item was carried out.
+  /// Whether a call has ended the item.
   var isForbidden = false
-  /// It is not to be sent again before.
+  /// It must not be sent again before this time.
   var floor = 0
-  /// It goes on as it was, and not anew.
+  /// Whether it is held in its place, so that it continues unchanged.
   var isHeldInPlace = false
-  /// It is to be due by then.
+  /// It must be due by this time.
   var latestDue = Int.max
-  /// Since when nothing keeps it from being sent.
+  /// Since when it could be sent.
   var readySince: Int?
 
   init(_ number: Int64, user: Name?) {
@@ -61,22 +63,22 @@ final class TrackedItem {
     self.user = user
   }
 
-  /// The daemon has ended. `mayHaveLeft`: its request may have been on its way.
+  /// Called when the daemon has ended. `mayHaveLeft` is true if its request may have been under way.
   func crashed(mayHaveLeft: Bool) {
-    // Of an answer that is not written down only the claim is known.
+    // If an answer is not written, only the claim is known.
     let isUnwritten = answer != nil && unknownSince == sentAt
     if mayHaveLeft { unknownSince = isUnwritten ? claimedAt : unknownSince ?? claimedAt }
-    // What is not written down is lost, and so is the wait that a server has asked for.
+    // An unwritten answer is lost, and so is the wait that the server asked for.
     if answer != nil { floor = 0 }
     (flight, answer, readySince) = (nil, nil, nil)
   }
 
-  /// A person wants it sent again.
+  /// Called when a person retries it.
   func retried() {
     (charged, conflicts, unknownSince, isUnderReview, floor, latestDue) = (0, 0, nil, false, 0, .max)
   }
 
-  /// It has left its lane, though that may not be written down yet.
+  /// Whether it has left its lane, even if that may not be written yet.
   func hasEnded(within settings: OutboxSettings) -> Bool {
     if answer == .page { return charged + 1 >= settings.maxAttempts }
     guard case .status(let status)? = answer else { return false }
