@@ -35,7 +35,7 @@ final class FaultyDisk: Sendable {
     }
   }
 
-  /// What is left of the steps that were not synced when the power fails.
+  /// Which of the steps that were not synced are kept when the power fails.
   enum Luck: Sendable, CaseIterable {
     case nothing, anyStep, anySector
 
@@ -51,10 +51,10 @@ final class FaultyDisk: Sendable {
   struct OutOfOrder: Error {}
 
   let folder: TemporaryFolder
-  // Guarded by a lock of its own.
+  // It has its own lock.
   private nonisolated(unsafe) let disk: OpaquePointer
 
-  /// `size`: in bytes; nil for the size of the disk that the folder lies on.
+  /// `size` is in bytes; with `nil` it is the size of the disk that holds the folder.
   init(_ folder: TemporaryFolder = TemporaryFolder(), size: Int? = nil) throws {
     guard let disk = faulty_disk_attach(folder.path) else { throw OutOfOrder() }
     if let size { faulty_disk_resize(disk, Int64(size)) }
@@ -67,10 +67,10 @@ final class FaultyDisk: Sendable {
     folder.remove()
   }
 
-  /// Writes, syncs and other steps so far.
+  /// The number of writes, syncs and other steps so far.
   var steps: Int { Int(faulty_disk_steps(disk)) }
 
-  /// Bytes of all files.
+  /// The bytes of all files.
   var used: Int { Int(faulty_disk_used(disk)) }
 
   var isDead: Bool { faulty_disk_is_dead(disk) }
@@ -79,7 +79,7 @@ final class FaultyDisk: Sendable {
     faulty_disk_cut_power(disk, Int64(steps))
   }
 
-  /// Cuts the power; what is left lies on a new disk.
+  /// Cuts the power. Returns a new disk with what is left.
   func salvage(_ luck: Luck, seed: UInt64) throws -> FaultyDisk {
     let next = TemporaryFolder()
     guard faulty_disk_salvage(disk, next.path, luck.kind, seed) == 0 else { throw OutOfOrder() }
@@ -90,13 +90,13 @@ final class FaultyDisk: Sendable {
     faulty_disk_fail(disk, Int32(calls.rawValue), fault.kind, Int64(nth), isLasting)
   }
 
-  /// Takes the fault away; returns how many calls it made fail.
+  /// Removes the fault, and returns how many calls failed because of it.
   @discardableResult
   func fix() -> Int {
     Int(faulty_disk_mend(disk))
   }
 
-  /// The room on the disk for all files together; nil for enough.
+  /// Limits the size of all files together, or removes the limit if `nil`.
   func limit(to bytes: Int?) {
     faulty_disk_limit(disk, bytes.map(Int64.init) ?? -1)
   }

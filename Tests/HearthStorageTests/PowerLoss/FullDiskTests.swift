@@ -35,7 +35,7 @@ struct FullDiskTests {
     return count
   }
 
-  /// Delivers everything there is. Returns the number of deliveries.
+  /// Delivers all items. Returns the number of deliveries.
   private static func drain(_ store: SQLiteOutboxStore) async throws(OutboxStoreFailure) -> Int {
     let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 128, unordered: 128, takesFollowers: true,
@@ -143,7 +143,7 @@ struct FullDiskTests {
         return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
       }
       #expect((10..<70).contains(taken))
-      // Nothing that came later is left.
+      // No room is left for anything else.
       disk.limit(to: disk.used)
       #expect(try await Self.drain(store) == taken)
       #expect(try await store.stats(of: nil).delivered == taken)
@@ -192,7 +192,7 @@ struct FullDiskTests {
     #expect(!sound.leavesContent && !isLeft())
   }
 
-  /// The store as the next process finds it: without what only the last one had.
+  /// Opens the store again as the next process does, with the log written back and emptied.
   private static func reopened(
     _ store: consuming SQLiteOutboxStore, _ disk: FaultyDisk, beforeOpening: () -> Void = {}
   ) async throws -> SQLiteOutboxStore {

@@ -1,35 +1,35 @@
 import HearthCore
 import Synchronization
 
-/// Knows what callers were told and what an idempotent server did, and notes each contradiction.
+/// Records what callers were told and what an idempotent server did, and notes each contradiction.
 final class Oracle: Sendable {
   /// A request that somebody wants delivered: the `number`th of its lane.
   struct Order: Hashable, Sendable, CustomStringConvertible {
     var lane: String
     var number: Int
-    /// Orders of one call have the same.
+    /// The same for all orders of one call.
     var call: Int
 
     var description: String { "\(lane)/\(number)" }
   }
 
   enum Fate: Sendable {
-    /// The store said that it is kept.
+    /// The store said that it is stored.
     case kept
-    /// It was taken from the store, and may be on its way.
+    /// It was claimed, and its request may have been sent.
     case taken
-    /// What became of it was handed to the store, which did not answer yet.
+    /// Its outcome was given to the store, which has not answered yet.
     case reported
   }
 
   private struct State {
     var orders: [String: Order] = [:]
-    /// Of those that are not done.
+    /// The fates of the orders that are not done.
     var fates: [String: Fate] = [:]
-    /// The store said that their delivery is written down.
+    /// The orders for which the store said that their delivery is written.
     var done: Set<String> = []
     var unanswered: [Int: [String]] = [:]
-    /// The store said that it has not taken them.
+    /// The orders that the store said it has not accepted.
     var refused: Set<String> = []
     var effects: [String: String] = [:]
     var lastEffect: [String: Int] = [:]
@@ -40,10 +40,10 @@ final class Oracle: Sendable {
   private let state = Mutex(State())
 
   var problems: [String] { state.withLock { $0.problems } }
-  /// Orders that were ever kept.
+  /// How many orders were ever kept.
   var keptCount: Int { state.withLock { $0.count } }
   var effectCount: Int { state.withLock { $0.effects.count } }
-  /// Kept and not yet done.
+  /// How many are kept and not done.
   var openCount: Int { state.withLock { $0.fates.count } }
 
   func note(_ problem: String) {
@@ -65,7 +65,7 @@ final class Oracle: Sendable {
   func kept(call: Int, _ receipts: [OutboxReceipt]) {
     state.withLock { state in
       state.unanswered[call] = nil
-      // Deliveries may have been quicker than this; and one that is there already is known.
+      // A delivery may have been faster than this call, and a duplicate is already known.
       for receipt in receipts where !receipt.isDuplicate && state.fates[receipt.item.id] == nil {
         if !state.done.contains(receipt.item.id) { state.fates[receipt.item.id] = .kept }
       }
@@ -92,7 +92,7 @@ final class Oracle: Sendable {
     state.withLock { $0.fates[id] = .reported }
   }
 
-  /// The store answered; `isDone` where the item is delivered.
+  /// The store has answered. `isDone` is true if the item is delivered.
   func finished(_ id: String, isDone: Bool) {
     state.withLock { state in
       state.fates[id] = isDone ? nil : .kept
@@ -100,7 +100,7 @@ final class Oracle: Sendable {
     }
   }
 
-  /// The server: an effect the first time that it sees a key, and the same answer each time after.
+  /// The server has an effect when it first sees a key, and gives the same answer each time after that.
   func serve(_ delivery: Delivery) {
     state.withLock { state in
       guard let key = delivery.request.idempotencyKey, let order = state.orders[delivery.item.id] else {
@@ -126,8 +126,8 @@ final class Oracle: Sendable {
 
   // MARK: - After the power came back
 
-  /// The store was opened again while its disk is at fault: what was taken is in its place again. A commit whose fsync
-  /// failed is in the log all the same and counts now, if none came after it.
+  /// Called when the store was opened again while its disk has a fault: claimed items are in their places again. A
+  /// commit whose fsync failed is in the log nevertheless, and is valid now if none came after it.
   func reopened() {
     state.withLock { state in
       for id in state.fates.keys { state.fates[id] = .kept }
@@ -135,7 +135,7 @@ final class Oracle: Sendable {
     }
   }
 
-  /// Compares what the store has with what it said.
+  /// Compares the store's items with what the store said.
   func inspect(_ items: [String: OutboxItem]) {
     state.withLock { state in
       for (id, fate) in state.fates {
@@ -147,7 +147,7 @@ final class Oracle: Sendable {
         case .taken:
           if found != .pending, found != .waiting { state.problems.append("\(name) was taken and is \(found.word)") }
         case .reported:
-          // Delivered ones may have been swept.
+          // Delivered items may have been swept.
           if found != nil, found != .pending, found != .waiting, found != .delivered {
             state.problems.append("\(name) was reported and is \(found.word)")
           }
@@ -165,14 +165,14 @@ final class Oracle: Sendable {
         if !present.isEmpty, present.count < ids.count { state.problems.append("half of a call was kept: \(present)") }
       }
       state.unanswered = [:]
-      // What was taken goes back to its place now.
+      // Claimed items go back to their places now.
       for (id, item) in items where item.state.isActive { state.fates[id] = .kept }
       let gone = state.fates.filter { items[$0.key] == nil || items[$0.key]?.state == .delivered }
       for id in gone.keys { state.fates[id] = nil }
     }
   }
 
-  /// Everything that was kept has had its effect.
+  /// Checks that everything that was kept has had its effect.
   func inspectEnd(_ items: [String: OutboxItem]) {
     state.withLock { state in
       for (id, fate) in state.fates {
@@ -192,7 +192,7 @@ final class Oracle: Sendable {
 extension Oracle.Order {
   var isInLane: Bool { !lane.hasPrefix("loose") }
 
-  /// A content of its own for each order, from nothing to some pages.
+  /// A different content for each order, from nothing to several pages.
   var body: [UInt8] {
     let count = number % 17 == 0 ? 20_000 : number % 7 * 300
     return Array(repeating: UInt8(truncatingIfNeeded: number &* 31), count: count)

@@ -37,16 +37,16 @@ struct OutboxFaultTests {
         let failed = try await run.play()
         #expect(run.oracle.problems == [], "at call \(nth)")
         if failed == 0 || !run.oracle.problems.isEmpty { break }
-        // The sample steps by a prime, so that each kind of end and of luck has its turn.
+        // The step is a prime number, so that each kind of ending and of luck occurs.
         nth += isThorough || nth < 4 ? 1 : 13
       }
-      // The script is long enough to meet each kind of call.
+      // The script is long enough to reach each kind of call.
       #expect(nth > 1)
     }
   }
 }
 
-/// The same short history each time, with a fault at the `nth` call, and what must be true afterwards.
+/// Runs the same short history each time, with a fault at the `nth` call, and checks what must be true afterwards.
 private final class FaultRun {
   private let fault: OutboxFaultTests.Case
   private let nth: Int
@@ -69,7 +69,7 @@ private final class FaultRun {
     disk.fail(fault.calls, fault.fault, nth: nth, isLasting: fault.isLasting)
     await open()
     for step in 0..<6 { await self.step(step) }
-    // Opened a second time, as after the restart that people try first.
+    // The store is opened a second time, because people try a restart first.
     if nth % 2 == 0 {
       store = nil
       taken = []
@@ -85,7 +85,7 @@ private final class FaultRun {
     do {
       let opened = try SQLiteOutboxStore.open(at: path, clock: clock)
       if let place = opened.setAside { oracle.note("a sound outbox was set aside at \(place)") }
-      // So that the log is written back now and then.
+      // The log is then written back now and then.
       try await opened.store.withConnection { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 40") }
       try await opened.store.recover()
       oracle.reopened()
@@ -99,7 +99,7 @@ private final class FaultRun {
     }
   }
 
-  /// Nothing but that it cannot be done now.
+  /// The store may only say that it is not available now.
   private func note(_ failure: OutboxStoreFailure) {
     if case .unavailable = failure { return }
     oracle.note("the store said \(failure)")
@@ -135,7 +135,7 @@ private final class FaultRun {
     }
   }
 
-  /// Reports what became of the deliveries claimed before, until the store has written it down, and claims the next ones.
+  /// Reports the outcomes of the deliveries claimed before, until the store has written them, and claims the next ones.
   private func complete(_ store: SQLiteOutboxStore) async {
     let demand = OutboxDemand(
       account: Sample.work, subject: Sample.alice, lanes: 4, unordered: 4, takesFollowers: true, open: [Sample.origin],
@@ -161,7 +161,7 @@ private final class FaultRun {
     }
   }
 
-  /// The fault is over: the store that is open goes on, and so does what the power would leave of it.
+  /// The fault is over. The open store continues, and so does one that is opened from what a power loss would leave.
   private func end() async throws {
     if fault.calls == .allocate, store == nil { oracle.note("the outbox does not open without its reserve") }
     if let store {

@@ -23,7 +23,7 @@ struct OutboxLoad: Sendable {
     func oneIsDone() { left.withLock { $0 -= 1 } }
   }
 
-  /// Runs until the disk is dead, or each caller has made so many calls and all is delivered.
+  /// Runs until the disk is dead, or each caller has made `calls` calls and everything is delivered.
   func run(calls: Int = .max) async {
     let callers = Callers(Self.accounts.count * LoadClock.lanes.count)
     await withTaskGroup(of: Void.self) { group in
@@ -71,7 +71,7 @@ struct OutboxLoad: Sendable {
     }
   }
 
-  /// A store whose disk is gone may only say so.
+  /// A store whose disk has failed may only say that it is not available.
   private func note(_ failure: OutboxStoreFailure) -> Bool {
     if case .unavailable = failure { return false }
     oracle.note("the store said \(failure)")
@@ -156,15 +156,15 @@ struct OutboxLoad: Sendable {
   }
 }
 
-/// Time, names and numbers that go on from one start of the store to the next.
+/// The time, names and numbers that continue from one start of the store to the next.
 final class LoadClock: Clock {
-  /// Requests of one call.
+  /// The requests of one call.
   struct Call: Sendable {
     var number: Int
     var orders: [(id: String, order: Oracle.Order)]
   }
 
-  /// In the keyed ones a call without an answer is made again. Loose ones are in no lane.
+  /// In a keyed lane, a call that was not answered is made again. The loose ones are in no lane.
   static let lanes = ["plain", "keyed", "loose", "loose-keyed"]
 
   private struct State {
@@ -191,7 +191,7 @@ final class LoadClock: Clock {
 
   func steps() -> AsyncStream<Duration> { AsyncStream { $0.finish() } }
 
-  /// The next call in a lane; a keyed one until it was answered.
+  /// The next call in a lane, or for a keyed lane the last one if that was not answered.
   func orders(in lane: String, count: Int) -> Call {
     state.withLock { state in
       if lane.contains("keyed"), let open = state.open[lane] { return open }
@@ -222,7 +222,7 @@ extension Oracle.Order {
 }
 
 extension LoadClock.Call {
-  /// The requests as the store takes them.
+  /// The requests in the form that the store accepts.
   func items(of account: AccountName) throws -> [NewOutboxItem] {
     try orders.map { id, order in
       let draft = OutboxDraft(

@@ -9,7 +9,7 @@ import Testing
 @Suite("Power loss of the outbox's disk")
 struct OutboxPowerLossTests {
   private static let seeds: [UInt64] = isThorough ? [1, 2, 3, 4] : [1, 2]
-  /// In all; `HEARTH_POWER_LOSS_CYCLES` asks for more.
+  /// The number of cycles for all seeds together, which `HEARTH_POWER_LOSS_CYCLES` replaces.
   private static let cycles = getenv("HEARTH_POWER_LOSS_CYCLES").flatMap { Int(String(cString: $0)) } ?? 40
 
   @Test("whenever the power fails, nothing acknowledged is lost, repeated or out of order", arguments: seeds)
@@ -29,12 +29,12 @@ struct OutboxPowerLossTests {
     let run = try await inTurn {
       try await PowerLossRun.run(cycles: 40, seed: seed, pragma: "PRAGMA synchronous = NORMAL")
     }
-    // Some item is not as the store has said: gone, or its delivery forgotten.
+    // Some item differs from what the store said: it is missing, or its delivery is forgotten.
     #expect(run.problems.contains { $0.contains(" was ") }, "\(run)")
   }
 }
 
-/// Cuts the power again and again at random points under load, and looks at what is left.
+/// Cuts the power again and again at random points under load, and checks what is left.
 enum PowerLossRun {
   struct Outcome: Sendable {
     var cycles = 0
@@ -74,7 +74,7 @@ enum PowerLossRun {
     return outcome
   }
 
-  /// The store as it is after the power came back; nil where it failed again.
+  /// Opens the store after the power came back. Returns `nil` if the power failed again.
   private static func open(
     _ disk: FaultyDisk, _ pragmas: [String], _ oracle: Oracle, _ clock: LoadClock
   ) async throws -> SQLiteOutboxStore? {
