@@ -3,11 +3,11 @@ package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var credential: Credential
   /// Whether the grant on disk is this one. If not, it is written as soon as possible.
   package internal(set) var isStored: Bool
-  /// Why the file cannot be read now, or nil if it can.
+  /// Why the file cannot be read now, or `nil` if it can.
   package internal(set) var accessFailure: AccessFailure?
   /// The format version that a newer version of Hearth wrote in its place, if such a file was found.
   package internal(set) var newerFormat: Int?
-  /// When its refresh is due, or nil if it never expires.
+  /// When its refresh is due, or `nil` if it never expires.
   package internal(set) var refreshAt: Timestamp?
   package internal(set) var phase = RefreshPhase.idle
   /// Whether it was granted because the API had rejected the one before it. If it is rejected too, the session ends.
@@ -54,8 +54,8 @@ package struct ActiveGrant: Hashable, Sendable {
     correctIssueTime(at: now)
   }
 
-  /// Corrects a grant whose time of issue lies in the future because a clock was or is wrong. It lasts no longer than
-  /// its lifetime from now on, and is refreshed at once if the clock is far off.
+  /// Corrects a grant whose time of issue is in the future because a clock was or is wrong. It lasts no longer than its
+  /// lifetime from now on, and is refreshed at once if the clock is far off.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
@@ -67,7 +67,7 @@ package struct ActiveGrant: Hashable, Sendable {
   private static let worthWriting: Duration = .seconds(60)
 }
 
-/// The times of a grant that a lock has wiped from memory. This process goes on counting them, without the tokens.
+/// The times of a grant that a lock has wiped from memory. This process keeps counting them, without the tokens.
 struct WipedGrant: Hashable, Sendable {
   private let marks: GrantMarks
   private var counted: ActiveGrant
@@ -113,8 +113,8 @@ package enum RefreshPhase: Hashable, Sendable {
   case idle
   /// `isRepeated` is true if the reply to the first request was lost, and this is its one immediate repetition.
   case inFlight(isRepeated: Bool)
-  /// The provider has answered and the new grant is being written to disk. It is not visible before it is there.
-  /// `error` says why its token cannot be used, although the grant has to be kept.
+  /// The provider has answered and the new grant is being written to disk. It is not visible until then. `error` says
+  /// why its token cannot be used, although the grant has to be kept.
   case storing(Credential, error: RefreshFailure?)
   /// The provider rejected the token for good. The file is read once more, in case another program was faster.
   case confirming(EndReason)

@@ -79,7 +79,7 @@ extension SessionMachine {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
       return events + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
     }
-    // While a failure is waited out, no refresh is sent, and nobody is given the token until one succeeds.
+    // While the session waits after a failure, no refresh is sent, and the token is not given out until one succeeds.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
     if isWaitedOut { return events + [.answer(id, .done)] }
@@ -106,7 +106,7 @@ extension SessionMachine {
     return call.askedAt + (isShort ? Self.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10))
   }
 
-  /// Returns nil while the call has to wait.
+  /// Returns `nil` while the call has to wait.
   private func response(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     if let response = responseIfReady(to: call, at: now) { return response }
     guard deadline(of: call, at: now) <= now else { return nil }
@@ -158,7 +158,7 @@ extension SessionMachine {
     return .rejected(.refreshUnavailable(message: message, retryAfter: file.write.retryAt.map { $0 - now }))
   }
 
-  /// The answer while there is no token yet and the provider is asked for the first one.
+  /// The answer while there is no token yet and the first one is being requested.
   private func responseBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionResponse? {
     if case .apiRejection = call.kind { return .done }
     if case .failed(let message, let retryAfter)? = call.outcome {
@@ -195,8 +195,8 @@ extension SessionMachine {
     }
   }
 
-  /// The token that `handle` gives to calls that it satisfies, until something is due. Nil if such a call may have to
-  /// wait or is rejected. The call would change nothing.
+  /// The token that `handle` gives to calls that it satisfies, until something is due. `nil` if a call may have to wait
+  /// or is rejected. The call would change nothing.
   package func readyToken(at now: Timestamp) -> ReadyToken? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
     return ReadyToken(
@@ -214,7 +214,7 @@ extension SessionMachine {
       && !bearer.secret.isEmpty
   }
 
-  /// The answer if the token is valid for less than the caller asks. Without a minimum, it may be given all the same.
+  /// The answer if the token is valid for less time than the caller asks. Without a minimum, it may still be given.
   private func lesserToken(
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
@@ -245,8 +245,8 @@ extension SessionMachine {
     }
   }
 
-  /// An explicitly requested refresh waits only for the provider's `Retry-After`, and no longer than asking takes. If
-  /// it comes within ten seconds of the last attempt, the rejection names the provider's own time.
+  /// An explicitly requested refresh waits only for the provider's `Retry-After`, and no longer than a request takes.
+  /// If it comes within ten seconds of the last attempt, the rejection names the provider's own time.
   private func responseToDemand(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionResponse? {
     let earliest = Swift.min(trouble.floor, refreshes.earliestAttempt(isDemanded: true))
     return earliest <= now ? nil : .rejected(waitedOut(trouble, at: now))

@@ -1,4 +1,5 @@
-/// A new configuration of a living session: it keeps all that it knows, and what is under way ends as it began.
+/// Applies a reloaded configuration to a running session. The session keeps what it knows, and requests under way
+/// continue.
 extension SessionMachine {
   mutating func configured(_ next: SessionSettings, _ changed: Set<SessionPart>) -> [SessionAction] {
     let before = settings
@@ -20,8 +21,8 @@ extension SessionMachine {
     return questions(about: credential)
   }
 
-  /// The grant stays, and is sent to no other place than its own. Whether a client asks for its first grant by itself is
-  /// found out anew.
+  /// The grant stays, and is sent only to its own provider. Whether a client requests its own first grant is decided
+  /// again.
   private mutating func providerChanged() {
     epoch.provider += 1
     refreshes.providerChanged()
@@ -38,7 +39,7 @@ extension SessionMachine {
     file.read.request()
   }
 
-  /// Uses the configured store once the one before it has nothing left to do.
+  /// Switches to the configured store once the previous one has nothing left to do.
   mutating func replaceStoreWhereDue() -> [SessionAction] {
     guard file.storeChange == .due, !file.read.isUnderWay, !file.write.isUnderWay, !locks.isNoteUnderWay else {
       return []

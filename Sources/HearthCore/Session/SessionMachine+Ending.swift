@@ -12,7 +12,7 @@ extension SessionMachine {
     return file.beginEnd(record)
   }
 
-  /// The rejected token's fingerprint. Nil if none was rejected, so that a returning credential is used again.
+  /// The rejected token's fingerprint. `nil` if none was rejected, so that a returning credential is used again.
   private func mark(of reason: EndReason) -> Fingerprint? {
     guard let grant = active?.grant else { return nil }
     switch reason {
@@ -23,7 +23,7 @@ extension SessionMachine {
     }
   }
 
-  /// Ends a session whose token has expired and cannot be renewed. It waits for reads, which may bring another grant.
+  /// Ends a session whose token has expired and cannot be renewed. Waits for reads, which may bring another grant.
   mutating func endWhereExpired(at now: Timestamp) -> [SessionAction] {
     guard let active, active.phase == .idle, locks.isEmpty, file.isQuiet, active.grant.isExpired(at: now) else {
       return []
@@ -37,7 +37,7 @@ extension SessionMachine {
     return end(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 
-  /// Ends the session without writing it down: the file says it by itself, and must stay as the newer version left it.
+  /// Ends the session without writing the end: the file itself shows it, and must stay as the newer version left it.
   mutating func endTooNew(_ format: Int, at now: Timestamp) {
     file.read.succeeded()
     credentialState = .ended(
@@ -80,7 +80,7 @@ extension SessionMachine {
     if let accessFailure = removed.unrecorded { written = .failure(.partly(accessFailure)) }
     guard isRecorded(written, at: now) else { return publishUnrecordedEnd() }
     let isComplete = if case .success = result { true } else { false }
-    // The call of a sign-out that took longer was answered before.
+    // A sign-out that took too long has already been answered.
     var actions = calls.awaitSignOut || !file.revokesRemoved ? [] : leave(removed)
     if credentialState.isEnding {
       credentialState = .absent(signedOut: true)
@@ -118,7 +118,7 @@ extension SessionMachine {
 
   // MARK: - The end is on record nowhere
 
-  /// The message for people while the end could not be written anywhere, otherwise nil.
+  /// The message for people while the end could not be written anywhere, otherwise `nil`.
   var endFailure: String? {
     guard case .ending(let record, _) = credentialState, file.write.failures > 0,
       let accessFailure = file.write.lastFailure
@@ -127,8 +127,8 @@ extension SessionMachine {
     return "\(what), but Hearth cannot save that yet (\(accessFailure.detail)) and keeps trying."
   }
 
-  /// Reports an end that is not on record. A crash would undo it if it were published. Callers who sign out are told
-  /// that it is not done yet; the tokens are already revoked.
+  /// Reports an end that is not on record. A crash would undo it if it were published. Callers who sign out learn that
+  /// it is not done yet; the tokens are already revoked.
   private mutating func publishUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let events: [SessionAction] =

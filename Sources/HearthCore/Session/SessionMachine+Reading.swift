@@ -39,7 +39,7 @@ extension SessionMachine {
     case .former(let credential):
       let marks = GrantMarks(credential.grant)
       if let active, GrantMarks(active.grant) != marks {
-        // A later grant is held, which is written again: the older one, if sent, might end the session.
+        // The grant in memory is newer, and is written again: sending the older one might end the session.
         file.onDisk = marks
         self.active?.isStored = false
       }
@@ -73,8 +73,8 @@ extension SessionMachine {
     }
   }
 
-  /// Interprets a reading while a grant is in memory. A file that was there before and left no trace is out of reach,
-  /// not gone, and what a newer version wrote cannot be read. Neither takes away the grant in memory.
+  /// Interprets a reading while a grant is in memory. A file that existed before and left no trace is out of reach, not
+  /// gone, and the file of a newer version cannot be read. Neither takes away the grant in memory.
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
@@ -145,7 +145,8 @@ extension SessionMachine {
       let isCopy =
         file.lastSeen?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
       if !active.isStored, marks == file.onDisk || isCopy {
-        // The one in memory is newer, even than an older copy in the file, and is written now that it can be.
+        // The grant in memory is newer, and is written now that it can be. The file holds its predecessor or an older
+        // copy.
         file.onDisk = marks
         file.write.retryNow()
         return readable + confirmRejection(at: now)
@@ -155,7 +156,7 @@ extension SessionMachine {
   }
 
   /// Called when the grant of an ended session is still in the file, since its end could not be written or it could not
-  /// be removed at first. Reads become no more frequent until that is done.
+  /// be removed at first. Reads do not become more frequent until that is done.
   private mutating func finishEnd(_ marks: GrantMarks, at now: Timestamp) -> [SessionAction]? {
     switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
@@ -222,7 +223,7 @@ extension SessionMachine {
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
     case .unread, .withheld, .unreadable: foundEnded(record)
-    // What a newer version wrote is gone.
+    // The file of a newer version is gone.
     case .ended(let shown) where shown.reason == .credentialTooNew: foundEnded(record)
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
@@ -231,7 +232,7 @@ extension SessionMachine {
       self.active?.isStored = false
       self.active?.accessFailure = nil
     case .ended, .absent:
-      // What could not be written or removed at first is now done.
+      // The write or removal that failed at first is now done.
       file.write.succeeded()
     case .starting, .adopting, .ending: break
     }
@@ -267,7 +268,7 @@ extension SessionMachine {
         return end(.credentialMissing, detail: detail, at: now)
       }
     case .ended(let record) where record.reason == .credentialTooNew && settings.renewsWithoutRefreshToken:
-      // What a newer version wrote is gone.
+      // The file of a newer version is gone.
       start()
     case .starting, .adopting, .ending, .ended, .absent: break
     }
@@ -299,7 +300,7 @@ extension SessionMachine {
     let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
     case .unread, .withheld, .unreadable: return [event] + endCorrupt(why, setAsideAs: name, at: now)
-    // Only the file said that the session was over, and the file is gone now.
+    // Only the file showed that the session had ended, and it is gone now.
     case .ended(let record) where record.reason == .credentialTooNew:
       return [event] + endCorrupt(why, setAsideAs: name, at: now)
     case .active:
@@ -349,7 +350,7 @@ extension SessionMachine {
     if let endpoints { settings.binding?.endpoints = endpoints }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
-    // This comes before the owner is set, whose issuer may have another name at the same place.
+    // This comes before the owner is set, because the owner's issuer may have another name at the same place.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }

@@ -15,20 +15,20 @@ extension SessionMachine {
     !isRenewable(active, at: now) && active.grant.isExpired(at: now) && !active.timing.access.isCertain
   }
 
-  /// Whether the provider could bring a new token, or tell whether the current one has expired.
+  /// Whether the provider could give a new token, or show whether the current one has expired.
   func canAskAbout(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     isRenewable(active, at: now) || isDoubtful(active, at: now)
   }
 
-  /// When the grant is due. The refresh token that a client's own grant may have is not used, and makes nothing due.
+  /// When the grant is due. A refresh token in a client's own grant is not used, and makes nothing due.
   mutating func refreshTime(of grant: Grant) -> Timestamp? {
     var grant = grant
     if settings.renewsWithoutRefreshToken { grant.refreshToken = nil }
     return settings.refresh.refreshTime(of: grant, share: random.share())
   }
 
-  /// Whether neither disk writes nor another request prevent asking the provider. Under a lock there is nothing in
-  /// memory to ask with, or it is not on disk.
+  /// Whether neither disk writes nor another request prevent asking the provider. Under a lock the grant is not in
+  /// memory, or not on disk.
   var canAsk: Bool {
     !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
       && file.storeChange != .due
@@ -54,7 +54,7 @@ extension SessionMachine {
   func plannedRequest(at now: Timestamp) -> Timestamp? {
     switch credentialState {
     case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
-    // It has to be known first whether the user has locked the account.
+    // First it has to be known whether the user has locked the account.
     case .starting(isInFlight: false): canAsk && isStarted ? earliestAttempt : nil
     case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
     }
@@ -69,7 +69,7 @@ extension SessionMachine {
     return refreshes.signInAdvisedAt(expiresAt)
   }
 
-  /// Why a request that is to be sent now is sent: the end of a sentence for the log.
+  /// Why a request is sent now: the end of a sentence for the log.
   package var refreshCause: String {
     if let rejection = refreshes.apiRejection { return "an API has rejected token \(rejection.fingerprint)" }
     if calls.demandRefresh { return "somebody asked for it" }
@@ -96,7 +96,7 @@ extension SessionMachine {
     return [.refresh(active.credential, generation: epoch.generation)]
   }
 
-  /// One request is under way at a time, and a change of the generation leaves no phase that waits for it.
+  /// Only one request is under way at a time. When the generation changes, no phase waits for its request any more.
   mutating func refreshEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     let isExpected = refreshes.end()
     if case .superseded = outcome { refreshes.takeBack() }
@@ -129,8 +129,8 @@ extension SessionMachine {
       return []
     case .failed(.unanswered(let message)) where !isRepeated:
       refreshes.replyLost(message)
-      // A stop may leave no time to wait for the answer: the next start asks again. A question for the time can wait for
-      // the unlock, as no token was sent.
+      // A stop may leave no time to wait for the answer, so the next start asks again. A question for the time can wait
+      // for the unlock, because no token was sent.
       if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
@@ -187,7 +187,7 @@ extension SessionMachine {
   private func credential(_ response: TokenResponse, after old: Grant?, at now: Timestamp) -> Credential {
     var response = response
     let receivedAt = receivedAt(now)
-    // The age of the answer is unknown then, and a guessed expiry would be believed.
+    // The age of the answer is unknown then, and a guessed expiry would count as certain.
     if receivedAt != now { response.refreshLifetime = nil }
     return Credential(
       grant: Grant(response, after: old, bearer: settings.bearer, receivedAt: receivedAt), subject: response.subject,
@@ -212,7 +212,7 @@ extension SessionMachine {
       }
     }
     if error != nil {
-      // Whatever is wrong with it, it may have cost the previous refresh token: the new one is kept.
+      // Whatever is wrong with it, it may have spent the previous refresh token, so the new one is kept.
       next = active.credential
       if let token = response.refreshToken {
         next.grant.refreshToken = token
@@ -262,8 +262,8 @@ extension SessionMachine {
     return actions
   }
 
-  /// Records the user that the provider has named for this sign-in. Returns true if the name is new. The configured
-  /// subject stood in for a user without a name.
+  /// Records the user that the provider has named for this sign-in. Returns true if the name is new. Until then, the
+  /// configured subject was used for a user without a name.
   mutating func learn(_ named: Subject, of credential: Credential) -> Bool {
     if credential.subject == nil, subject == settings.configuredSubject { provisionalSubject = subject }
     defer { subject = named }

@@ -1,4 +1,4 @@
-/// What a state shows, what it does by itself, and when it will do more.
+/// The state that clients see, what follows from it without an input, and when.
 extension SessionMachine {
   package func state(at now: Timestamp) -> SessionState {
     switch credentialState {
@@ -114,7 +114,7 @@ extension SessionMachine {
   }
 }
 
-/// The last published state, and since when it holds.
+/// The last published state, and since when it applies.
 struct PublishedState: Hashable, Sendable {
   private(set) var state = SessionState.hydrating
   private(set) var since: Timestamp

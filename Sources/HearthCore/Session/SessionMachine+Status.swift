@@ -41,7 +41,7 @@ extension SessionMachine {
       signIn: signIn)
   }
 
-  /// Whether the grant in memory is not on disk, since its write failed or waits for a read.
+  /// Whether the grant in memory is not on disk, because its write failed or waits for a read.
   private var isWritePending: Bool {
     guard let active, !active.isStored else { return false }
     return file.write.failures > 0 || !file.write.isUnderWay
@@ -103,7 +103,7 @@ extension SessionMachine {
     return grant.expiresAt
   }
 
-  /// Explains that, and says what to do.
+  /// Explains that end, and says what to do.
   private var whyNotKept: String? {
     guard endWithoutRefreshToken != nil else { return nil }
     return

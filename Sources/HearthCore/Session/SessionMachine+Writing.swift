@@ -20,7 +20,7 @@ extension SessionMachine {
     file.read.isUnderWay ? [] : writeUnstored(at: now)
   }
 
-  /// Writes what is only in memory.
+  /// Writes a grant or an end that is only in memory.
   mutating func writeUnstored(at now: Timestamp) -> [SessionAction] {
     guard file.storeChange != .due, file.write.mayBegin(at: now) else { return [] }
     switch credentialState {
@@ -66,7 +66,7 @@ extension SessionMachine {
     }
   }
 
-  /// Called when another program's grant is in the file. It is read first, and used.
+  /// Called when another program's grant is in the file. That grant is read and used instead.
   mutating func superseded(generation written: Int) {
     file.write.end()
     if written == epoch.generation { file.supersede() }

@@ -13,7 +13,7 @@ package struct SessionMachine: Sendable {
   var published: PublishedState
   /// The session's user, who stays known while it is locked.
   package internal(set) var subject: Subject?
-  /// The configured subject, if the provider has named the user only later in this sign-in: what was written under it
+  /// The configured subject, if the provider has named the user only later in this sign-in. What was written under it
   /// belongs to that user. Another sign-in may be another user's.
   var provisionalSubject: Subject?
   /// The results of requests of an earlier generation are dropped.
@@ -22,9 +22,9 @@ package struct SessionMachine: Sendable {
   /// it, and no credential is read.
   package internal(set) var isStarted = false
   var isStopping = false
-  /// What a lock has wiped last.
+  /// The grant that a lock has wiped last.
   var wiped: WipedGrant?
-  /// The sign-in under way, or nil.
+  /// The sign-in under way, or `nil`.
   var signIn: SignInProgress?
   var random: SeededGenerator
 
@@ -92,7 +92,7 @@ package struct SessionMachine: Sendable {
     return []
   }
 
-  /// The grant in memory, if there is one. Setting nil has no effect.
+  /// The grant in memory, if there is one. Setting `nil` has no effect.
   var active: ActiveGrant? {
     get { if case .active(let active) = credentialState { active } else { nil } }
     set { if let newValue { credentialState = .active(newValue) } }
@@ -115,7 +115,7 @@ package struct SessionMachine: Sendable {
     locks.rewriteNoteNow()
     guard let active else { return [] }
     if !active.isStored, active.accessFailure != nil { file.read.request() }
-    // A read under way is not waited for any more.
+    // Does not wait for a read under way any more.
     if case .storing(let next, _) = active.phase, !file.write.isUnderWay { return write(next) }
     return []
   }
