@@ -1,4 +1,4 @@
-# "make help" lists what can be made.
+# Run "make help" for the list of targets.
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
@@ -10,7 +10,7 @@ BASHDIR ?= $(PREFIX)/share/bash-completion/completions
 ZSHDIR ?= $(PREFIX)/share/zsh/site-functions
 FISHDIR ?= $(PREFIX)/share/fish/vendor_completions.d
 CATALOGDIR ?= $(PREFIX)/lib/systemd/catalog
-# Below the home folder, systemd looks for units elsewhere.
+# systemd has another folder for units that are installed below the home folder.
 in_home := $(filter $(HOME)/%,$(abspath $(PREFIX)))
 UNITDIR ?= $(if $(in_home),$(or $(XDG_CONFIG_HOME),$(HOME)/.config)/systemd/user,$(PREFIX)/lib/systemd/user)
 
@@ -36,7 +36,7 @@ INTEROP_PROGRAMS := .build/interop-programs
 .PHONY: install install-units install-help uninstall
 .PHONY: deb dist release-files version deps-check-packages check-packages
 
-help: ## list what can be made
+help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
 deps: ## install what the build needs (Debian)
@@ -47,14 +47,14 @@ deps-check: ## install what check-systemd needs (Debian)
 
 swift:
 	@command -v $(SWIFT) > /dev/null || { \
-	  echo "Swift 6.2 or later is needed and \"$(SWIFT)\" was not found." >&2; \
-	  echo "Install it as https://www.swift.org/install/linux/ says, then run this again." >&2; \
+	  echo "Hearth needs Swift 6.2 or later, but there is no command \"$(SWIFT)\"." >&2; \
+	  echo "Install Swift from https://www.swift.org/install/linux/, then run make again." >&2; \
 	  exit 1; }
 
-build: swift deps ## build the programs for release, in .build/release
+build: swift deps ## build the release programs, in .build/release
 	$(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath -Xlinker -s
 	@LC_ALL=C ldd $(RELEASE)/hearthctl 2>&1 | grep -q "not a dynamic executable" || { \
-	  echo "$(RELEASE)/hearthctl is no static executable: it would start at half the speed." >&2; exit 1; }
+	  echo "$(RELEASE)/hearthctl is not a static executable, so it would take twice as long to start." >&2; exit 1; }
 
 debug: swift deps
 	$(SWIFT) build --build-tests
@@ -62,25 +62,25 @@ debug: swift deps
 deps-demo:
 	@./etc/install-packages.sh $(DEMO_PACKAGES)
 
-# Without the tests, which take as long again.
+# Leaves out the tests, which would double the time.
 programs: swift deps
 	$(SWIFT) build
 
-demo: programs deps-demo ## show the main job, against a sandbox, in a throw-away folder
+demo: programs deps-demo ## show the main job against a sandbox, in a temporary folder
 	@./etc/demo/demo.sh $(DEBUG)
 
 # How often "make stress" runs everything.
 RUNS ?= 3
 
-test: debug ## run every test; what failed is said at the end
+test: debug ## run every test, and list the failures at the end
 	@python3 Tests/run.py $(DEBUG)
 
-stress: debug ## run every test RUNS=n times, beside four busy loops and a loop of fsyncs, and count what fails
+stress: debug ## run every test RUNS=n times beside a heavy load, and count the failures
 	@python3 Tests/run.py --runs $(RUNS) --load $(DEBUG)
 
-check-all: lint test demo check-systemd build check-packages interop simulate mutants torture fuzz docs ## everything that can be checked, for many hours
+check-all: lint test demo check-systemd build check-packages interop simulate mutants torture fuzz docs ## run every check; takes many hours
 
-# How much more than "make test" the following do; any number will do.
+# How much the following targets do beyond "make test". Any numbers work.
 SEEDS ?= 100000
 OUTBOX_SEEDS ?= 10000
 FIRST_SEED ?= 0
@@ -89,42 +89,42 @@ OUTBOX_CRASH_CYCLES ?= 10000
 POWER_LOSS_CYCLES ?= 1000
 SIEGE_SECONDS ?= 300
 
-# The order of a Set or a Dictionary is part of a history too: with the hashing it comes again. As released, many more
-# histories fit into an hour; a folder of its own, for the modules let tests see what is internal.
+# Deterministic hashing makes histories repeatable, because they depend on the order of Sets and Dictionaries. Release
+# modules run many more histories an hour. They need their own folder, because they expose internals to the tests.
 SIMULATION := -c release --scratch-path .build/simulation -Xswiftc -enable-testing
 simulate: export SWIFT_DETERMINISTIC_HASHING = 1
 simulate: export HEARTH_TESTS = HearthCoreTests HearthRuntimeTests
 simulate: export HEARTH_SIMULATION_FIRST := $(if $(filter any,$(FIRST_SEED)),$(shell shuf -i 0-999999999 -n 1),$(FIRST_SEED))
-simulate: swift deps ## simulate SEEDS=n histories of a session, OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n (or any) on
+simulate: swift deps ## simulate SEEDS=n histories of a session and OUTBOX_SEEDS=n of an outbox, from FIRST_SEED=n (or any)
 	@echo "The first seed is $$HEARTH_SIMULATION_FIRST."
 	$(SWIFT) build --product hearthPackageTests $(SIMULATION)
 	[ $(SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter SessionSimulationTests
 	[ $(OUTBOX_SEEDS) -eq 0 ] || HEARTH_SIMULATION_SEEDS=$(OUTBOX_SEEDS) $(SWIFT) test --skip-build $(SIMULATION) --filter OutboxSimulationTests
 
-# Which mutants, and how many: another seed draws others.
+# Which mutants to draw, and how many.
 MUTANT_SEED ?= 1
 MUTANTS ?= 100
 
-# In a copy of the package, in .build/mutants: nothing is changed here.
-mutants: swift deps ## make MUTANTS=n mistakes in HearthCore, drawn by MUTANT_SEED=n, and see whether its tests notice them
+# Works on a copy of the package, in .build/mutants.
+mutants: swift deps ## make MUTANTS=n mistakes in HearthCore, drawn by MUTANT_SEED=n, and check that its tests notice them
 	SWIFT=$(SWIFT) python3 Tests/Mutants/mutants.py --seed $(MUTANT_SEED) --count $(MUTANTS)
 
-# A cycle with the programs as they are released costs a third of the processor time.
+# With the release programs, a cycle takes a third of the processor time.
 torture: export HEARTH_PROGRAMS = $(CURDIR)/$(RELEASE)
 torture: export HEARTH_THOROUGH = 1
-torture: debug build ## a siege of SIEGE_SECONDS, and crashes for hours: CRASH_CYCLES, OUTBOX_CRASH_CYCLES, POWER_LOSS_CYCLES
+torture: debug build ## run a siege of SIEGE_SECONDS, and CRASH_CYCLES, OUTBOX_CRASH_CYCLES and POWER_LOSS_CYCLES for hours
 	HEARTH_SIEGE_SECONDS=$(SIEGE_SECONDS) $(SWIFT) test --skip-build --filter 'SiegeTests|EndToEndTests.UnreadAnswerTests'
 	HEARTH_CRASH_CYCLES=$(CRASH_CYCLES) HEARTH_OUTBOX_CRASH_CYCLES=$(OUTBOX_CRASH_CYCLES) \
 	  HEARTH_POWER_LOSS_CYCLES=$(POWER_LOSS_CYCLES) $(SWIFT) test --skip-build --no-parallel \
 	  --filter 'CrashTests|PowerLossTests|OutboxFaultTests|FullDiskTests|RandomOperationsTests'
 
-# How long each reader is fuzzed, in seconds, and which.
+# How long to fuzz each target, in seconds, and which targets.
 FUZZ_SECONDS ?= 60
 FUZZ_TARGETS ?= json framer toml credential response jwt rows idtoken signin calls
 FUZZ := .build/fuzz
 
-# A folder of its own, for our modules are built to tell which of their branches are taken.
-fuzz: swift deps ## fuzz all that is read, with libFuzzer; FUZZ_SECONDS=n for each of FUZZ_TARGETS="NAME ..."
+# Needs its own folder, because the modules are built with coverage instrumentation.
+fuzz: swift deps ## fuzz every parser with libFuzzer: FUZZ_SECONDS=n for each of FUZZ_TARGETS="NAME ..."
 	HEARTH_FUZZ=1 $(SWIFT) build --scratch-path $(FUZZ) --product hearth-fuzz -Xlinker \
 	  "$$($(SWIFT) -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')/clang/lib/linux/libclang_rt.fuzzer_no_main-$$(uname -m).a"
 	for target in $(FUZZ_TARGETS); do \
@@ -136,7 +136,7 @@ fuzz: swift deps ## fuzz all that is read, with libFuzzer; FUZZ_SECONDS=n for ea
 deps-bench:
 	@./etc/install-packages.sh strace
 
-bench: build deps-bench ## measure speed against bare programs that do the same, in one run of some minutes
+bench: build deps-bench ## compare the speed with bare programs that do the same; takes a few minutes
 	$(RELEASE)/hearth-bench drain
 	$(RELEASE)/hearth-bench calls
 	$(RELEASE)/hearth-bench stalled-readers
@@ -147,17 +147,18 @@ bench: build deps-bench ## measure speed against bare programs that do the same,
 deps-pictures:
 	@./etc/install-packages.sh tmux curl python3
 
-pictures: programs deps-pictures ## draw the pictures of README.md again, in etc/pictures; the screens from a run of a minute
+pictures: programs deps-pictures ## draw the pictures of README.md again, in etc/pictures; takes a minute
 	python3 etc/pictures/diagram.py
 	python3 etc/pictures/screens.py $(DEBUG)
 
-run: programs deps-demo ## run daemon and sandbox in the foreground, until Ctrl-C
+run: programs deps-demo ## run the daemon and a sandbox in the foreground, until Ctrl-C
 	@./etc/demo/run.sh $(DEBUG)
 
-lint: debug ## check the format; every warning of the build is an error
+lint: debug ## check the format, and build without warnings
 	$(SWIFT) format lint --strict --recursive Sources Tests Benchmarks etc/examples Package.swift
 
-# A folder of its own, for the plugin is a dependency of nothing else. HearthClient shows what is public, HearthCore all.
+# Needs its own folder, because only this build uses the plugin. HearthClient shows its public API, HearthCore
+# everything.
 DOCUMENT = HEARTH_DOCC=1 $(SWIFT) package --scratch-path .build/docs/build --allow-writing-to-directory .build/docs/html \
   generate-documentation --warnings-as-errors --transform-for-static-hosting
 docs: swift ## build the documentation, in .build/docs/html; a broken link is an error
@@ -165,46 +166,46 @@ docs: swift ## build the documentation, in .build/docs/html; a broken link is an
 	$(DOCUMENT) --target HearthCore --symbol-graph-minimum-access-level package --output-path .build/docs/html/HearthCore
 	$(DOCUMENT) --target HearthClient --symbol-graph-minimum-access-level public --output-path .build/docs/html/HearthClient
 
-check-systemd: debug deps-check ## try units, notifications and journal in a real user manager
+check-systemd: debug deps-check ## check units, notifications and journal in a real user manager
 	@./Tests/Systemd/check.sh $(DEBUG)
 
-# What cannot be downloaded is tried again the next time: "ready" stands only beside what is whole.
-deps-interop: $(INTEROP_VENV)/ready $(INTEROP_PROGRAMS)/ready ## install two real providers for interop, in a virtual environment of their own
-	@./etc/install-packages.sh $(OIDC_AGENT_PACKAGES) || echo "oidc-agent's clients cannot be had here: the check oidc-agent is skipped."
+# The file "ready" marks a complete download. Without it, the next run tries again.
+deps-interop: $(INTEROP_VENV)/ready $(INTEROP_PROGRAMS)/ready ## install two real providers for interop, in their own virtual environment
+	@./etc/install-packages.sh $(OIDC_AGENT_PACKAGES) || echo "oidc-agent's clients cannot be installed here, so the check oidc-agent is skipped."
 
-# In Debian, venv and pip are a package apart from Python.
+# Debian has venv and pip in a separate package.
 $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
 	@python3 -c 'import ensurepip, venv' 2> /dev/null || ./etc/install-packages.sh python3 python3-venv
 	rm -rf $(@D)
 	python3 -m venv $(@D)
 	@timeout --foreground 900 $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --retries 5 --timeout 30 --requirement $< && touch $@ || echo "The providers cannot be had here: no check of interop can run."
+	  --retries 5 --timeout 30 --requirement $< && touch $@ || echo "The providers cannot be installed here, so no check of interop can run."
 
-# Unpacked and not installed, for Debian's packages of servers start them.
+# Unpacks the packages only, because installing Debian's server packages would start the servers.
 $(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt
 	@./Tests/Interop/unpack.sh $(@D) $$(grep '^[a-z]' $<) \
-	  || echo "Programs of others cannot be had here: the check mail is skipped, others do without them."
+	  || echo "Other programs cannot be downloaded here, so the check mail is skipped, and other checks leave them out."
 
-# Some of the checks alone: CHECKS="sigterm reuse".
+# To run only some checks: CHECKS="sigterm reuse".
 CHECKS ?=
 
-# Those that prove most for the time that they take.
+# The checks that prove most for the time they take.
 CI_CHECKS := short-tokens bad-replies reuse kill-with-grace sigterm outbox sign-in-browser sign-in-device helpers oidc-agent \
   pages demo
 
 INTEROP = @[ -e $(INTEROP_VENV)/ready ] || { echo "SKIPPED all checks of interop: the providers could not be downloaded."; exit 0; }; \
   $(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG)
 
-interop: debug deps-interop deps-demo ## try the programs against two real OpenID Connect providers; CHECKS="NAME ..." for some alone
+interop: debug deps-interop deps-demo ## check the programs against two real OpenID Connect providers; CHECKS="NAME ..." for only some checks
 	$(INTEROP) $(CHECKS)
 
-interop-ci: debug deps-interop deps-demo ## the checks of interop that prove most
+interop-ci: debug deps-interop deps-demo ## run the most important checks of interop
 	$(INTEROP) $(CI_CHECKS)
 
 deps-interop-browser: deps-interop
 	@./etc/install-packages.sh chromium chromium-driver
 
-interop-browser: debug deps-interop-browser ## sign in at a real provider with a real browser; pictures in .build/interop-pages
+interop-browser: debug deps-interop-browser ## sign in at a real provider with a real browser, with pictures in .build/interop-pages
 	$(INTEROP) sign-in-chromium
 
 $(RELEASE)/hearthd:
@@ -230,42 +231,42 @@ ifeq ($(in_home),)
 	install -m 644 systemd/hearth.catalog "$(DESTDIR)$(CATALOGDIR)/"
 	@[ -n "$(DESTDIR)" ] || [ ! -w /var/lib/systemd/catalog ] || journalctl --update-catalog
 else
-	@echo "The journal reads catalogs from the system's folders only; for the explanations of \"journalctl -x\":"
+	@echo "The journal reads catalogs only from the system's folders. To have \"journalctl -x\" explain Hearth's messages, run:"
 	@echo "  sudo install -D -m 644 systemd/hearth.catalog /usr/local/lib/systemd/catalog/hearth.catalog"
 	@echo "  sudo journalctl --update-catalog"
 endif
-	@echo "Installed. To have it run from your next login on, and now:"
+	@echo "Installed. To start Hearth now and at each login, run:"
 	@echo "  systemctl --user daemon-reload && systemctl --user enable --now hearthd.service hearthd.socket"
 
-# Of the same version, packages differ by it.
+# Tells packages of one version apart.
 REVISION ?= 1
 
-deb: $(RELEASE)/hearthd ## make Debian packages, in .build/deb, of the programs in .build/release
+deb: $(RELEASE)/hearthd ## make Debian packages of the programs in .build/release, in .build/deb
 	@./etc/install-packages.sh $(DEB_PACKAGES)
 	@./packaging/deb.sh $(RELEASE) $(VERSION)-$(REVISION) .build/deb
 	@ls .build/deb/*.deb
 
-dist: $(RELEASE)/hearthd ## make an archive for other distributions, recipes for Arch, Nix and Homebrew, SBOM and SHA-256 sums, in .build/dist
+dist: $(RELEASE)/hearthd ## make an archive for other distributions, with recipes, SBOM and checksums, in .build/dist
 	@./packaging/dist.sh $(RELEASE) $(VERSION) .build/dist
 	@ls .build/dist/*
 
-# Debian's packages and the archive have one list of sums.
+# One list of checksums covers the Debian packages and the archive.
 release-files: deb dist ## make all files of a release, in .build/release-files
 	rm -rf .build/release-files
 	mkdir .build/release-files
 	cp .build/deb/*.deb .build/dist/* .build/release-files/
 	cd .build/release-files && sha256sum -- hearth* PKGBUILD > SHA256SUMS
 
-version: ## say which version this is
+version: ## print the version
 	@echo $(VERSION)
 
 deps-check-packages:
 	@./etc/install-packages.sh $(DEB_PACKAGES) lintian systemd-container mmdebstrap
 
-check-packages: $(RELEASE)/hearthd deps-check-packages ## try the packages of the programs in .build/release in Debian systems, in containers
+check-packages: $(RELEASE)/hearthd deps-check-packages ## check the packages of the programs in .build/release in Debian containers
 	@./Tests/Packages/check.sh $(RELEASE)
 
-# Manual pages and completions are what the programs in this folder say of themselves.
+# The programs in this folder print their own help, from which the manual pages and completions are made.
 HELPERS ?= $(RELEASE)
 install-help: $(HELPERS)/hearthd
 	install -d $(foreach folder,$(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man8 $(BASHDIR) $(ZSHDIR) $(FISHDIR) $(DOCDIR)/etc/hearth,"$(DESTDIR)$(folder)")
@@ -287,7 +288,7 @@ install-units:
 	  sed 's|@bindir@|$(abspath $(BINDIR))|' systemd/$$unit > "$(DESTDIR)$(UNITDIR)/$$unit" || exit 1; \
 	  chmod 644 "$(DESTDIR)$(UNITDIR)/$$unit"; done
 
-uninstall: ## remove what install has put below PREFIX; keeps state and configuration
+uninstall: ## remove what was installed below PREFIX, but keep state and configuration
 	rm -f $(foreach program,$(PROGRAMS) docker-credential-hearth bazel-credential-hearth,"$(DESTDIR)$(BINDIR)/$(program)")
 	rm -f $(foreach unit,$(UNITS),"$(DESTDIR)$(UNITDIR)/$(unit)") "$(DESTDIR)$(CATALOGDIR)/hearth.catalog"
 	rm -f "$(DESTDIR)$(BASHDIR)/hearthctl" "$(DESTDIR)$(ZSHDIR)/_hearthctl" "$(DESTDIR)$(FISHDIR)/hearthctl.fish"
@@ -296,5 +297,5 @@ uninstall: ## remove what install has put below PREFIX; keeps state and configur
 	  "$(DESTDIR)$(MANDIR)/man5/hearth.toml.5"
 	rm -rf "$(DESTDIR)$(DOCDIR)"
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf .build

@@ -1,15 +1,15 @@
 #!/bin/sh
-# install-packages.sh PACKAGE...: installs the Debian packages that are missing; says so where there is no apt.
-# install-packages.sh --update: only has the lists of packages renewed.
+# install-packages.sh PACKAGE...: installs the Debian packages that are missing. On other systems it only lists them.
+# install-packages.sh --update: only updates the package lists.
 set -eu
 command -v dpkg-query > /dev/null || {
-  echo "This is no Debian: make sure that the equivalents of these packages are installed: $*"
+  echo "This system is not Debian. Make sure that the equivalents of these packages are installed: $*"
   exit 0
 }
 as_root=
 [ "$(id -u)" -eq 0 ] || as_root=sudo
 
-# A network that fails for a moment, and another apt at work, are waited for, but not for ever.
+# Retries after network errors and waits for another running apt, within limits.
 apt() {
   limit=$1
   shift
@@ -22,7 +22,7 @@ update() {
     apt 300 update && return
     sleep 5
   done
-  echo "The lists of packages cannot be renewed: going on with those that there are." >&2
+  echo "Cannot update the package lists. Continuing with the existing ones." >&2
 }
 
 if [ "$1" = --update ]; then
@@ -39,7 +39,7 @@ done
 [ -n "$missing" ] || exit 0
 echo "Installing$missing"
 update
-# Downloaded first, within a limit: what installs is not to be ended halfway.
+# Only the download has a time limit, so that an installation is never interrupted.
 # shellcheck disable=SC2086
 apt 900 install -y --no-install-recommends --download-only $missing
 # shellcheck disable=SC2086
