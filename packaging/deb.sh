@@ -1,5 +1,5 @@
 #!/bin/sh
-# deb.sh PROGRAMS VERSION OUTPUT: makes the Debian packages of the programs in the folder PROGRAMS, in the folder OUTPUT.
+# deb.sh PROGRAMS VERSION OUTPUT: makes Debian packages of the programs in the folder PROGRAMS, in the folder OUTPUT.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 programs=$(cd "$1" && pwd -P)
@@ -11,7 +11,7 @@ export SOURCE_DATE_EPOCH
 
 for program in hearthd hearthctl hearth-oidc-agent hearth-sandbox; do
   ! readelf --dynamic "$programs/$program" | grep -E 'R(UN)?PATH' || {
-    echo "$programs/$program has a path to libraries; \"make build\" gives it none." >&2
+    echo "$programs/$program contains a library path. Build it with \"make build\", which sets none." >&2
     exit 1
   }
 done
@@ -29,7 +29,7 @@ hearth ($version) unstable; urgency=medium
  -- $(sed -n 's/^Maintainer: //p' control)  $(date --utc --date "@$SOURCE_DATE_EPOCH" '+%a, %d %b %Y %H:%M:%S +0000')
 CHANGELOG
 cd "$stage"
-# Variables of the "make" that calls this are not meant for the one that dpkg-buildpackage calls.
+# The "make" that dpkg-buildpackage runs must not see the variables of the one that runs this script.
 env -u MAKEFLAGS -u MAKELEVEL LC_ALL=C HEARTH_ROOT="$root" HEARTH_PROGRAMS="$programs" \
   dpkg-buildpackage --build=binary --no-sign > "$output/log" 2>&1 || { cat "$output/log" >&2; exit 1; }
 rm -rf "$stage"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# dist.sh PROGRAMS VERSION OUTPUT: makes the archive for any distribution from the programs in the folder PROGRAMS, with its
-# SBOM, SHA-256 sums, and what makes packages of it for Arch, Nix and Homebrew, in the folder OUTPUT.
+# dist.sh PROGRAMS VERSION OUTPUT: makes an archive for any distribution from the programs in the folder PROGRAMS. Also
+# writes an SBOM, SHA-256 sums, and recipes for Arch, Nix and Homebrew. All are put into the folder OUTPUT.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 programs=$(cd "$1" && pwd -P)
@@ -15,7 +15,7 @@ rm -rf "$output"
 mkdir -p "$output/$name"
 make --silent -C "$root" install DESTDIR="$output/$name/files" PREFIX=/ BINDIR=/bin DOCDIR=/share/doc/hearth \
   MANDIR=/share/man UNITDIR=/lib/systemd/user RELEASE="$programs" HELPERS="$programs" > /dev/null
-# install.sh fills in where the programs are.
+# install.sh fills in the path of the programs.
 for unit in "$output/$name"/files/lib/systemd/user/* "$output/$name"/files/share/doc/hearth/*.service; do
   cp "$root/systemd/$(basename "$unit")" "$unit"
 done

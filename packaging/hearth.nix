@@ -1,4 +1,4 @@
-# The Nix expression of the archive that lies beside it; "make dist" fills it in. To build it:
+# Nix expression for the archive in the same folder; "make dist" fills it in. To build it:
 #   nix-build --expr 'with import <nixpkgs> {}; callPackage ./hearth.nix {}'
 # Checked with nix-instantiate --parse. Not checked: the names of nixpkgs, a build, a run on NixOS.
 { lib, stdenv, autoPatchelfHook, libsodium, sqlite, systemd, zlib }:
@@ -10,7 +10,7 @@ stdenv.mkDerivation {
   nativeBuildInputs = [ autoPatchelfHook ];
   buildInputs = [ stdenv.cc.cc.lib libsodium sqlite systemd zlib ];
   dontStrip = true;
-  # With DESTDIR, install.sh does not try the programs, which run only after they are patched.
+  # With DESTDIR, install.sh does not run the programs, which cannot run before they are patched.
   installPhase = ''
     DESTDIR=/ ./install.sh --prefix "$out"
   '';

@@ -1,5 +1,5 @@
-# The Homebrew formula of the archive that lies beside it; "make dist" fills it in. The programs use the system's libraries:
-# libsodium, libsqlite3, libsystemd and zlib. Checked with ruby -c. Not checked: brew audit, an installation.
+# Homebrew formula for the archive in the same folder; "make dist" fills it in. The programs use the system's libsodium,
+# libsqlite3, libsystemd and zlib. Checked with ruby -c. Not checked: brew audit, an installation.
 class Hearth < Formula
   desc "Keeps you signed in to OAuth and OpenID Connect providers"
   url "file://#{__dir__}/hearth-@version@-linux-@machine@.tar.gz"
@@ -10,13 +10,13 @@ class Hearth < Formula
 
   def install
     system "./install.sh", "--prefix", prefix
-    # The folder of this version goes with the next upgrade.
+    # The next upgrade removes the folder of this version, so the units must not name it.
     inreplace Dir[lib/"systemd/user/*.service", doc/"*.service"], bin.to_s, opt_bin.to_s
   end
 
   def caveats
     <<~CAVEATS
-      To have Hearth run from your next login on, and now:
+      To start Hearth now and at each login, run:
         systemctl --user enable --now #{opt_lib}/systemd/user/hearthd.service #{opt_lib}/systemd/user/hearthd.socket
     CAVEATS
   end

@@ -1,6 +1,6 @@
 #!/bin/sh
-# install.sh [--prefix FOLDER | --user] [--uninstall]: installs Hearth below FOLDER (/usr/local), or for you alone below
-# ~/.local. --uninstall removes what it has installed there; state and configuration stay. $DESTDIR is put before every path.
+# install.sh [--prefix FOLDER | --user] [--uninstall]: installs Hearth below FOLDER (default /usr/local), or below
+# ~/.local with --user. --uninstall removes it, but keeps state and configuration. $DESTDIR is prepended to every path.
 set -eu
 prefix=/usr/local
 user=
@@ -23,26 +23,26 @@ while [ $# -gt 0 ]; do
     sed -n '2,3s/^# //p' "$0"
     exit
     ;;
-  *) fail "there is no option $1 (install.sh --help)" ;;
+  *) fail "unknown option $1. Run install.sh --help." ;;
   esac
   shift
 done
 [ -z "$user" ] || prefix=$HOME/.local
-case $prefix in /*) ;; *) fail "--prefix needs an absolute path, and $prefix is none" ;; esac
+case $prefix in /*) ;; *) fail "--prefix needs an absolute path, but $prefix is relative" ;; esac
 prefix=${prefix%/}
 files=$(cd "$(dirname "$0")/files" && pwd)
 
-# place FILE: where the file of the archive belongs, or nothing
+# place FILE: prints where to install a file of the archive, or nothing to leave it out
 place() {
   case $user:$1 in
   1:lib/systemd/user/*) echo "${XDG_CONFIG_HOME:-$HOME/.config}/systemd/user/${1#lib/systemd/user/}" ;;
-  # The journal reads catalogs from the system's folders only.
+  # The journal reads catalogs only from the system's folders.
   1:lib/systemd/*) ;;
   *) echo "$prefix/$1" ;;
   esac
 }
 
-# each COMMAND: runs it with each file of the archive and its place
+# each COMMAND: runs COMMAND for each file of the archive, with the file and its target
 each() {
   (cd "$files" && find . -type f | sed 's|^\./||' | sort) | while IFS= read -r file; do
     target=$(place "$file")
@@ -54,7 +54,7 @@ install_file() {
   mode=644
   [ ! -x "$1" ] || mode=755
   mkdir -p "$(dirname "$2")"
-  # A new file, for a running program cannot be written to.
+  # Replaces the file, because a running program cannot be overwritten.
   case $1 in
   *.service) sed "s|@bindir@|$prefix/bin|" "$1" > "$2.new" ;;
   *) cp "$1" "$2.new" ;;
@@ -70,17 +70,17 @@ remove_file() {
 
 if [ -n "$uninstall" ]; then
   each remove_file
-  echo "Removed. State and configuration stay."
+  echo "Removed. Your state and configuration are kept."
   exit
 fi
 
 if [ -z "${DESTDIR:-}" ]; then
   missing=$(for program in "$files"/bin/*; do ldd "$program" 2> /dev/null | sed -n 's/^[[:space:]]*\(.*\) => not found$/\1/p'; done | sort -u)
   [ -z "$missing" ] || fail "these libraries are missing: $(echo $missing). Nothing was installed."
-  "$files/bin/hearthd" --version > /dev/null 2>&1 || fail "hearthd does not run here: $("$files/bin/hearthd" --version 2>&1 || true)"
+  "$files/bin/hearthd" --version > /dev/null 2>&1 || fail "hearthd cannot run here: $("$files/bin/hearthd" --version 2>&1 || true)"
 fi
 umask 022
 each install_file
 [ -n "$user" ] || [ -n "${DESTDIR:-}" ] || journalctl --update-catalog 2> /dev/null || true
-echo "Installed. To have it run from your next login on, and now:"
+echo "Installed. To start Hearth now and at each login, run:"
 echo "  systemctl --user daemon-reload && systemctl --user enable --now hearthd.service hearthd.socket"

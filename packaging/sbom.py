@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""sbom.py VERSION PROGRAMS: writes the SBOM (SPDX 2.3, JSON) of the programs in the folder PROGRAMS: Hearth itself, Swift's
-runtime library, and the Swift packages of Package.resolved, with the licenses of their checkouts in .build."""
+"""sbom.py VERSION PROGRAMS: writes the SBOM (SPDX 2.3, JSON) of the programs in the folder PROGRAMS. It lists Hearth, Swift's
+runtime library, and the Swift packages in Package.resolved, with the licenses from their checkouts in .build."""
 
 import datetime
 import hashlib
@@ -16,7 +16,7 @@ PROGRAMS = ["hearthd", "hearthctl", "hearth-oidc-agent", "hearth-sandbox"]
 
 
 def license_of(folder):
-    """By the words of the license itself; NOASSERTION if there is none, or none that is known."""
+    """The license, recognized by its text; NOASSERTION if it is missing or unknown."""
     for file in sorted(folder.glob("LICENSE*")):
         words = " ".join(file.read_text().split())
         if "Apache License Version 2.0" in words:

@@ -1,5 +1,5 @@
-# Runs "systemctl --user" for each user who has a manager now. deb-systemd-invoke would also start the daemon of users who
-# never enabled it.
+# Runs "systemctl --user" for each user with a running manager. deb-systemd-invoke would also start the daemon for users
+# who never enabled it.
 each_manager() {
 	[ -d /run/systemd/system ] || return 0
 	for user in $(systemctl --quiet --no-legend --plain --state=active list-units 'user@*.service' |
