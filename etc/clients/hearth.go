@@ -1,4 +1,5 @@
-// Package hearth is a client of hearthd in one file for Go 1.18 and later, without dependencies. Copy it.
+// Package hearth is a client of hearthd in one file, for Go 1.18 and later, without dependencies. Copy it into your
+// program.
 //
 //	var client hearth.Client
 //	token, err := client.GetToken(ctx, "work", "https://api.example.com/me", 0)
@@ -17,12 +18,12 @@ import (
 	"time"
 )
 
-// Error says why there is no answer, in a sentence for the user.
+// Error says why a call failed, in a sentence for the user.
 type Error struct {
 	Message string `json:"message"`
-	Code    int    `json:"code"` // 0 if the daemon itself could not be reached
+	Code    int    `json:"code"` // 0 if the daemon could not be reached
 	Data    struct {
-		Kind      string `json:"kind"`      // such as "locked" or "reauthRequired"; "programs.md" lists all
+		Kind      string `json:"kind"`      // such as "locked" or "reauthRequired"; "programs.md" lists all kinds
 		Retryable bool   `json:"retryable"` // whether the same call may succeed later without anybody doing anything
 		Action    string `json:"action"`    // what the user can do: "signIn", "unlock", "wait", "fixConfiguration", or ""
 	} `json:"data"`
@@ -38,33 +39,33 @@ func failure(retryable bool, format string, values ...any) error {
 
 // Token is an access token. It prints only its fingerprint.
 type Token struct {
-	AccessToken string     `json:"accessToken"` // send it at once, and do not store it
+	AccessToken string     `json:"accessToken"` // send it at once; do not store it
 	TokenType   string     `json:"tokenType"`
-	Fingerprint string     `json:"fingerprint"` // names the token in logs, and to ReportUnauthorized
-	ExpiresAt   *time.Time `json:"expiresAt"`   // nil if nobody knows
+	Fingerprint string     `json:"fingerprint"` // identifies the token in logs and for ReportUnauthorized
+	ExpiresAt   *time.Time `json:"expiresAt"`   // nil if unknown
 }
 
-// Authorization returns the value of this header field.
+// Authorization returns the value of the header field of that name.
 func (t Token) Authorization() string          { return t.TokenType + " " + t.AccessToken }
 func (t Token) Format(state fmt.State, _ rune) { fmt.Fprintf(state, "token %s", t.Fingerprint) }
 
-// Answer is what an API answered.
+// Answer is the answer of an API.
 type Answer struct {
 	Status    int            `json:"status"`
-	Headers   map[string]any `json:"headers"` // a string each, or several as []any
+	Headers   map[string]any `json:"headers"` // each value is a string, or []any if there are several
 	Body      []byte         `json:"bodyBase64"`
-	FromCache bool           `json:"fromCache"` // whether Hearth had kept it, since the API could not be reached
+	FromCache bool           `json:"fromCache"` // true if this is an earlier answer because the API could not be reached
 }
 
-// Event is a change, or a "snapshot" at first.
+// Event is a change. The first one is a "snapshot".
 type Event struct {
 	Method string          `json:"method"`
 	Params json.RawMessage `json:"params"`
 }
 
-// Client calls the user's daemon, over a connection for each call. Any number of goroutines can use it.
+// Client calls the user's daemon, with a connection for each call. Any number of goroutines can use it.
 type Client struct {
-	Path string // the socket, if it is not at its usual place
+	Path string // the socket, if it is not in its usual place
 }
 
 type params struct {
@@ -87,7 +88,7 @@ func (c *Client) GetToken(ctx context.Context, account, url string, minValidity 
 	return token, err
 }
 
-// ReportUnauthorized is for after a 401; then call GetToken again. wwwAuthenticate is this field of the API's answer.
+// ReportUnauthorized reports a 401. Then call GetToken again. wwwAuthenticate is that field of the API's answer.
 func (c *Client) ReportUnauthorized(ctx context.Context, account string, token Token, wwwAuthenticate string) error {
 	given := params{Account: account, Fingerprint: token.Fingerprint, WWWAuthenticate: wwwAuthenticate}
 	return c.Call(ctx, "session.reportUnauthorized", given, new(any))
@@ -109,8 +110,8 @@ func (c *Client) Request(
 	return answer.Answer, err
 }
 
-// Follow gives each event of an account, or of all for "". If the daemon restarts, it connects again and begins with
-// another snapshot. It ends with ctx, with an error of each, or with what the daemon refuses.
+// Follow calls each for every event of an account, or of all accounts if account is "". If the daemon restarts, Follow
+// connects again and starts with another snapshot. It returns when ctx ends, each fails or the daemon refuses.
 func (c *Client) Follow(ctx context.Context, account string, each func(Event) error) error {
 	for {
 		var first struct{ Snapshot json.RawMessage }
@@ -130,7 +131,7 @@ func (c *Client) Follow(ctx context.Context, account string, each func(Event) er
 	}
 }
 
-// Call makes any call of "programs.md", whose parameters are a struct or a map, and decodes its result.
+// Call calls any method of "programs.md" and decodes its result. params is a struct or a map.
 func (c *Client) Call(ctx context.Context, method string, params, result any) error {
 	return c.call(ctx, method, params, result, nil)
 }
@@ -145,7 +146,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any, ea
 	go func() { <-during.Done(); conn.Close() }()
 	request := map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
 	if err := json.NewEncoder(conn).Encode(request); err != nil {
-		return failure(true, "The call cannot be sent: %v.", err)
+		return failure(true, "Cannot send the call: %v.", err)
 	}
 	for lines := json.NewDecoder(conn); ; {
 		var message struct {
@@ -157,7 +158,7 @@ func (c *Client) call(ctx context.Context, method string, params, result any, ea
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case err != nil, message.Method == "events.closed": // a new snapshot has the events that were missed
+		case err != nil, message.Method == "events.closed": // the next snapshot includes the missed events
 			return failure(true, "The daemon has stopped: %v.", err)
 		case message.Error != nil:
 			return message.Error
@@ -193,7 +194,7 @@ func (c *Client) connect() (*net.UnixConn, error) {
 	}
 	if peer == nil || int(peer.Uid) != os.Getuid() {
 		conn.Close()
-		return nil, failure(false, "The daemon on the socket is another user's.")
+		return nil, failure(false, "The daemon on the socket runs as another user.")
 	}
 	return conn, nil
 }

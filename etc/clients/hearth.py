@@ -9,7 +9,7 @@
     for event in follow("work"):
         print(event["method"])
 
-One `Hearth` is for one thread. Every call raises `HearthError`, whose text is a sentence for the user.
+Use each `Hearth` in one thread only. If a call fails, it raises `HearthError` with a sentence for the user.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ JSONObject = Dict[str, Any]
 
 
 class HearthError(Exception):
-    """Why there is no answer. `code` is None if the daemon itself could not be reached."""
+    """Why a call failed. `code` is None if the daemon could not be reached."""
 
     def __init__(self, message: str, code: Optional[int] = None, data: Optional[JSONObject] = None) -> None:
         super().__init__(message)
         data = data or {}
         self.code = code
-        #: Such as "locked" or "reauthRequired"; "programs.md" lists all.
+        #: Such as "locked" or "reauthRequired". "programs.md" lists all kinds.
         self.kind: Optional[str] = data.get("kind")
         #: Whether the same call may succeed later without anybody doing anything.
         self.retryable: bool = bool(data.get("retryable", code is None))
@@ -45,12 +45,12 @@ class HearthError(Exception):
 
 @dataclass(frozen=True)
 class Token:
-    #: Send it at once, and do not store it.
+    #: Send the token at once, and do not store it.
     access_token: str = field(repr=False)
     token_type: str
-    #: Names the token in logs, and to `report_unauthorized`.
+    #: Identifies the token in logs and for `report_unauthorized`.
     fingerprint: str
-    #: RFC 3339, or None if nobody knows when it expires.
+    #: Expiry (RFC 3339), or None if it is unknown.
     expires_at: Optional[str]
 
     @property
@@ -63,7 +63,7 @@ class Answer:
     status: int
     headers: Dict[str, Any]
     body: bytes
-    #: Whether it is an answer that Hearth has kept, since the API could not be reached.
+    #: True if Hearth returned an earlier answer because the API could not be reached.
     from_cache: bool
 
 
@@ -71,7 +71,8 @@ class Hearth:
     """A connection to the user's daemon."""
 
     def __init__(self, path: Optional[str] = None, timeout: Optional[float] = 60) -> None:
-        """`path`: the socket, if it is not at its usual place. `timeout`: of each call, in seconds."""
+        """Connects to the daemon. `path` is the socket, if it is not in its usual place. `timeout` limits each call, in
+        seconds."""
         self._numbers = itertools.count(1)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(timeout)
@@ -79,7 +80,7 @@ class Hearth:
             self._socket.connect(path or socket_path())
             _, uid, _ = struct.unpack("3i", self._socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
             if uid != os.getuid():
-                raise HearthError(f"The daemon on the socket is another user's ({uid}).", data={"retryable": False})
+                raise HearthError(f"The daemon on the socket runs as another user ({uid}).", data={"retryable": False})
         except OSError as error:
             self._socket.close()
             raise HearthError(f"No daemon answers: {error}. Start hearthd.") from error
@@ -99,18 +100,18 @@ class Hearth:
         self._socket.close()
 
     def call(self, method: str, /, **params: Any) -> JSONObject:
-        """Any method of "programs.md". Parameters that are None are left out."""
+        """Calls any method of "programs.md". Parameters that are None are left out."""
         number = next(self._numbers)
         given = {name: value for name, value in params.items() if value is not None}
         line = json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": given})
         try:
             self._socket.sendall(line.encode() + b"\n")
         except OSError as error:
-            raise HearthError(f"The daemon has gone: {error}.") from error
+            raise HearthError(f"The connection to the daemon is closed: {error}.") from error
         while True:
             message = self._read()
             if message.get("id") != number:
-                continue  # the late answer to a call that was given up
+                continue  # the answer to an earlier call that timed out
             if "error" in message:
                 refusal = message["error"]
                 raise HearthError(refusal["message"], refusal["code"], refusal.get("data"))
@@ -118,13 +119,13 @@ class Hearth:
             return result
 
     def get_token(self, account: str, url: Optional[str] = None, min_validity: Optional[int] = None) -> Token:
-        """A token that is valid for another minute, or for `min_validity` seconds, refreshed if necessary. With `url`,
-        only if that is in the account's `api_origins`."""
+        """Returns a token that is valid for another minute, or for `min_validity` seconds. Hearth refreshes it if
+        necessary. If `url` is given, it must be in the account's `api_origins`."""
         result = self.call("session.getToken", account=account, url=url, minValiditySeconds=min_validity)
         return Token(result["accessToken"], result["tokenType"], result["fingerprint"], result["expiresAt"])
 
     def report_unauthorized(self, account: str, token: Token, www_authenticate: Optional[str] = None) -> None:
-        """Call it after a 401, and then `get_token` again. `www_authenticate`: this field of the API's answer."""
+        """Call this after a 401, then call `get_token` again. `www_authenticate` is that field of the API's answer."""
         self.call(
             "session.reportUnauthorized", account=account, fingerprint=token.fingerprint,
             wwwAuthenticate=www_authenticate)
@@ -133,7 +134,7 @@ class Hearth:
         self, account: str, method: str, url: str, body: Optional[bytes] = None,
         headers: Optional[Dict[str, str]] = None,
     ) -> Answer:
-        """Hearth sends the request with the account's token, which this program never sees."""
+        """Has Hearth send the request with the account's token, which this program never sees."""
         result = self.call(
             "http.request", account=account, method=method, url=url, headers=headers,
             bodyBase64=None if body is None else base64.b64encode(body).decode())
@@ -142,8 +143,8 @@ class Hearth:
         return Answer(result["status"], result["headers"], content, bool(result.get("fromCache")))
 
     def events(self, account: Optional[str] = None, topics: Optional[List[str]] = None) -> Iterator[JSONObject]:
-        """First {"method": "snapshot", "sessions": […], "outbox": …}, and then each change, as it happens.
-        Use the connection for nothing else meanwhile."""
+        """Yields {"method": "snapshot", "sessions": […], "outbox": …} first, then each change as it happens.
+        Do not use the connection for anything else meanwhile."""
         snapshot = self.call("events.subscribe", account=account, topics=topics)["snapshot"]
         self._socket.settimeout(None)
         yield {"method": "snapshot", **snapshot}
@@ -164,15 +165,15 @@ class Hearth:
 
 
 def follow(account: Optional[str] = None, path: Optional[str] = None) -> Iterator[JSONObject]:
-    """The events of `Hearth.events`, without end: it connects again if the daemon restarts, and then begins with
-    another snapshot. It raises what the daemon refuses."""
+    """Yields the events of `Hearth.events` forever. If the daemon restarts, it connects again and yields another
+    snapshot. Raises `HearthError` if the daemon refuses."""
     pause = 0.1
     while True:
         try:
             with Hearth(path) as hearth:
                 for event in hearth.events(account):
                     if event["method"] == "events.closed":
-                        break  # it has missed some: a new snapshot has them all
+                        break  # some events were missed; the next snapshot includes them
                     pause = 0.1
                     yield event
         except HearthError as error:
@@ -183,9 +184,9 @@ def follow(account: Optional[str] = None, path: Optional[str] = None) -> Iterato
 
 
 def socket_path() -> str:
-    """$HEARTH_SOCKET, else the usual place."""
+    """$HEARTH_SOCKET, or the usual place."""
     runtime: Union[str, None] = os.environ.get("XDG_RUNTIME_DIR")
     path = os.environ.get("HEARTH_SOCKET") or (runtime and f"{runtime}/hearth/rpc.sock")
     if not path:
-        raise HearthError("There is no $XDG_RUNTIME_DIR: name the socket.", data={"retryable": False})
+        raise HearthError("XDG_RUNTIME_DIR is not set. Set HEARTH_SOCKET.", data={"retryable": False})
     return path

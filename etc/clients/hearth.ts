@@ -6,7 +6,7 @@
  *     const answer = await hearth.request("work", "GET", "https://api.example.com/me");
  *     for await (const event of follow("work")) console.log(event.method);
  *
- * Every failure is a `HearthError`, whose text is a sentence for the user.
+ * Every failure is a `HearthError` with a sentence for the user.
  */
 
 import { Buffer } from "node:buffer";
@@ -16,9 +16,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 type JSONObject = Record<string, any>;
 
-/** Why there is no answer. `code` is undefined if the daemon itself could not be reached. */
+/** Why a call failed. `code` is undefined if the daemon could not be reached. */
 export class HearthError extends Error {
-  /** Such as "locked" or "reauthRequired"; "programs.md" lists all. */
+  /** Such as "locked" or "reauthRequired". "programs.md" lists all kinds. */
   readonly kind?: string;
   /** Whether the same call may succeed later without anybody doing anything. */
   readonly retryable: boolean;
@@ -34,13 +34,13 @@ export class HearthError extends Error {
   }
 }
 
-/** An access token. It is not shown when the object is printed or turned into JSON. */
+/** An access token. Printing the object or converting it to JSON does not reveal it. */
 export class Token {
   readonly #accessToken: string;
   readonly tokenType: string;
-  /** Names the token in logs, and to `reportUnauthorized`. */
+  /** Identifies the token in logs and for `reportUnauthorized`. */
   readonly fingerprint: string;
-  /** RFC 3339, or null if nobody knows when it expires. */
+  /** Expiry (RFC 3339), or null if it is unknown. */
   readonly expiresAt: string | null;
 
   constructor(result: JSONObject) {
@@ -50,7 +50,7 @@ export class Token {
     this.expiresAt = result.expiresAt ?? null;
   }
 
-  /** Send it at once, and do not store it. */
+  /** Send the token at once, and do not store it. */
   get accessToken(): string {
     return this.#accessToken;
   }
@@ -64,11 +64,11 @@ export interface Answer {
   status: number;
   headers: Record<string, string | string[]>;
   body: Buffer;
-  /** Whether it is an answer that Hearth has kept, since the API could not be reached. */
+  /** True if Hearth returned an earlier answer because the API could not be reached. */
   fromCache: boolean;
 }
 
-/** `method` is "snapshot" at first, and then the name of the change. */
+/** `method` is "snapshot" for the first event, then the name of the change. */
 export type HearthEvent = { method: string } & JSONObject;
 
 /** A connection to the user's daemon, for any number of calls at once. */
@@ -95,12 +95,12 @@ export class Hearth {
     });
   }
 
-  /** `path`: the socket, if it is not at its usual place. `timeout`: of each call, in milliseconds. */
+  /** Connects to the daemon on the socket `path`. `timeout` limits each call, in milliseconds. */
   static async connect(path = socketPath(), timeout = 60_000): Promise<Hearth> {
     try {
       const { uid } = await stat(path); // Node cannot ask the socket itself (SO_PEERCRED)
       if (uid !== process.getuid?.()) {
-        throw new HearthError(`The socket is another user's (${uid}).`, undefined, { retryable: false });
+        throw new HearthError(`The socket belongs to another user (${uid}).`, undefined, { retryable: false });
       }
       const socket = connect(path);
       await new Promise<void>((resolve, reject) => socket.once("connect", resolve).once("error", reject));
@@ -115,7 +115,7 @@ export class Hearth {
     this.socket.destroy();
   }
 
-  /** Any method of "programs.md". Parameters that are undefined are left out. */
+  /** Calls any method of "programs.md". Parameters that are undefined are left out. */
   call(method: string, params: JSONObject = {}): Promise<JSONObject> {
     if (this.#end) return Promise.reject(this.#end);
     const id = ++this.#last;
@@ -127,18 +127,18 @@ export class Hearth {
     }).finally(() => (clearTimeout(timer), this.#calls.delete(id)));
   }
 
-  /** A token that is valid for another minute, or for `minValiditySeconds`, refreshed if necessary. With `url`, only if
-   * that is in the account's `api_origins`. */
+  /** Returns a token that is valid for another minute, or for `minValiditySeconds`. Hearth refreshes it if necessary.
+   * If `url` is given, it must be in the account's `api_origins`. */
   async getToken(account: string, options: { url?: string; minValiditySeconds?: number } = {}): Promise<Token> {
     return new Token(await this.call("session.getToken", { account, ...options }));
   }
 
-  /** Call it after a 401, and then `getToken` again. `wwwAuthenticate`: this field of the API's answer. */
+  /** Call this after a 401, then call `getToken` again. `wwwAuthenticate` is that field of the API's answer. */
   async reportUnauthorized(account: string, token: Token, wwwAuthenticate?: string): Promise<void> {
     await this.call("session.reportUnauthorized", { account, fingerprint: token.fingerprint, wwwAuthenticate });
   }
 
-  /** Hearth sends the request with the account's token, which this program never sees. */
+  /** Has Hearth send the request with the account's token, which this program never sees. */
   async request(
     account: string, method: string, url: string, body?: Uint8Array, headers?: Record<string, string>,
   ): Promise<Answer> {
@@ -148,7 +148,7 @@ export class Hearth {
     return { status: result.status, headers: result.headers, body: content, fromCache: Boolean(result.fromCache) };
   }
 
-  /** First a snapshot, and then each change, as it happens. Use the connection for nothing else meanwhile. */
+  /** Yields a snapshot, then each change as it happens. Do not use the connection for anything else meanwhile. */
   async *events(account?: string): AsyncGenerator<HearthEvent, never> {
     const { snapshot } = await this.call("events.subscribe", { account });
     yield { method: "snapshot", ...snapshot };
@@ -169,15 +169,15 @@ export class Hearth {
   }
 }
 
-/** The events of `Hearth.events`, without end: it connects again if the daemon restarts, and then begins with another
- * snapshot. It throws what the daemon refuses. */
+/** Yields the events of `Hearth.events` forever. If the daemon restarts, it connects again and yields another snapshot.
+ * Throws a `HearthError` if the daemon refuses. */
 export async function* follow(account?: string, path?: string): AsyncGenerator<HearthEvent, never> {
   for (;;) {
     let hearth: Hearth | undefined;
     try {
       hearth = await Hearth.connect(path);
       for await (const event of hearth.events(account)) {
-        if (event.method === "events.closed") break; // it has missed some: a new snapshot has them all
+        if (event.method === "events.closed") break; // some events were missed; the next snapshot includes them
         yield event;
       }
     } catch (error) {
@@ -189,10 +189,10 @@ export async function* follow(account?: string, path?: string): AsyncGenerator<H
   }
 }
 
-/** $HEARTH_SOCKET, else the usual place. */
+/** $HEARTH_SOCKET, or the usual place. */
 export function socketPath(): string {
   const { HEARTH_SOCKET, XDG_RUNTIME_DIR } = process.env;
   if (HEARTH_SOCKET) return HEARTH_SOCKET;
   if (XDG_RUNTIME_DIR) return `${XDG_RUNTIME_DIR}/hearth/rpc.sock`;
-  throw new HearthError("There is no $XDG_RUNTIME_DIR: name the socket.", undefined, { retryable: false });
+  throw new HearthError("XDG_RUNTIME_DIR is not set. Set HEARTH_SOCKET.", undefined, { retryable: false });
 }

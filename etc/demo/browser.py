@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""browser.py URL: a person with a browser, for a demo or a test: logs in, consents, and says what the last page says.
+"""browser.py URL: acts as a person with a browser, for a demo or a test: logs in, consents, and prints the last page.
 
-It is called as $BROWSER and xdg-open are. The address is that of an authorization request, or of a page for the code
-of a device. Environment: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny), BROWSER_PROXY (for
-https; none).
+It is called like $BROWSER and xdg-open. The URL is that of an authorization request, or of a page for a device's code.
+Environment, with defaults: BROWSER_USER (ada), BROWSER_PASSWORD (password), BROWSER_DECISION (allow; or deny),
+BROWSER_PROXY (the proxy for https; none).
 """
 
 import html.parser
@@ -22,7 +22,7 @@ YES = re.compile(r"allow|authori[sz]e|approve|accept|confirm|grant|^yes$", re.IG
 
 
 class Trouble(Exception):
-    """Why it did not come to the end, in a sentence."""
+    """Why the sign-in failed, in a sentence."""
 
 
 class Form:
@@ -37,7 +37,7 @@ class Form:
         return any(field.get("type") == "password" for field in self.fields)
 
     def button(self, decision):
-        """The button for a yes or a no; None where none is known by its words."""
+        """The button for a yes or a no, recognized by its text; None if there is none."""
         wanted = YES if decision == "allow" else NO
         for button in self.buttons:
             if any(wanted.search(button.get(part) or "") for part in ("name", "value", "text")):
@@ -45,7 +45,7 @@ class Form:
         return None
 
     def filled_in(self, user, password, decision):
-        """What is sent: the fields as they stand, user name and password, and the button that is pressed."""
+        """The fields to send: their current values, with user name and password, and the pressed button."""
         sent = []
         for field in self.fields:
             name, kind, value = field.get("name"), field.get("type", "text"), field.get("value") or ""
@@ -121,13 +121,13 @@ class Browser:
     def __init__(self, user, password, decision):
         self.user, self.password, self.decision = user, password, decision
         cookies = urllib.request.HTTPCookieProcessor(http.cookiejar.CookieJar())
-        # Never through another proxy of the environment.
+        # Ignores all other proxies in the environment.
         proxy = os.environ.get("BROWSER_PROXY")
         proxies = urllib.request.ProxyHandler({"https": proxy} if proxy else {})
         self.opener = urllib.request.build_opener(proxies, cookies)
 
     def open(self, url, fields=None):
-        """(status, address after redirections, page)"""
+        """Returns the status, the address after redirects, and the page."""
         data = urlencode(fields).encode() if fields is not None else None
         request = urllib.request.Request(url, data=data, headers={"Accept": "text/html", "Referer": url})
         try:
@@ -135,14 +135,14 @@ class Browser:
         except urllib.error.HTTPError as error:
             answer = error
         except OSError as error:
-            raise Trouble(f"There is no answer at {without_query(url)}: {error}.") from None
+            raise Trouble(f"{without_query(url)} does not answer: {error}.") from None
         with answer:
             text = answer.read(MOST_BYTES).decode(errors="replace")
             is_html = "html" in (answer.headers.get("Content-Type") or "")
             return answer.status, answer.url, Page(text) if is_html else Page(f"<p>{html.escape(text)}</p>")
 
     def sign_in(self, url):
-        """The text of the last page."""
+        """Signs in and returns the text of the last page."""
         provider, question = origin(url), parse_qs(urlsplit(url).query)
         has_to_return = "response_type" in question or "request_uri" in question
         status, url, page = self.open(url)
@@ -162,12 +162,12 @@ class Browser:
                 status, url, page = self.open(target, fields)
             else:
                 status, url, page = self.open(target.split("?")[0] + "?" + urlencode(fields))
-        raise Trouble(f"The provider asks on and on, at last: {shortened(page.text)}")
+        raise Trouble(f"The provider keeps asking. The last page says: {shortened(page.text)}")
 
     @staticmethod
     def end(status, url, page, is_stuck):
         if is_stuck:
-            raise Trouble(f"The provider does not send the browser back, but says: {shortened(page.text)}")
+            raise Trouble(f"The provider does not send the browser back. Its page says: {shortened(page.text)}")
         if status >= 400:
             raise Trouble(f"{without_query(url)} answers {status}: {shortened(page.text)}")
         return page.text
@@ -178,7 +178,7 @@ def origin(url):
 
 
 def without_query(url):
-    """An address as it can be shown: what comes after the path may hold a code."""
+    """The address without its query and fragment, which may contain a code."""
     return urlsplit(url)._replace(query="", fragment="").geturl()
 
 

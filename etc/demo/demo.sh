@@ -1,11 +1,11 @@
 #!/bin/bash
-# demo.sh FOLDER: walks through the main job with the programs in FOLDER and checks each step.
+# demo.sh FOLDER: shows what Hearth mainly does, with the programs in FOLDER, and checks each step.
 set -eu
 programs=$1
 lifetime=12
-# A refresh is due after 2 to 3 s, so that a token survives a machine that does nothing for 9 s.
+# A refresh is due after 2 to 3 s, so that a token does not expire even if the machine stalls for 9 s.
 margin_fraction=0.75
-# What is waited for comes within so many seconds, also on a slow and busy machine.
+# The time to wait for anything, in seconds. It is enough for a slow and busy machine.
 limit=30
 . "$(dirname "$0")/stage.sh"
 
@@ -14,26 +14,26 @@ step() { printf '\n\033[1m%s\033[0m\n' "$1" | if [ -t 1 ]; then cat; else sed 's
 fail() {
   echo
   echo "FAILED: $1"
-  echo "--- what the daemon said"
+  echo "--- the daemon's log"
   tail -n 40 "$stage/daemon.log"
   exit 1
 }
 
-# show STATUS WORD...: runs hearthctl WORD..., shows what it prints, and wants that exit status.
+# show STATUS WORD...: runs hearthctl WORD..., shows its output, and fails unless it exits with STATUS.
 show() {
   local wanted=$1 status=0
   shift
   echo "\$ hearthctl $*"
   hearthctl "$@" 2>&1 | sed 's/^/  /' || true
   status=${PIPESTATUS[0]}
-  [ "$status" -eq "$wanted" ] || fail "exit status $status where $wanted was expected"
+  [ "$status" -eq "$wanted" ] || fail "exit status $status instead of $wanted"
 }
 
-# await COMMAND...: until COMMAND succeeds.
+# await COMMAND...: waits until COMMAND succeeds.
 await() {
   local deadline=$((SECONDS + limit))
   until "$@"; do
-    [ "$SECONDS" -lt "$deadline" ] || fail "not within $limit s: $*"
+    [ "$SECONDS" -lt "$deadline" ] || fail "this did not succeed within $limit s: $*"
     sleep 0.1
   done
 }
@@ -46,7 +46,7 @@ delivered() { curl --silent "$issuer/__stats" | jq --exit-status "[.effects[].bo
 sign_in() {
   echo "  (the browser is a script that logs in as ada, with her password, and consents)"
   show 0 login demo
-  state_is authenticated || fail "the sign-in brought no session"
+  state_is authenticated || fail "there is no session after the sign-in"
 }
 
 echo "Hearth's main job, with access tokens that live for $lifetime seconds."
@@ -64,7 +64,7 @@ refreshed=0
 last=$(session .token.fingerprint)
 deadline=$((SECONDS + 3 * limit))
 while [ "$refreshed" -lt 3 ]; do
-  [ "$SECONDS" -lt "$deadline" ] || fail "refreshed $refreshed times only"
+  [ "$SECONDS" -lt "$deadline" ] || fail "the token was refreshed only $refreshed times"
   read -r fingerprint remaining <<< "$(session '"\(.token.fingerprint) \(.token.remainingSeconds)"')"
   [ "${remaining%.*}" -ge 0 ] || fail "a token expired before it was refreshed"
   if [ "$fingerprint" != "$last" ]; then
@@ -74,7 +74,7 @@ while [ "$refreshed" -lt 3 ]; do
   fi
   sleep 0.1
 done
-[ "$(curl --silent "$issuer/__stats" | jq .unauthorized)" -eq 0 ] || fail "a token was refused"
+[ "$(curl --silent "$issuer/__stats" | jq .unauthorized)" -eq 0 ] || fail "the API rejected a token"
 
 step "3. Written offline, delivered when the API is back"
 kill -TERM "$sandbox"
@@ -83,7 +83,7 @@ echo "  (provider and API are down)"
 show 0 outbox add demo POST "$issuer/api/notes" --data "written on a train"
 await refreshing_fails
 state_is authenticated || fail "being offline ended the session"
-[ "$(outbox '.pending + .waiting + .inFlight')" -eq 1 ] || fail "the item does not wait"
+[ "$(outbox '.pending + .waiting + .inFlight')" -eq 1 ] || fail "the item is not waiting"
 show 5 status demo
 start_sandbox
 echo "  (they are back)"
@@ -95,7 +95,7 @@ show 0 lock demo
 show 4 token demo
 show 0 unlock demo
 await state_is authenticated
-[ -n "$(hearthctl token demo)" ] || fail "no token after unlocking"
+[ -n "$(hearthctl token demo)" ] || fail "there is no token after unlocking"
 
 step "5. Revoked by the provider, and told so"
 curl --silent -d '{"subject":"ada"}' "$issuer/__revoke" > /dev/null
@@ -119,7 +119,7 @@ if grep --quiet --fixed-strings "$(jq --raw-output .grant.refreshToken "$stage/s
   "$stage/daemon.log"; then
   fail "a token is in the log"
 fi
-echo "  What the daemon said meanwhile:"
+echo "  The daemon's log:"
 sed 's/^/  /' "$stage/daemon.log"
 
 step "All of it works. It took $SECONDS s, and nothing is left running."

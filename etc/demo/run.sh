@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh FOLDER: the daemon and the sandbox of FOLDER in the foreground, until Ctrl-C.
+# run.sh FOLDER: runs the daemon and the sandbox in FOLDER in the foreground, until Ctrl-C.
 set -eu
 programs=$(cd "$1" && pwd)
 lifetime=60
@@ -9,14 +9,14 @@ start_sandbox
 write_configuration
 start_daemon
 cat << TEXT
-The daemon answers on $HEARTH_SOCKET, the sandbox on $issuer
-(see $programs/hearth-sandbox --help). In another terminal:
+The daemon listens on $HEARTH_SOCKET, the sandbox on $issuer
+(see $programs/hearth-sandbox --help). In another terminal, run:
 
   export HEARTH_SOCKET=$HEARTH_SOCKET PATH=$programs:\$PATH
   hearthctl login demo          # any user name, and the password "password"
   hearthctl status
 
-Ctrl-C ends both and removes $stage.
+Ctrl-C stops both and removes $stage.
 
 TEXT
 tail -n +1 -f --pid="$daemon" "$stage/daemon.log"

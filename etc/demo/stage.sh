@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# Sourced by demo.sh and run.sh: a sandbox and a daemon in a throw-away folder, gone when the script ends.
-# Wants $programs, the folder with the programs, and $lifetime, that of access tokens in seconds; $margin_fraction, of the
-# lifetime, where a refresh is not due as early as usual.
+# For demo.sh and run.sh: a sandbox and a daemon in a temporary folder, which are removed when the script ends.
+# Needs $programs, the folder with the programs, and $lifetime, the lifetime of access tokens in seconds.
+# $margin_fraction is optional: the share of the lifetime before expiry at which a refresh is due.
 
-# Not below $TMPDIR: the path of a socket has room for 107 bytes.
+# Not below $TMPDIR, because the path of a socket has room for only 107 bytes.
 stage=$(mktemp -d /tmp/hearth-demo.XXXXXX)
 sandbox=
 daemon=
@@ -21,9 +21,9 @@ trap clean_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# At the same address as before, where there was one, and with what it knew.
+# Starts the sandbox. If it ran before, it gets the same address and keeps its state.
 start_sandbox() {
-  # Made first: the sandbox may open it only after it is read below.
+  # Created first, because the sandbox may open it only after it is read below.
   : > "$stage/sandbox.log"
   "$programs/hearth-sandbox" --port "${port:-0}" --state "$stage/sandbox.json" --token-lifetime "$lifetime" \
     > "$stage/sandbox.log" 2>&1 &
@@ -76,7 +76,6 @@ start_daemon() {
 
 hearthctl() { "$programs/hearthctl" "$@"; }
 
-# A refresh token, as a person would get one by signing in.
-# A person with a browser, who is named as the daemon's user names theirs.
+# A script that acts as a person with a browser.
 BROWSER=$(cd "$(dirname "$0")" && pwd)/browser.py
 export BROWSER

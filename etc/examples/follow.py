@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Asks hearthd for a token and follows what happens: any language that has sockets and JSON can. Call: follow.py ACCOUNT"""
+"""follow.py ACCOUNT: asks hearthd for a token and prints its events, with nothing but sockets and JSON."""
 import json
 import os
 import socket
@@ -13,7 +13,7 @@ lines = connection.makefile("rw", encoding="utf-8")
 
 
 def call(number, method, **params):
-    """One JSON object a line, each way; answers may come out of order, and notifications between them."""
+    """Sends one JSON object on one line. Answers may arrive out of order, with notifications between them."""
     print(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}), file=lines, flush=True)
 
 
@@ -23,7 +23,7 @@ for line in lines:
     message = json.loads(line)
     if "error" in message:  # 1002: sign in again; 1003: locked; error["data"]["retryable"] says whether to wait
         print(f"{message['error']['code']}: {message['error']['message']}", flush=True)
-    elif message.get("id") == 1:  # the token itself is result["accessToken"]: it is not to be printed
+    elif message.get("id") == 1:  # the token itself is result["accessToken"]; do not print it
         print(f"{account}: a token, {message['result']['fingerprint']}, until {message['result']['expiresAt']}", flush=True)
     elif message.get("id") == 2:
         for session in message["result"]["snapshot"]["sessions"]:

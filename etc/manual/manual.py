@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """manual.py FOLDER SECTION < HELP: writes the manual pages of a program and of its verbs (mdoc(7)).
 
-HELP is what the program prints with --experimental-dump-help: its commands as JSON, as ArgumentParser knows them. For
-section 5 it is what hearthd prints with --describe-keys: the keys of the configuration, as a JSON Schema. What neither
-knows, such as files and signals, is in NAME.mdoc beside this script.
+HELP is the output of the program with --experimental-dump-help: its commands as JSON, from ArgumentParser. For section
+5 it is the output of hearthd with --describe-keys: the keys of the configuration, as a JSON Schema. NAME.mdoc beside
+this script adds what neither of them has, such as files and signals.
 """
 
 import datetime
@@ -17,24 +17,24 @@ EXAMPLE = "For example:"
 
 
 def text(words):
-    """As a line of text: nothing in it is a request, and all of it is ASCII."""
+    """One line of mdoc text, in ASCII, escaped so that it contains no request."""
     words = words.replace("\\", "\\e").replace("-", "\\-")
     words = "".join(c if ord(c) < 128 else f"\\[u{ord(c):04X}]" for c in words)
     return "\\&" + words if words[:1] in (".", "'") else words
 
 
 def sentences(words):
-    """As lines of text, each sentence on one of its own (mdoc(7))."""
+    """Lines of mdoc text, with each sentence on its own line (mdoc(7))."""
     return [text(sentence) for sentence in re.split(r"(?<=[.!?])\s+(?=[A-Z-])", words.replace("\n", " "))]
 
 
 def operand(words):
-    """As one operand of a macro; what might be a macro itself is no more."""
+    """One operand of a macro, escaped so that it is not taken for a macro."""
     return '"\\&' + text(words).replace('"', '\\(dq') + '"'
 
 
 def name(of):
-    """-d or --data, as an operand of Fl, which adds the first hyphen."""
+    """-d or --data as an operand of Fl, which adds the first hyphen."""
     return operand(of["name"] if of["kind"] == "short" else "-" + of["name"])
 
 
@@ -61,7 +61,7 @@ def tag(argument):
 
 
 def paragraphs(words):
-    """Paragraphs of running text; of lines that are indented, each as it is."""
+    """Paragraphs of text. Indented lines are kept as they are."""
     lines = []
     for paragraph in filter(None, re.split(r"\n\s*\n", words)):
         if paragraph.startswith(" "):
@@ -119,7 +119,7 @@ def page(command, path, section, others, date):
 
 
 def more(program):
-    """What the program itself does not tell."""
+    """The sections from NAME.mdoc."""
     return (pathlib.Path(__file__).parent / f"{program}.mdoc").read_text(encoding="ascii").splitlines()
 
 
@@ -129,7 +129,7 @@ def see_also(others, this):
 
 
 def kind(schema):
-    """In words, what a value of the configuration may be."""
+    """The allowed values of a key, in words."""
     if "enum" in schema:
         return "one of " + ", ".join(f'"{choice}"' for choice in schema["enum"])
     if "pattern" in schema:
@@ -146,7 +146,7 @@ def kind(schema):
 
 
 def table(header, schema):
-    """The keys of a table, and after them those of the tables in it."""
+    """The keys of a table, followed by those of the tables inside it."""
     keys, inner = [], []
     for key, value in schema["properties"].items():
         path = ".".join(filter(None, [header.strip("[]"), key]))
@@ -167,12 +167,12 @@ def table(header, schema):
 
 
 def configuration(schema, date, others):
-    """The page of the configuration file."""
+    """The manual page of the configuration file."""
     lines = [
         f".Dd {date}", ".Dt HEARTH.TOML 5", ".Os Hearth", ".Sh NAME", ".Nm hearth.toml",
         ".Nd the configuration of hearthd", ".Sh DESCRIPTION",
         "The configuration is a TOML file", ".Pq https://toml.io .",
-        "A key that is not listed here, or a value of another type, is an error.", ".Pp",
+        "A key that is not listed here, or a value of the wrong type, is an error.", ".Pp",
         'Durations are strings like "500ms", "30s", "5m", "6h" and "7d"; sizes are strings like "64KiB", "1MiB" and',
         '"1GiB".', "A path begins with /, with ~/", ".Pq your home folder ,", "with %t/",
         ".Pq Ev XDG_RUNTIME_DIR", "or with %d/", ".Pq Ev CREDENTIALS_DIRECTORY , No see systemd.exec(5) .",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""diagram.py: draws how Hearth works, in how-it-works.svg beside it. It follows the reader's light or dark setting."""
+"""diagram.py: draws how-it-works.svg in this folder. The picture follows the reader's light or dark setting."""
 
 import html
 import pathlib
@@ -35,7 +35,7 @@ drawn = []
 
 
 def box(x, y, width, height, kind, *lines, top=None):
-    """A box with lines of text: the first is its name, the others are notes. Centred, or from `top` on."""
+    """A box with lines of text: a name, then notes. The text is centred, or starts at `top`."""
     drawn.append(f'<rect class="{kind}" x="{x}" y="{y}" width="{width}" height="{height}" rx="8"/>')
     first = top if top is not None else y + height / 2 + 5 - 9 * (len(lines) - 1)
     for number, line in enumerate(lines):

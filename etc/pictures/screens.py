@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""screens.py FOLDER: draws "hearthctl status" and "hearthctl top" as SVG, from a run of the programs in FOLDER in tmux."""
+"""screens.py FOLDER: runs "hearthctl status" and "hearthctl top" of FOLDER in tmux, and draws the screens as SVG."""
 
 import html
 import os
@@ -17,9 +17,9 @@ PROGRAMS = pathlib.Path(sys.argv[1]).resolve()
 PORT = 8790
 ISSUER = f"http://127.0.0.1:{PORT}"
 COLUMNS = 90
-LIMIT = 180  # seconds for whatever is waited for
+LIMIT = 180  # seconds to wait for anything
 
-# The colours of the terminal: text and background, then those of the escape sequences 30 to 37.
+# The colours of the terminal, and those for the escape sequences 30 to 37.
 TEXT, BACKGROUND, FRAME = "#d8dee4", "#161b22", "#30363d"
 COLOURS = ["#6e7681", "#ff7b72", "#57c46b", "#e3b341", "#79c0ff", "#d2a8ff", "#56d4dd", "#f0f6fc"]
 CELL, LINE, MARGIN = 8.4, 19, 16
@@ -37,12 +37,12 @@ def await_that(condition, what):
     deadline = time.monotonic() + LIMIT
     while not condition():
         if time.monotonic() > deadline:
-            sys.exit(f"This did not happen: {what}.")
+            sys.exit(f"This did not happen within {LIMIT} s: {what}.")
         time.sleep(0.2)
 
 
 class Stage:
-    """A sandbox, a daemon and a terminal in a folder that disappears with them."""
+    """A sandbox, a daemon and a terminal in a temporary folder."""
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="hearth-pictures."))
@@ -77,7 +77,7 @@ class Stage:
         return self.run("tmux", "-f", "/dev/null", "-S", str(self.folder / "tmux"), *command).stdout
 
     def show(self, name, lines):
-        """Runs "hearthctl NAME" in a terminal, which stays as it is when the command has ended."""
+        """Runs "hearthctl NAME" in a terminal, which keeps the screen after the command has ended."""
         script = f"printf '\\033[1;32m$\\033[0m hearthctl {name}\\n'; hearthctl {name}; exec sleep {LIMIT}"
         self.tmux("new-session", "-d", "-s", name, "-x", str(COLUMNS), "-y", str(lines), "sh", "-c", script)
 
@@ -86,7 +86,7 @@ class Stage:
 
 
 def prepare(stage):
-    """One account that works, with an item that waits; one that is locked; one whose session has ended."""
+    """Sets up three accounts: one works, one is locked, and the session of one has ended."""
     configuration = "".join(ACCOUNT.format(name, ISSUER, ISSUER) for name in ("work", "home", "mail"))
     (stage.folder / "config.toml").write_text(configuration + "\n[refresh]\njitter = 0.0\n")
     (stage.folder / "config.toml").chmod(0o600)
@@ -102,7 +102,7 @@ def prepare(stage):
 
 
 def draw(name, title, screen):
-    """The screen, with its escape sequences, as SVG."""
+    """Draws a screen with its escape sequences as SVG."""
     rows = screen.rstrip("\n").split("\n")
     width, height = COLUMNS * CELL + 2 * MARGIN, len(rows) * LINE + 2 * MARGIN
     lines = [
@@ -149,7 +149,7 @@ with Stage() as stage:
     stage.run("hearthctl", "outbox", "flush", "work")
     stage.fault('{"path":"/api/notes","status":503}')
     stage.run("hearthctl", "outbox", "add", "work", "POST", f"{ISSUER}/api/notes", "--data", "written on a train")
-    # A minute later, what is told in seconds no longer differs from one run to the next.
+    # After a minute the screens show no seconds, so they are the same in each run.
     await_that(lambda: not re.search(r"just now|\d s ago", stage.run("hearthctl", "status").stdout), "a minute is over")
     stage.show("status", 26)
     await_that(lambda: "Signed in." in stage.screen("status"), "status shows the accounts")
