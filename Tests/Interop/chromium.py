@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""chromium.py URL: called as $BROWSER is, opens the address in a real browser and signs in there as a person does.
+"""chromium.py URL: opens the address in a real browser and signs in there as a person does. It is called like $BROWSER.
 
-Headless Chromium, by its WebDriver (W3C WebDriver). Environment: BROWSER_USER, BROWSER_PASSWORD, BROWSER_DECISION
-(allow or deny); BROWSER_RESULT: the folder in which page.json says what the last page was, beside its pictures in
-light and dark.
+It drives headless Chromium through WebDriver (W3C WebDriver). Environment: BROWSER_USER, BROWSER_PASSWORD,
+BROWSER_DECISION (allow or deny), and BROWSER_RESULT, the folder for page.json, which describes the last page, and for
+pictures of that page in light and dark.
 """
 
 import base64
@@ -25,7 +25,7 @@ PATIENCE = 60
 
 
 class Browser:
-    """A session with a browser of its own, whose profile goes with it."""
+    """A session with its own browser and a temporary profile."""
 
     def __init__(self, folder):
         with socket.socket() as free:
@@ -37,7 +37,7 @@ class Browser:
         arguments = ["--headless=new", "--no-first-run", "--disable-background-networking", "--disable-dev-shm-usage"]
         arguments += [f"--user-data-dir={folder}/profile", "--window-size=800,600", "--no-proxy-server"]
         if os.geteuid() == 0:
-            # Chromium's own sandbox does not run as root.
+            # Chromium's sandbox does not work as root.
             arguments.append("--no-sandbox")
         capabilities = {"alwaysMatch": {"goog:chromeOptions": {"args": arguments}}}
         deadline = time.monotonic() + PATIENCE
@@ -85,7 +85,7 @@ class Browser:
         self._ask("POST", f"/element/{element}/click", {})
 
     def picture(self, scheme):
-        """As the page looks to a person who prefers this colour scheme."""
+        """A screenshot of the page in this colour scheme."""
         media = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
         self._ask("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": media})
         return base64.b64decode(self._ask("GET", "/screenshot"))
@@ -107,13 +107,13 @@ def button(browser, decision):
 
 
 def step(browser, user, password, decision):
-    """What a person does on the page that is shown; False where there is nothing to do."""
+    """Does what a person would do on the current page. Returns False if there is nothing to do."""
     if not browser.find("form"):
         return False
     [secret] = browser.find("input[type=password]")[:1] or [None]
     if secret:
         browser.type(browser.find("input[type=text], input[type=email]")[0], user)
-        # The line's end sends the form.
+        # The Enter key sends the form.
         browser.type(secret, password + "\ue007")
     else:
         browser.click(button(browser, decision))
@@ -121,7 +121,7 @@ def step(browser, user, password, decision):
 
 
 def sign_in(browser, url, user, password, decision):
-    """Through the provider's pages, until one without a form."""
+    """Goes through the provider's pages until one has no form."""
     browser.open(url)
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
@@ -129,15 +129,15 @@ def sign_in(browser, url, user, password, decision):
             if not step(browser, user, password, decision):
                 return
         except urllib.error.HTTPError as error:
-            # What was on the page is gone: the next one is under way (W3C WebDriver, "stale element reference").
+            # The element is gone because the next page is loading (W3C WebDriver, "stale element reference").
             if error.code != 404:
                 raise
         time.sleep(0.2)
-    raise RuntimeError(f"It does not end within {PATIENCE} s.")
+    raise RuntimeError(f"The sign-in did not end within {PATIENCE} s.")
 
 
 def browse(url, pictures):
-    """What the last page is."""
+    """Signs in and returns the last page."""
     with tempfile.TemporaryDirectory(prefix="chromium.") as folder:
         browser = Browser(folder)
         try:
@@ -157,7 +157,7 @@ def main():
         page = browse(sys.argv[1], result)
     except Exception as error:
         page = {"trouble": repr(error)}
-    # Whole or not at all, for somebody waits for it.
+    # Renamed once it is complete, because a check waits for the file.
     (result / "page.part").write_text(json.dumps(page))
     (result / "page.part").rename(result / "page.json")
 

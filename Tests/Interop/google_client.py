@@ -1,4 +1,4 @@
-"""google_client.py FILE: exchanges the executable's token with google-auth, and prints the access token of the answer."""
+"""google_client.py FILE: has google-auth exchange the token of an executable, and prints the access token it gets."""
 
 import sys
 
@@ -6,7 +6,7 @@ from google.auth.exceptions import GoogleAuthError
 from google.auth.pluggable import Credentials
 from google.auth.transport.requests import Request
 
-# Not google.auth.default, which asks Google for the name of the project.
+# google.auth.default would ask Google for the name of the project.
 credentials = Credentials.from_file(sys.argv[1], scopes=["https://www.googleapis.com/auth/cloud-platform"])
 try:
     credentials.refresh(Request())

@@ -1,4 +1,4 @@
-"""A server on loopback that answers those alone who have the token."""
+"""A server on loopback that answers only requests with the right token."""
 
 import datetime
 import http.server
@@ -11,13 +11,13 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_):
-        """A client that has hung up is nothing to tell of."""
+        """Ignores clients that have hung up."""
 
 
 class Guarded:
-    """Answers a request with `answer(method, path, body)`: status, type, body, and perhaps header fields. Where it lacks
-    the Authorization that `wanted` gives: with 401 and the challenge. With `certificate`, the files of one and of its
-    key, by TLS."""
+    """Answers requests with `answer(method, path, body)`, which returns status, type, body and optionally header
+    fields. If a request lacks the Authorization that `wanted()` returns, the answer is 401 with the challenge.
+    `certificate` is the files of a certificate and its key; with it, the server uses TLS."""
 
     def __init__(self, answer, wanted, challenge="Bearer", certificate=None):
         self.authorizations = authorizations = []
@@ -62,7 +62,7 @@ class Guarded:
 
 
 def certificate(folder, *hosts):
-    """The files of a certificate for 127.0.0.1 and these hosts that has signed itself, and of its key."""
+    """Makes a self-signed certificate for 127.0.0.1 and these hosts. Returns its file and that of its key."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

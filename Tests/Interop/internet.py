@@ -1,4 +1,4 @@
-"""The Internet as a page of the documentation sees it: every https server that one of its commands names, in one sandbox."""
+"""The Internet for the commands of the documentation: every https server that they name is one sandbox."""
 
 import base64
 import http.client
@@ -12,9 +12,9 @@ from urllib.parse import quote, urlsplit
 from guarded import Server, certificate
 
 PROVIDERS = {
-    # What comes before the paths of the sandbox.
+    # Each host with the prefix of its paths.
     "accounts.google.com": "", "login.microsoftonline.com": "/common/v2.0", "id.example.com": "",
-    # An account of GitHub names the endpoints itself.
+    # Accounts at GitHub name the endpoints, so there is no prefix.
     "github.com": "", "api.github.com": "",
 }
 APIS = ["api.example.com", "example.com"]
@@ -26,8 +26,8 @@ REALM = "/realms/example"
 
 
 class Internet:
-    """A proxy that itself is each of the servers that it is asked to connect to. `others`: the addresses of those that are
-    not the sandbox, by host. `authority`: the file of the certificate by which they all are known."""
+    """A proxy that plays each server it is asked to connect to. `others` maps the hosts that are not the sandbox to
+    their addresses. `authority` is the file of the certificate that all the servers use."""
 
     def __init__(self, folder, sandbox, others):
         self.authority, key = certificate(folder, *PROVIDERS, *APIS, *others)
@@ -72,7 +72,7 @@ class Internet:
 
 
 def forward(url, method, path, headers, body):
-    """What a server answers: status, header fields, content."""
+    """Passes a request on to a server. Returns status, header fields and content."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=60)
     connection.request(method, path, body, headers | {"Host": urlsplit(url).netloc})
     answer = connection.getresponse()
@@ -81,7 +81,7 @@ def forward(url, method, path, headers, body):
 
 
 def ask(sandbox, host, method, path, headers, body):
-    """What the sandbox answers in the name of a server."""
+    """Has the sandbox answer a request in a server's name."""
     prefix = PROVIDERS.get(host, "")
     if path.startswith(REALM):
         prefix = REALM
@@ -92,7 +92,7 @@ def ask(sandbox, host, method, path, headers, body):
     if host == "api.example.com":
         path = "/api" + path
     status, fields, content = forward(sandbox.url, method, path, headers, body)
-    # A mail domain's server says who the provider is, and is none.
+    # The server of a mail domain names the provider, but is not one itself.
     issuer = "https://id.example.com" if host == "example.com" else f"https://{host}{prefix}"
 
     def renamed(text):
@@ -111,8 +111,8 @@ def ask(sandbox, host, method, path, headers, body):
 
 
 def as_issuer(document, issuer, renamed):
-    """An answer as this issuer gives it. Without published keys, what comes from its token endpoint needs no signature
-    that anybody knows (OpenID Connect Core, section 3.1.3.7, rule 6)."""
+    """The answer in this issuer's name. The document names no keys, so ID tokens from the token endpoint need no
+    signature that can be checked (OpenID Connect Core, section 3.1.3.7, rule 6)."""
     document = json.loads(renamed(json.dumps(document)))
     document.pop("jwks_uri", None)
     if "id_token" in document:

@@ -1,9 +1,9 @@
-"""interop.py PROGRAMS [NAME...]: runs hearthd and hearthctl of a folder against real OpenID Connect providers.
+"""interop.py PROGRAMS [NAME...]: checks the programs in the folder PROGRAMS against real OpenID Connect providers.
 
-The first provider is django-oauth-toolkit, the second Canaille, in processes of their own on loopback; what neither of
-them does wrong the sandbox does. Each check has a stage to itself and runs in a process of its own, a few side by side.
-One that fails is run once more, by itself: where it passes then, it is called unsound, also in the file that
-$HEARTH_UNSOUND names.
+The first provider is django-oauth-toolkit, the second Canaille, in their own processes on loopback. The sandbox makes
+the mistakes that neither of them makes. Each check has its own stage and process, and a few run at once. A check that
+fails runs once more by itself. If it passes then, it is called unsound, and listed in the file that $HEARTH_UNSOUND
+names.
 """
 
 import os
@@ -21,12 +21,12 @@ from provider import SERVE, environment  # noqa: E402
 from stage import Failure, Stage  # noqa: E402
 
 SIDE_BY_SIDE = 4
-# Far more than the longest takes on a slow and busy machine.
+# The longest time for a check, in seconds. It is generous for a slow and busy machine.
 TIME_LIMIT = 600
 
 
 def run_one(programs, site, name):
-    """A check, in this process. Exit status 0 and what it saw, or 1 and all that helps to find out why."""
+    """Runs a check in this process. Returns 0 and prints what it saw, or returns 1 and prints why it failed."""
     try:
         with Stage(programs, site) as stage:
             seen = CHECKS[name](stage)
@@ -40,7 +40,7 @@ def run_one(programs, site, name):
 
 
 class Run:
-    """One check under way, in a process of its own."""
+    """A running check, in its own process."""
 
     def __init__(self, programs, site, name):
         self.name, self.began, self.is_skipped = name, time.monotonic(), False
@@ -60,13 +60,13 @@ class Run:
         return self.process.poll() is not None
 
     def end(self):
-        """It ends what it has started, and then itself."""
+        """Tells the check to end itself and everything it has started."""
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait()
 
     def report(self):
-        """Whether it passed."""
+        """Prints the result. Returns whether the check passed."""
         self.output.seek(0)
         text = self.output.read().strip()
         if self.process.returncode == 0:
@@ -74,13 +74,13 @@ class Run:
             verdict = "SKIPPED" if self.is_skipped else "passed "
             print(f"{verdict} {self.name:18} {self.seconds:4.0f} s  {text.removeprefix('skipped: ')}", flush=True)
             return True
-        late = f" (it is given {TIME_LIMIT} s)" if self.seconds > TIME_LIMIT else ""
+        late = f" (the limit is {TIME_LIMIT} s)" if self.seconds > TIME_LIMIT else ""
         print(f"FAILED  {self.name:18} {self.seconds:4.0f} s{late}\n{text}", flush=True)
         return False
 
 
 def run_all(programs, site, names, side_by_side):
-    """The names of those that were skipped, and of those that failed."""
+    """Runs checks. Returns the names of those that were skipped and of those that failed."""
     waiting, running, skipped, failed = list(names), [], [], []
     try:
         while waiting or running:
@@ -111,21 +111,21 @@ def main():
     programs, names = Path(sys.argv[1]).resolve(), sys.argv[2:] or USUAL
     unknown = [name for name in names if name not in CHECKS]
     if unknown:
-        print(f"There is no check {', '.join(unknown)}. There are: {' '.join(CHECKS)}", file=sys.stderr)
+        print(f"Unknown checks: {', '.join(unknown)}. The checks are: {' '.join(CHECKS)}", file=sys.stderr)
         return 64
-    # Those that take longest begin first.
+    # Start the longest checks first.
     names.sort(key=lambda name: name not in ("short-tokens", "bad-replies"))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="hearth-interop.") as site:
         subprocess.run([sys.executable, SERVE, "prepare"], env=environment(site), check=True)
         skipped, failed = run_all(programs, site, names, SIDE_BY_SIDE)
         if failed:
-            print(f"Once more, by itself: {' '.join(failed)}", flush=True)
+            print(f"Running again, one at a time: {' '.join(failed)}", flush=True)
         red = run_all(programs, site, failed, 1)[1]
     unsound = [name for name in failed if name not in red]
     note_unsound(unsound)
     print(f"{len(names) - len(skipped) - len(red)} of {len(names)} checks passed in {time.monotonic() - began:.0f} s.")
-    for what, which in [("SKIPPED", skipped), ("unsound, for they failed at first", unsound), ("FAILED twice", red)]:
+    for what, which in [("SKIPPED", skipped), ("unsound (failed at first)", unsound), ("FAILED twice", red)]:
         if which:
             print(f"{what}: {' '.join(which)}")
     return 1 if red else 0

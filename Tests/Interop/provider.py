@@ -1,4 +1,4 @@
-"""The provider as a check sees it: a process of provider/serve.py with folder, database and settings of its own."""
+"""The first provider, for checks: a process of provider/serve.py with its own folder, database and settings."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 import signin
 
 SERVE = Path(__file__).parent / "provider" / "serve.py"
-# Grant types of its clients, besides the code.
+# Grant types of its clients, in addition to the authorization code.
 DEVICE_CODE = "urn:ietf:params:oauth:grant-type:device_code"
 CLIENT_CREDENTIALS = "client-credentials"
 
@@ -34,7 +34,7 @@ class Provider:
         self.start()
 
     def start(self, **troubles):
-        """At the same port as before, and with what it knew; the troubles are there from the first call on."""
+        """Starts it at the same port as before, with its earlier state. The troubles apply from the first call on."""
         self.process, found = self.stage.start(
             self.name,
             [sys.executable, SERVE, str(self.port)],
@@ -62,17 +62,17 @@ class Provider:
             raise AssertionError(f"{path} answered {status}: {body[:500]}")
 
     def grant(self, client_id="hearth", client_secret=None):
-        """A person's true grant: the token endpoint's answer to an authorization code."""
+        """A real grant for a person: the token endpoint's answer to an authorization code."""
         return signin.sign_in(self.url, client_id, client_secret)
 
     def spend(self, refresh_token, client_id="hearth"):
-        """Uses a refresh token behind Hearth's back: (status, answer)."""
+        """Uses a refresh token without Hearth's knowledge. Returns status and answer."""
         fields = {"grant_type": "refresh_token", "refresh_token": refresh_token, "client_id": client_id}
         status, body, _ = signin.open_url(self.url + "/o/token/", fields)
         return status, json.loads(body)
 
     def calls(self, path=None, **wanted):
-        """What was asked of it, in the order in which it was done."""
+        """The calls it received, in the order in which it handled them."""
         file = self.folder / "calls.jsonl"
         lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
         return [
@@ -85,11 +85,11 @@ class Provider:
         return self.calls("/o/token/", grant="refresh_token", **wanted)
 
     def effects(self):
-        """The notes that were written down, in their order."""
+        """The notes that its API has stored, in order."""
         return [call["effect"] for call in self.calls() if "effect" in call]
 
     def rows(self, query, *values):
-        """Of its database, read from outside."""
+        """Rows of its database, read by this process."""
         database = sqlite3.connect(f"file:{self.folder}/provider.sqlite3?mode=ro", uri=True, timeout=20)
         try:
             return database.execute(query, values).fetchall()
@@ -97,14 +97,14 @@ class Provider:
             database.close()
 
     def secrets(self):
-        """Every token that it has ever given away and still knows."""
+        """Every token that it has issued and still knows."""
         tokens = self.rows("SELECT token FROM oauth2_provider_accesstoken") + self.rows(
             "SELECT token FROM oauth2_provider_refreshtoken"
         )
         return {token for (token,) in tokens if token}
 
     def holds_refresh_token(self, token):
-        """It is known and not revoked."""
+        """Whether the refresh token is known and not revoked."""
         query = "SELECT 1 FROM oauth2_provider_refreshtoken WHERE token = ? AND revoked IS NULL"
         return bool(self.rows(query, token))
 

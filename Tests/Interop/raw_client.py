@@ -1,7 +1,7 @@
-"""raw_client.py ISSUER CLIENT_ID [PORT [SCOPE]]: signs in without Hearth, to see that the provider is in order.
+"""raw_client.py ISSUER CLIENT_ID [PORT [SCOPE]]: signs in without Hearth, to check that the provider works.
 
-A client of its own that trusts nothing: code with PKCE by the scripted browser of the demo, a loopback address to come
-back to, and the ID token checked.
+An independent client: it gets a code with PKCE through the demo's scripted browser and a redirect to loopback, and
+checks the ID token.
 """
 
 import base64
@@ -36,7 +36,7 @@ class Callback(http.server.BaseHTTPRequestHandler):
         self.wfile.write(page)
 
     def log_message(self, *_):
-        """A line of the log would hold the code."""
+        """Logs nothing, because a line would contain the code."""
 
 
 def discover(issuer):
@@ -47,7 +47,7 @@ def discover(issuer):
 
 
 def browse(url, user="ada", password="analytical", decision="allow"):
-    """What the scripted browser says to that address: (exit status, text)."""
+    """Opens the address in the scripted browser. Returns its exit status and output."""
     done = subprocess.run(
         [sys.executable, str(BROWSER), url],
         env=os.environ | {"BROWSER_USER": user, "BROWSER_PASSWORD": password, "BROWSER_DECISION": decision},
@@ -57,7 +57,7 @@ def browse(url, user="ada", password="analytical", decision="allow"):
 
 
 def sign_in(issuer, client_id, port=0, scope="openid", **person):
-    """(what the browser brought back, the token endpoint's answer, the nonce)"""
+    """Signs in. Returns the parameters of the redirect, the token endpoint's answer and the nonce."""
     metadata = discover(issuer)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Callback)
     server.came_back = []
@@ -77,12 +77,12 @@ def sign_in(issuer, client_id, port=0, scope="openid", **person):
         server.shutdown()
         server.server_close()
     if status != 0 or len(server.came_back) != 1:
-        raise AssertionError(f"the browser ended with {status}, back {len(server.came_back)} times: {said}")
+        raise AssertionError(f"the browser exited with {status} after {len(server.came_back)} redirects: {said}")
     told = {name: values[0] for name, values in parse_qs(urlsplit(server.came_back[0]).query).items()}
     if told.get("state") != state:
-        raise AssertionError("the state is another")
+        raise AssertionError("the state is wrong")
     if metadata.get("authorization_response_iss_parameter_supported") and told.get("iss") != metadata["issuer"]:
-        raise AssertionError(f"the answer is {told.get('iss')}'s, not {metadata['issuer']}'s")
+        raise AssertionError(f"the answer is from {told.get('iss')}, not from {metadata['issuer']}")
     if "code" not in told:
         return told, None, nonce
     fields = {
@@ -91,12 +91,13 @@ def sign_in(issuer, client_id, port=0, scope="openid", **person):
     }
     status, body, _ = signin.open_url(metadata["token_endpoint"], fields)
     if status != 200:
-        raise AssertionError(f"the code was not taken: {status} {body[:300]}")
+        raise AssertionError(f"the code was refused: {status} {body[:300]}")
     return told, json.loads(body), nonce
 
 
 def claims(id_token, issuer, client_id, nonce):
-    """Those of an ID token whose signature, issuer, audience and nonce are right (OpenID Connect Core, 3.1.3.7)."""
+    """The claims of an ID token, whose signature, issuer, audience and nonce it checks (OpenID Connect Core,
+    3.1.3.7)."""
     from jwcrypto import jwk, jwt
 
     metadata = discover(issuer)
@@ -113,7 +114,7 @@ def main():
     issuer, client_id = sys.argv[1:3]
     port, scope = int((sys.argv[3:4] or ["0"])[0]), (sys.argv[4:5] or ["openid"])[0]
     told, grant, nonce = sign_in(issuer, client_id, port, scope)
-    print("came back with", ", ".join(sorted(told)))
+    print("redirected with", ", ".join(sorted(told)))
     print("granted", {name: value for name, value in grant.items() if "token" not in name}, "with", sorted(grant))
     print("ID token", claims(grant["id_token"], issuer, client_id, nonce))
 

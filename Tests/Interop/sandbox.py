@@ -1,4 +1,4 @@
-"""The sandbox as a check sees it: hearth-sandbox, which does on demand what no real provider does."""
+"""The sandbox, for checks: hearth-sandbox, which does on request what no real provider does."""
 
 import json
 
@@ -18,25 +18,25 @@ class Sandbox:
         return self._call(path, body=json.dumps(value).encode())
 
     def grant(self, **whose):
-        """As if signed in: the token endpoint's answer."""
+        """A grant without a sign-in: the token endpoint's answer."""
         return self._call("/__grant", body=json.dumps(whose).encode())
 
     def fault(self, **fault):
-        """For the next request that it is for."""
+        """Sets a fault for the next request that it applies to."""
         self.post("/__fault", times=1, **fault)
 
     def faults_left(self):
-        """Those that no request has met; they are forgotten."""
+        """Removes and returns the faults that no request has met."""
         left = self._call("/__fault")["faults"]
         self._call("/__fault", method="DELETE")
         return left
 
     def calls(self):
-        """It writes none down."""
+        """Returns none, because the sandbox records none."""
         return []
 
     def secrets(self):
-        """Every token and code that it has ever given away."""
+        """Every token and code that it has issued."""
         return set(self._call("/__tokens")["tokens"])
 
     def _call(self, path, **how):

@@ -1,4 +1,4 @@
-"""The second provider as a check sees it: Canaille (Flask, Authlib) in a process of second/serve.py."""
+"""The second provider, for checks: Canaille (Flask, Authlib) in a process of second/serve.py."""
 
 import json
 import socket
@@ -9,7 +9,8 @@ SERVE = Path(__file__).parent / "second" / "serve.py"
 
 
 class SecondProvider:
-    """It wants the redirect address to the letter, port and all, so a port is kept free for it."""
+    """The second provider. It compares the whole redirect address, including the port, so a free port is chosen
+    first."""
 
     name = "second"
 
@@ -29,12 +30,12 @@ class SecondProvider:
         self.issuer = self.url
 
     def calls(self, **wanted):
-        """What its token and revocation endpoints were asked, in order."""
+        """The calls of its token and revocation endpoints, in order."""
         file = self.folder / "calls.jsonl"
         lines = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
         return [call for call in lines if all(call.get(name) == value for name, value in wanted.items())]
 
     def secrets(self):
-        """Every token that it has ever given away."""
+        """Every token that it has issued."""
         file = self.folder / "secrets"
         return set(file.read_text().split()) if file.exists() else set()

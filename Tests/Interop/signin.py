@@ -1,4 +1,5 @@
-"""Signs in as a person does: log in on the provider's page, consent, and the code (with PKCE) becomes tokens."""
+"""Signs in as a person does: logs in on the provider's page, consents, and exchanges the code (with PKCE) for
+tokens."""
 
 import base64
 import hashlib
@@ -10,14 +11,14 @@ import urllib.error
 import urllib.request
 from urllib.parse import parse_qs, urlencode, urljoin, urlsplit
 
-# Nothing listens there: the browser goes no further.
+# Nothing listens there, so the browser stops.
 REDIRECT_URI = "http://127.0.0.1:9/callback"
-# Never through a proxy of the environment.
+# Ignores the proxies in the environment.
 NO_PROXY = urllib.request.ProxyHandler({})
 
 
 def open_url(url, fields=None, headers=None, method=None, body=None, opener=None, timeout=30):
-    """The answer's (status, body, URL); any status is an answer."""
+    """Returns the answer's status, body and URL, whatever the status is."""
     data = urlencode(fields).encode() if fields is not None else body
     request = urllib.request.Request(url, data=data, headers=headers or {}, method=method)
     try:
@@ -32,7 +33,7 @@ class Returned(Exception):
 
 
 class Form(html.parser.HTMLParser):
-    """The fields of a page's form, with what stands in them; those of the "Cancel" button are left out."""
+    """The fields of a page's form with their values, without those of the "Cancel" button."""
 
     def __init__(self, page):
         super().__init__()
@@ -46,7 +47,7 @@ class Form(html.parser.HTMLParser):
 
 
 class Browser(urllib.request.HTTPRedirectHandler):
-    """One person's browser, with its cookies."""
+    """A person's browser, with its cookies."""
 
     def __init__(self, provider_url, user="ada", password="analytical"):
         self.url = provider_url
@@ -75,7 +76,7 @@ class Browser(urllib.request.HTTPRedirectHandler):
 
 
 def sign_in(provider_url, client_id, client_secret=None, scope="openid notes"):
-    """The token endpoint's answer to a code that was got by logging in and consenting (RFC 6749, 4.1; RFC 7636)."""
+    """Logs in, consents, and returns the token endpoint's answer to the code (RFC 6749, 4.1; RFC 7636)."""
     verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(16)
     challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
     question = urlencode(
@@ -110,5 +111,5 @@ def sign_in(provider_url, client_id, client_secret=None, scope="openid notes"):
         fields["client_secret"] = client_secret
     status, body, _ = open_url(provider_url + "/o/token/", fields)
     if status != 200:
-        raise AssertionError(f"the code was not taken: {status} {body}")
+        raise AssertionError(f"the code was refused: {status} {body}")
     return json.loads(body)

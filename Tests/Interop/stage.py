@@ -1,4 +1,4 @@
-"""A throw-away folder with a daemon, its configuration and its providers; all of it ends with the `with` block."""
+"""A temporary folder with a daemon, its configuration and its providers. All of it ends with the `with` block."""
 
 import hashlib
 import json
@@ -15,12 +15,12 @@ import signin
 from provider import Provider
 
 
-# What a check waits for comes within this time, in seconds, also on a slow and busy machine.
+# The time to wait for anything, in seconds. It is enough for a slow and busy machine.
 LIMIT = 30
 
 
 class Failure(AssertionError):
-    """What a check found to be wrong, in a sentence."""
+    """What is wrong, in a sentence."""
 
 
 def expect(holds, otherwise):
@@ -29,18 +29,18 @@ def expect(holds, otherwise):
 
 
 def fingerprint(token):
-    """The name by which Hearth, too, calls a token: the first 8 hex digits of its SHA-256."""
+    """The first 8 hex digits of the token's SHA-256, by which Hearth also identifies tokens."""
     return hashlib.sha256(token.encode()).hexdigest()[:8]
 
 
 def await_that(what, condition, seconds=LIMIT):
-    """Waits until the condition gives something, and returns that."""
+    """Waits until the condition returns a true value, and returns that value."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
         if found:
             return found
-        expect(time.monotonic() < deadline, f"not within {seconds} s: {what}")
+        expect(time.monotonic() < deadline, f"this did not happen within {seconds} s: {what}")
         time.sleep(0.05)
 
 
@@ -55,7 +55,7 @@ class Stage:
         self.folder = Path(tempfile.mkdtemp(prefix="hearth-interop."))
         self.socket = str(self.folder / "rpc.sock")
         if len(self.socket) > 100:
-            # A socket's path has room for 107 bytes.
+            # The path of a socket has room for only 107 bytes.
             shutil.rmtree(self.folder)
             self.folder = Path(tempfile.mkdtemp(prefix="hearth-interop.", dir="/tmp"))
             self.socket = str(self.folder / "rpc.sock")
@@ -65,12 +65,12 @@ class Stage:
             if not name.startswith("HEARTH_") and "proxy" not in name.lower()
         } | {"HEARTH_SOCKET": self.socket, "HOME": str(self.folder)}
         self.environment.pop("JOURNAL_STREAM", None)
-        # What is run as "env python3" is this Python, which needs no wrapper to start it.
+        # Makes "env python3" run this Python.
         self.environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return self
 
     def __exit__(self, kind, error, _):
-        # A second signal does not keep the first from ending what was started.
+        # A second signal must not interrupt the cleanup.
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         for process in reversed(self.processes):
@@ -80,7 +80,7 @@ class Stage:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def tell(self):
-        """What there is to see after a failure."""
+        """Prints the logs and the last calls after a failure."""
         for log, count in [("daemon.log", 40), *((f"{provider.name}.log", 20) for provider in self.providers)]:
             if (self.folder / log).exists():
                 print(f"--- {log}")
@@ -93,11 +93,11 @@ class Stage:
     # Processes
 
     def start(self, name, command, until=None, env=None):
-        """Starts a process, its output in NAME.log. Where `until` is given: with the rest of that line of it."""
+        """Starts a process that writes to NAME.log. Returns it and the rest of the line that starts with `until`."""
         log = self.folder / f"{name}.log"
         seen = log.stat().st_size if log.exists() else 0
         with open(log, "ab") as file:
-            # A session of its own: a Ctrl-C is for the one who started it, who ends it.
+            # Its own session, so that a Ctrl-C reaches only this process, which ends the others.
             process = subprocess.Popen(
                 [str(word) for word in command],
                 stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=env or self.environment, start_new_session=True,
@@ -109,10 +109,10 @@ class Stage:
             lines = log.read_bytes()[seen:].decode().splitlines()
             return next((line.removeprefix(until) for line in lines if line.startswith(until)), None)
 
-        return process, await_that(f"{name} has started", told, 2 * LIMIT) if until else None
+        return process, await_that(f"{name} starts", told, 2 * LIMIT) if until else None
 
     def end(self, process, number=signal.SIGTERM, patience=LIMIT):
-        """Its exit status; killed where it does not end by itself."""
+        """Ends a process, by SIGKILL if it does not end in time. Returns its exit status."""
         if process.poll() is None:
             process.send_signal(number)
         try:
@@ -127,10 +127,10 @@ class Stage:
         return provider
 
     def configure(self, accounts, refresh=None):
-        """Writes the configuration: for each account its keys beside those that all have."""
+        """Writes the configuration: the keys of each account, and those that all checks share."""
         tables = {f"accounts.{name}": keys for name, keys in accounts.items()}
         waits = {"backoff_initial": "200ms", "backoff_max": "1s"}
-        # A request that a check holds does not time out before the check does.
+        # Longer than a check waits, so that a request it holds does not time out first.
         waits["request_timeout"] = f"{2 * LIMIT}s"
         tables["refresh"] = waits | (refresh or {})
         tables["outbox"] = {"retry_initial": "200ms", "retry_max": "1s"}
@@ -167,15 +167,15 @@ class Stage:
         )
 
     def begin(self, *words):
-        """The same, not waited for: what becomes of it is of no interest."""
+        """Starts hearthctl without waiting for it."""
         return self.start("hearthctl", [self.programs / "hearthctl", *words])[0]
 
     def hearthctl(self, *words, stdin="", status=0):
-        """What it prints; another exit status than the expected is a failure."""
+        """Runs hearthctl and returns its output. Fails if the exit status is not the expected one."""
         done = self.run(*words, stdin=stdin)
         said = (done.stdout + done.stderr).strip()
         call = f"\"hearthctl {' '.join(words)}\""
-        expect(done.returncode == status, f"{call} ended with {done.returncode} where {status} was expected: {said}")
+        expect(done.returncode == status, f"{call} exited with {done.returncode} instead of {status}: {said}")
         return said
 
     def rpc(self, method, **params):
@@ -185,7 +185,7 @@ class Stage:
         return self.rpc("session.get", account=account)
 
     def state(self, account="work"):
-        """Such as "authenticated" or "reauthRequired: refreshTokenRejected"."""
+        """The state and reason, such as "authenticated" or "reauthRequired: refreshTokenRejected"."""
         session = self.session(account)
         return session["state"] + (f": {session['reason']}" if session["reason"] else "")
 
@@ -198,7 +198,7 @@ class Stage:
         self.expect_state("authenticated", account)
 
     def stored(self, account="work"):
-        """What the credential file holds."""
+        """The content of the credential file."""
         return json.loads((self.folder / "state" / "credentials" / f"{account}.json").read_text())
 
     def stored_refresh_token(self, account="work"):
@@ -207,7 +207,7 @@ class Stage:
     # The API
 
     def call(self, provider, token):
-        """The status of a call with that token."""
+        """Calls the provider's API with the token. Returns the status."""
         headers = {"Authorization": f"Bearer {token}"}
         return signin.open_url(provider.url + "/api/me", headers=headers)[0]
 
@@ -221,7 +221,7 @@ class Stage:
 
 
 def oidc(provider, **keys):
-    """An account whose provider is discovered."""
+    """An account that uses discovery."""
     return {
         "type": "oidc", "issuer": provider.issuer, "client_id": "hearth", "scopes": ["openid", "notes"],
         "api_origins": [provider.url],
@@ -229,7 +229,7 @@ def oidc(provider, **keys):
 
 
 def oauth2(provider, **keys):
-    """An account whose endpoints are named."""
+    """An account that names its endpoints."""
     return {
         "type": "oauth2", "client_id": "hearth", "scopes": ["openid", "notes"], "api_origins": [provider.url],
         "token_endpoint": provider.issuer + "/token/", "revocation_endpoint": provider.issuer + "/revoke_token/",

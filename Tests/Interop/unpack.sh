@@ -1,6 +1,6 @@
 #!/bin/sh
-# unpack.sh FOLDER PACKAGE...: unpacks Debian packages below FOLDER, installs none of them, and marks it with the file
-# "ready". Those that this Debian does not know it names; where one that it knows cannot be downloaded, it unpacks none.
+# unpack.sh FOLDER PACKAGE...: unpacks Debian packages below FOLDER without installing them, then creates the file
+# "ready". Prints the packages that this Debian does not have. If a download fails, it unpacks none.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$1
@@ -8,14 +8,14 @@ shift
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"
-command -v apt-get > /dev/null || { echo "This is no Debian: its packages cannot be had."; exit 1; }
+command -v apt-get > /dev/null || { echo "This system is not Debian, so it has no Debian packages."; exit 1; }
 "$root/etc/install-packages.sh" --update || true
 known=
 for package in "$@"; do
   if apt-cache show --quiet "$package" > /dev/null 2>&1; then
     known="$known $package"
   else
-    echo "This Debian has no package $package; what needs it is not tried."
+    echo "This Debian has no package $package. The checks that need it are skipped."
   fi
 done
 # shellcheck disable=SC2086

@@ -1,4 +1,5 @@
-"""The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own parsers."""
+"""The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own
+parsers."""
 
 import json
 import re

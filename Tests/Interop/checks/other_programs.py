@@ -1,5 +1,6 @@
-"""What curl, HTTPie, aria2, cargo, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with the
-programs themselves and the words of the documentation. Signed out or locked, each fails by itself, and Hearth says why."""
+"""What curl, HTTPie, aria2, cargo, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with
+the programs themselves and the words of the documentation. Signed out or locked, each fails by itself, and Hearth says
+why."""
 
 import base64
 import hashlib
@@ -71,8 +72,8 @@ def basic(token):
 
 
 class Scene:
-    """Accounts that are signed in at the sandbox, the servers that they may send their tokens to, and for each one like it
-    that they may not."""
+    """Accounts that are signed in at the sandbox, the servers that they may send their tokens to, and for each one like
+    it that they may not."""
 
     def __init__(self, stage):
         self.stage = stage

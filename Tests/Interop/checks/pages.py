@@ -212,8 +212,8 @@ def expect_shown(lines, said, where):
 
 @check("pages")
 def pages(stage):
-    """Each command of README.md and of the pages is run, with no other preparation than an account that is signed in, or
-    is listed above; what they show is what is printed."""
+    """Each command of README.md and of the pages is run, with no other preparation than an account that is signed in,
+    or is listed above; what they show is what is printed."""
     run, listed = 0, set()
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)

@@ -1,5 +1,5 @@
-// Command clients makes the calls that it reads from standard input, a JSON array a line, with hearth.go, and prints
-// what it gets. With the argument "follow" it prints each event of the account.
+// Command clients reads calls from standard input, one JSON array per line, makes them with hearth.go, and prints the
+// results. With the argument "follow" it prints each event of the account.
 package main
 
 import (

@@ -1,5 +1,5 @@
-"""Makes the calls that it reads from standard input, a JSON array a line, with hearth.py, and prints what it gets. With
-the argument "follow" it prints each event of the account."""
+"""Reads calls from standard input, one JSON array per line, makes them with hearth.py, and prints the results. With the
+argument "follow" it prints each event of the account."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The protected API: it wants a bearer token with the scope "notes", and answers 401 where there is no good one."""
+"""The protected API. It requires a bearer token with the scope "notes", and answers 401 without a valid one."""
 
 from django.http import JsonResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -18,7 +18,7 @@ def me(request):
 @csrf_exempt
 @known
 def notes(request):
-    """Writes a note down, once for each Idempotency-Key."""
+    """Stores a note, once for each Idempotency-Key."""
     key = request.headers["Idempotency-Key"]
     is_new = key not in keys_seen
     if is_new:

@@ -1,4 +1,4 @@
-"""What the provider was asked, and what it did: one JSON object a line, in calls.jsonl, for the checks to read."""
+"""The calls that the provider received and what it did, for the checks: one JSON object per line in calls.jsonl."""
 
 import hashlib
 import json
@@ -15,5 +15,5 @@ def record(**call):
 
 
 def fingerprint(token):
-    """The name by which Hearth, too, calls a token: the first 8 hex digits of its SHA-256."""
+    """The first 8 hex digits of the token's SHA-256, by which Hearth also identifies tokens."""
     return hashlib.sha256(token.encode()).hexdigest()[:8] if token else None

@@ -1,4 +1,4 @@
-"""What a check sets up and breaks at the provider while it runs. JSON in, JSON out."""
+"""Calls for checks, which set up clients and troubles while the provider runs. They accept and return JSON."""
 
 import json
 
@@ -13,7 +13,7 @@ import troubles
 def client(request):
     """Registers a client: {"client_id", "redirect_uri", "client_secret"?, "grant_type"?}.
 
-    With a secret it is a confidential one. A client has one grant type: "authorization-code" where none is named.
+    With a secret, the client is confidential. It has one grant type, which is "authorization-code" by default.
     """
     wanted = json.loads(request.body)
     secret = wanted.get("client_secret", "")
@@ -25,7 +25,7 @@ def client(request):
         client_type=Application.CLIENT_CONFIDENTIAL if secret else Application.CLIENT_PUBLIC,
         authorization_grant_type=wanted.get("grant_type") or Application.GRANT_AUTHORIZATION_CODE,
         redirect_uris=wanted["redirect_uri"],
-        # Without it a client cannot have the scope "openid".
+        # Required for the scope "openid".
         algorithm=Application.RS256_ALGORITHM,
     )
     return JsonResponse({})
@@ -33,6 +33,6 @@ def client(request):
 
 @csrf_exempt
 def trouble(request):
-    """Sets some of the troubles; the others stay as they are."""
+    """Sets some troubles and leaves the others unchanged."""
     troubles.change(**json.loads(request.body))
     return JsonResponse(troubles.now)

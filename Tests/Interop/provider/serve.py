@@ -1,4 +1,4 @@
-"""serve.py prepare | serve.py PORT: makes an empty site in $INTEROP_FOLDER, or serves it on loopback."""
+"""serve.py prepare | serve.py PORT: creates an empty site in $INTEROP_FOLDER, or serves that site on loopback."""
 
 import os
 import signal
@@ -43,7 +43,7 @@ def serve(port):
             return super().get_environ() | {"interop.handler": self}
 
         def log_message(self, *_):
-            """calls.jsonl tells more."""
+            """Logs nothing, because calls.jsonl has more."""
 
     server = Server(("127.0.0.1", port), Handler)
     url = f"http://127.0.0.1:{server.server_port}"

@@ -1,4 +1,4 @@
-"""A Django site that is an OpenID Connect provider and the API its tokens are for. Its folder is $INTEROP_FOLDER."""
+"""A Django site that is an OpenID Connect provider, and the API for its tokens. Its folder is $INTEROP_FOLDER."""
 
 import json
 import os
@@ -13,7 +13,7 @@ ROOT_URLCONF = "urls"
 USE_TZ = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 LOGIN_URL = "/login/"
-# The real hashes are slow on purpose, and no secret here is worth the time.
+# A fast hash, because the secrets here need no protection.
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 INSTALLED_APPS = [
@@ -58,9 +58,9 @@ OAUTH2_PROVIDER = {
     "OIDC_ENABLED": True,
     "OIDC_RSA_PRIVATE_KEY": KEY_FILE.read_text() if KEY_FILE.exists() else "",
     "SCOPES": {"openid": "Know who you are", "notes": "Read and write your notes"},
-    # Where no check wants it otherwise, nothing is due by itself while one runs.
+    # By default no token expires during a check.
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
     "DEVICE_FLOW_INTERVAL": 1,
-    # What a check wants otherwise: rotation, grace, reuse protection, lifetimes.
+    # The check's own settings: rotation, grace, reuse protection, lifetimes.
     **json.loads(os.environ.get("INTEROP_SETTINGS", "{}")),
 }

@@ -1,4 +1,4 @@
-"""Stands before the site: writes each call down and makes the trouble that a check has asked for."""
+"""A layer in front of the site that records each call and makes the troubles that a check has asked for."""
 
 import base64
 import io
@@ -11,13 +11,13 @@ from urllib.parse import parse_qs
 import calls
 
 now = {
-    # The answers to refreshes wait until this is no longer set, once all is done and the tokens are rotated.
+    # Holds back answers to refreshes while it is set. The tokens are already rotated.
     "refreshes_held": False,
-    # So many answers to refreshes are lost, once all is done and the tokens are rotated.
+    # The number of answers to refreshes to lose after the tokens are rotated.
     "refresh_replies_lost": 0,
-    # An HTTP status with which the API answers whatever it is asked; 0: none.
+    # The HTTP status with which the API answers every request; 0 for its usual answers.
     "api_status": 0,
-    # So many of the API's answers to POST are lost, after it has done what was asked.
+    # The number of the API's answers to POST to lose after it has acted on the request.
     "api_replies_lost": 0,
     **json.loads(os.environ.get("INTEROP_TROUBLES", "{}")),
 }
@@ -25,14 +25,14 @@ _changed = threading.Condition()
 
 
 def change(**troubles):
-    """Sets some of them; the others stay as they are."""
+    """Sets some troubles and leaves the others unchanged."""
     with _changed:
         now.update(troubles)
         _changed.notify_all()
 
 
 class Troubled:
-    """A WSGI application around another."""
+    """A WSGI application that wraps another."""
 
     def __init__(self, site):
         self.site = site
@@ -70,16 +70,16 @@ class Troubled:
 
 
 def lose_some(trouble, environ):
-    """Closes the connection without a word, so many times."""
+    """Closes the connection without an answer, as often as the trouble says."""
     if now[trouble] > 0:
         now[trouble] -= 1
         environ["interop.handler"].close_connection = True
-        # The server takes this for a client that went away.
+        # The server treats this like a client that has disconnected.
         raise ConnectionAbortedError
 
 
 def details(environ, body, answer):
-    """What a check may want to know of a call, without its secrets."""
+    """What checks may need to know about a call, without its secrets."""
     authorization = environ.get("HTTP_AUTHORIZATION", "")
     if authorization.startswith("Bearer "):
         return {"bearer": calls.fingerprint(authorization.removeprefix("Bearer "))}

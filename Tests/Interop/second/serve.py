@@ -1,6 +1,6 @@
-"""serve.py PORT REDIRECT_URI FOLDER: Canaille on loopback, in memory, with a person and the client "hearth".
+"""serve.py PORT REDIRECT_URI FOLDER: serves Canaille on loopback, in memory, with a person and the client "hearth".
 
-In the folder it writes down what was asked of it, calls.jsonl, and every token that it gave, secrets.
+In the folder it records the calls (calls.jsonl) and every token that it has issued (secrets).
 """
 
 import hashlib
@@ -30,7 +30,7 @@ SETTINGS = {
     "CANAILLE": {"DATABASE": "memory", "JAVASCRIPT": False, "HTMX": False, "LANGUAGE": "en", "TIMEZONE": "UTC"},
     "CANAILLE_OIDC": {
         "ACTIVE_JWKS": [RSAKey.generate_key(2048, {"use": "sig"}, auto_kid=True).as_dict(private=True)],
-        # Its default takes every client on a loopback address for one that needs no consent.
+        # By default, clients on a loopback address need no consent.
         "TRUSTED_DOMAINS": [],
     },
 }
@@ -38,11 +38,11 @@ SETTINGS = {
 
 class Quiet(WSGIRequestHandler):
     def log_request(self, *_):
-        """A line of the log would hold the code."""
+        """Logs nothing, because a line would contain the code."""
 
 
 class Noted:
-    """A WSGI application around another, which writes the calls of clients down."""
+    """A WSGI application that wraps another and records the calls of clients."""
 
     def __init__(self, site, folder):
         self.site, self.folder = site, folder
@@ -90,7 +90,7 @@ def fill(redirect_uri):
     )
     Backend.instance.save(person)
     Backend.instance.save(client)
-    # Its access tokens are for itself.
+    # The client is the audience of its own access tokens.
     client.audience = [client]
     Backend.instance.save(client)
 
