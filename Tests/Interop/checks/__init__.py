@@ -1,7 +1,7 @@
-"""The checks, by name. Each takes a stage, returns in a few words what it saw, and raises where something is wrong."""
+"""The checks, by name. Each takes a stage, returns a short summary, and raises if something is wrong."""
 
 CHECKS = {}
-# Those that run where none are named.
+# The checks that run if none are named.
 USUAL = []
 
 

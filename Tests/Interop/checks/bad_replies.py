@@ -1,4 +1,4 @@
-"""What a provider must not answer to a sign-in: each is told in a sentence, and the session before it goes on."""
+"""Wrong answers to a sign-in: Hearth reports each in a sentence, and the earlier session continues."""
 
 import signal
 
@@ -8,7 +8,7 @@ from checks.sign_in import begun, finished, signed_in_by_browser
 from sandbox import Sandbox
 from stage import expect
 
-# By the sandbox's name for it: a word that the sentence has to have in it.
+# Each mistake of the sandbox, with a word that the sentence must contain.
 IN_THE_ID_TOKEN = {
     "wrongNonce": "nonce", "noNonce": "nonce", "algNone": "not signed", "unknownKey": "key",
     "wrongSignature": "signature", "otherAudience": "another client", "otherIssuer": "another issuer",
@@ -51,25 +51,25 @@ def begin(stage, *options):
 
 
 def expect_refused(stage, sandbox, what, fault, word, held):
-    """The sign-in fails with one sentence that has the word in it, and nothing else changes."""
+    """The sign-in fails with one sentence that contains the word, and nothing else changes."""
     sandbox.fault(**fault)
     done = stage.run("login", "work", "--browser", "--timeout", "30")
     left = sandbox.faults_left()
-    expect(not left, f"{what}: the sign-in never came so far: {done.stderr}")
+    expect(not left, f"{what}: the sign-in ended before the fault: {done.stderr}")
     said = done.stderr.strip().splitlines()[-1]
     ended = f"{what}: it ended with {done.returncode}: {done.stdout}{said}"
     expect(done.returncode in (1, 5) and not done.stdout, ended)
     expect(word in said and "Nobody signed in" not in said, f"{what}: it says {said}")
-    expect(len(said) < 600, f"{what}: it says {len(said)} characters: {said[:600]}")
+    expect(len(said) < 600, f"{what}: the message has {len(said)} characters: {said[:600]}")
     for secret in sandbox.secrets():
-        expect(secret not in done.stdout + done.stderr, f"{what}: it says a secret: {said}")
-    expect(stage.hearthctl("token", "work") == held, f"{what}: another token is held")
-    expect(stage.session()["signIn"] is None, f"{what}: the sign-in still goes on: {stage.session()}")
+        expect(secret not in done.stdout + done.stderr, f"{what}: the message contains a secret: {said}")
+    expect(stage.hearthctl("token", "work") == held, f"{what}: the token has changed")
+    expect(stage.session()["signIn"] is None, f"{what}: the sign-in has not ended: {stage.session()}")
     return said
 
 
 def expect_passed_over(stage, sandbox, mistake, held):
-    """The browser comes back with what answers no sign-in of ours, and ours waits on, until it is given up."""
+    """The browser returns with an answer to another sign-in. Ours keeps waiting until the user cancels it."""
     sandbox.fault(mistake=mistake)
     process, first = begun(stage, "work", "--browser", "--no-browser")
     status, said = raw_client.browse(first["authorizationUrl"], password="password")
@@ -79,13 +79,13 @@ def expect_passed_over(stage, sandbox, mistake, held):
     process.send_signal(signal.SIGINT)
     said = finished(stage, process, 130)
     expect("cancelled" in said, f"{mistake}: it says {said}")
-    expect(stage.session()["signIn"] is None, f"{mistake}: the sign-in still goes on: {stage.session()}")
-    expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
+    expect(stage.session()["signIn"] is None, f"{mistake}: the sign-in has not ended: {stage.session()}")
+    expect(stage.hearthctl("token", "work") == held, f"{mistake}: the token has changed")
 
 
 @check("bad-replies")
 def bad_replies(stage):
-    """To a sign-in in the browser."""
+    """Wrong answers to a sign-in in the browser."""
     sandbox = begin(stage, "--require-pushed-requests")
     held = stage.hearthctl("token", "work")
     for mistake, word in (IN_THE_ID_TOKEN | IN_THE_REDIRECT).items():
@@ -99,12 +99,12 @@ def bad_replies(stage):
     stage.hearthctl("refresh", "work")
     signed_in_by_browser(stage, BROWSER_PASSWORD="password")
     count = len(IN_THE_ID_TOKEN | IN_THE_REDIRECT) + len(AT_THE_TOKEN_ENDPOINT) + 2
-    return f"{count} of them told, nothing of them used; refreshed and signed in after that"
+    return f"{count} reported and none used; refreshed and signed in afterwards"
 
 
 @check("bad-device-replies")
 def bad_device_replies(stage):
-    """To a sign-in with a device's code; a slow_down is none of them."""
+    """Wrong answers to a sign-in with a device's code, and slow_down, after which it continues."""
     sandbox = begin(stage, "--device-interval", "1")
     held = stage.hearthctl("token", "work")
     for mistake, word in {"denied": "denied", "expiredDeviceCode": "expired"}.items():
@@ -112,9 +112,9 @@ def bad_device_replies(stage):
         process, _ = begun(stage, "work", "--device")
         said = finished(stage, process, 1)
         expect(word in said, f"{mistake}: it says {said}")
-        expect(stage.hearthctl("token", "work") == held, f"{mistake}: another token is held")
+        expect(stage.hearthctl("token", "work") == held, f"{mistake}: the token has changed")
     sandbox.fault(mistake="slowDown")
     process, first = begun(stage, "work", "--device")
     sandbox.post("/__decide", userCode=first["userCode"], subject="ada")
-    expect(finished(stage, process)["subject"] == "ada", "slowed down, it did not come to the end")
-    return "denied and expired are told, and slowed down it goes on"
+    expect(finished(stage, process)["subject"] == "ada", "the sign-in did not complete after slow_down")
+    return "reports a denied and an expired code, and continues after slow_down"

@@ -1,5 +1,5 @@
-"""The clients of one file each, which other people's programs take in, against the daemon. A small program in each
-language (Tests/Interop/clients) makes the calls."""
+"""The single-file clients that other programs copy, against the daemon. A small program in each language
+(Tests/Interop/clients) makes the calls."""
 
 import json
 import queue
@@ -19,7 +19,8 @@ CALLERS = Path(__file__).parents[1] / "clients"
 
 
 def build(stage, name, place):
-    """A folder with the client and its caller, and the command that runs them; None if it cannot be built here."""
+    """Builds the client with its caller in a folder. Returns the command that runs it, or None if it cannot be
+    built."""
     folder = stage.folder / f"client.{name}"
     (folder / place).mkdir(parents=True)
     shutil.copy(programs.ETC / "clients" / f"hearth.{name}", folder / place)
@@ -46,7 +47,7 @@ def build(stage, name, place):
 
 
 class Caller:
-    """The program, with what it prints."""
+    """The running program and what it prints."""
 
     def __init__(self, stage, command, *words):
         self.process = subprocess.Popen(
@@ -69,10 +70,10 @@ class Caller:
 
     def expect_refused(self, kind, retryable, url=""):
         answer = self.token(url)
-        expect("error" in answer, f"a call that should be refused ({kind}) was answered")
+        expect("error" in answer, f"a call that should fail with {kind} succeeded")
         error = answer["error"]
         found = (error["data"].get("kind") or None, error["data"]["retryable"])
-        expect(found == (kind, retryable), f"{found} where {kind} was expected: {error['message']}")
+        expect(found == (kind, retryable), f"{found} instead of {kind}: {error['message']}")
         return error
 
     def expect_event(self, method):
@@ -94,19 +95,19 @@ def try_client(stage, sandbox, command):
     seen = set()
     for _ in range(ROTATIONS + 1):
         token = caller.token(sandbox.url + "/api/me")
-        expect(token["token"] == stage.hearthctl("token", "work"), "it is another token")
-        expect(token["authorization"] == f"Bearer {token['token']}", "it is not what an API expects")
-        expect(token["token"] not in token["printed"], "the token is shown")
+        expect(token["token"] == stage.hearthctl("token", "work"), "the client got another token")
+        expect(token["authorization"] == f"Bearer {token['token']}", "an API would not accept this header")
+        expect(token["token"] not in token["printed"], "printing reveals the token")
         seen.add(token["token"])
         stage.hearthctl("refresh", "work")
         before = events.expect_event("session.refreshed")["previousFingerprint"]
         expect(before == token["fingerprint"], "another token was refreshed")
-    expect(len(seen) == ROTATIONS + 1, "the token was not replaced each time")
+    expect(len(seen) == ROTATIONS + 1, "a refresh brought no new token")
     answer = caller.call("request", "GET", sandbox.url + "/api/whoami", "")
-    expect(answer["status"] == 200 and "ada" in answer["body"], f"the API has answered {answer}")
+    expect(answer["status"] == 200 and "ada" in answer["body"], f"the API answered {answer}")
     token = caller.token()
-    expect(caller.call("report") is None, "a report of a 401 is refused")
-    expect(caller.token()["fingerprint"] != token["fingerprint"], "a report of a 401 brings no new token")
+    expect(caller.call("report") is None, "Hearth refuses a report of a 401")
+    expect(caller.token()["fingerprint"] != token["fingerprint"], "there is no new token after a report of a 401")
     caller.expect_refused("originNotAllowed", False, "https://elsewhere.example.com/")
     stage.hearthctl("lock", "work")
     error = caller.expect_refused("locked", True)
@@ -116,14 +117,15 @@ def try_client(stage, sandbox, command):
     caller.expect_refused(None, True)
     stage.start_daemon()
     events.expect_event("snapshot")
-    expect(caller.token()["token"] == stage.hearthctl("token", "work"), "it is another token after a restart")
+    expect(caller.token()["token"] == stage.hearthctl("token", "work"), "the client got another token after a restart")
     stage.end(events.process)
     stage.end_daemon()
 
 
 @check("clients")
 def clients(stage):
-    """Each: a token through three rotations, a request, a report of a 401, refusals, and events across a restart."""
+    """Each client follows three rotations, sends a request, reports a 401, is refused, and sees events after a
+    restart."""
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)
     stage.configure({"work": oidc(sandbox)})

@@ -1,4 +1,5 @@
-"""A refresh whose answer is lost or late: the provider has rotated the token, and the daemon does not know it."""
+"""Refreshes with a lost or late answer: the provider has rotated the token, but the daemon does not know the new
+one."""
 
 import signal
 
@@ -8,7 +9,8 @@ from stage import LIMIT, await_that, expect, fingerprint, oidc
 
 
 def kill_in_mid_refresh(stage, **settings):
-    """Returns the provider and the refresh token that it has replaced, when the daemon is up again."""
+    """Kills the daemon during a refresh and restarts it. Returns the provider and the refresh token that it
+    replaced."""
     provider = stage.provider(**settings)
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -20,16 +22,16 @@ def kill_in_mid_refresh(stage, **settings):
     await_that("the provider has rotated the token", lambda: provider.refreshes(token=fingerprint(spent)))
     stage.end(stage.daemon, signal.SIGKILL)
     provider.trouble(refreshes_held=False)
-    expect(stage.stored_refresh_token() == spent, "the answer arrived: this was not in mid-refresh")
+    expect(stage.stored_refresh_token() == spent, "the answer had already arrived")
     expect(not provider.holds_refresh_token(spent), "the provider has not rotated the token")
     stage.start_daemon()
     return provider, spent
 
 
 def use_old_token(stage, provider):
-    """As a client does: uses what it is given, is answered 401, and reports it. What the session is then."""
+    """Does as a client: uses the token, gets a 401 and reports it. Returns the session afterwards."""
     token = stage.hearthctl("token", "work", "--min-valid", "0")
-    expect(stage.call(provider, token) == 401, "the provider still takes the token that it has replaced")
+    expect(stage.call(provider, token) == 401, "the provider still accepts the token that it replaced")
     return stage.rpc("session.reportUnauthorized", account="work", fingerprint=fingerprint(token))
 
 
@@ -38,12 +40,12 @@ def kill_with_grace(stage):
     provider, spent = kill_in_mid_refresh(stage, REFRESH_TOKEN_GRACE_PERIOD_SECONDS=600)
     told = use_old_token(stage, provider)
     expect(told["state"] == "authenticated", f"the session is {told}")
-    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the new token is not good")
-    expect(provider.holds_refresh_token(stage.stored_refresh_token()), "what is stored is not the provider's newest")
+    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the API rejects the new token")
+    expect(provider.holds_refresh_token(stage.stored_refresh_token()), "the stored token is not the provider's newest")
     statuses = [call["status"] for call in provider.refreshes(token=fingerprint(spent))]
     expect(statuses == [200, 200], f"the refresh token was answered {statuses}, not granted before and after the crash")
     stage.hearthctl("refresh", "work")
-    return "the session goes on with what the provider had granted before"
+    return "the session continues with the grant from before the crash"
 
 
 @check("kill-without-grace")
@@ -53,12 +55,12 @@ def kill_without_grace(stage):
     expect_ended(stage, provider, spent)
     statuses = [call["status"] for call in provider.refreshes(token=fingerprint(spent))]
     expect(statuses == [200, 400], f"the refresh token was answered {statuses}, not granted once and refused once")
-    return "the session has ended, by this provider's rule and no fault: a spent refresh token is good for nothing"
+    return "the session has ended, as this provider accepts a refresh token only once"
 
 
 @check("sigterm")
 def sigterm(stage):
-    """The provider has not answered yet, knows no grace, and the daemon is told to stop: it waits for the answer."""
+    """The daemon is told to stop before a provider without a grace period has answered: it waits for the answer."""
     provider = stage.provider(REFRESH_TOKEN_GRACE_PERIOD_SECONDS=0, REFRESH_TOKEN_REUSE_PROTECTION=True)
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -70,25 +72,25 @@ def sigterm(stage):
     await_that("the provider has rotated the token", lambda: provider.refreshes(token=fingerprint(spent)))
     stage.daemon.send_signal(signal.SIGTERM)
     await_that("the socket is closed", lambda: stage.run("rpc", "daemon.getInfo").returncode == 6)
-    expect(stage.daemon.poll() is None, "hearthd has ended without the answer")
+    expect(stage.daemon.poll() is None, "hearthd did not wait for the answer")
     provider.trouble(refreshes_held=False)
     status = stage.daemon.wait(LIMIT)
     expect(status == 0, f"hearthd ended with {status}")
     stored = stage.stored_refresh_token()
-    expect(stored != spent, "hearthd ended without the grant that the provider gave meanwhile")
-    expect(provider.holds_refresh_token(stored), "what is stored is not the provider's newest")
+    expect(stored != spent, "hearthd ended without storing the new grant")
+    expect(provider.holds_refresh_token(stored), "the stored token is not the provider's newest")
 
     stage.start_daemon()
     stage.expect_state("authenticated")
     token = stage.hearthctl("token", "work", "--min-valid", "0")
-    expect(stage.call(provider, token) == 200, "the new token is not good")
+    expect(stage.call(provider, token) == 200, "the API rejects the new token")
     stage.hearthctl("refresh", "work")
-    return "stopped with the new grant on disk, though it came late, and went on with it"
+    return "stored the late grant before stopping, and continued with it"
 
 
 @check("lost-reply")
 def lost_reply(stage):
-    """The connection breaks once the provider has rotated the token: Hearth asks again at once with the same one."""
+    """The connection breaks after the provider has rotated the token: Hearth retries at once with the same token."""
     providers = {
         "work": stage.provider("strict", REFRESH_TOKEN_GRACE_PERIOD_SECONDS=0),
         "graced": stage.provider("graced", REFRESH_TOKEN_GRACE_PERIOD_SECONDS=600),
@@ -109,7 +111,7 @@ def lost_reply(stage):
     }
     expect(statuses == {"work": [200, 400], "graced": [200, 200]}, f"the refresh tokens were answered {statuses}")
     stored = stage.stored_refresh_token("graced")
-    expect(providers["graced"].holds_refresh_token(stored), "what is stored is not the provider's newest")
+    expect(providers["graced"].holds_refresh_token(stored), "the stored token is not the provider's newest")
     stage.hearthctl("refresh", "graced")
     expect_ended(stage, providers["work"], spent["work"])
-    return "asked again at once: with grace the session goes on, without it has ended by the provider's rule"
+    return "retried at once: the session continues with a grace period, and ends without one"

@@ -1,4 +1,4 @@
-"""rpc.discover, read by others: a client that knows nothing but the document calls every method."""
+"""rpc.discover: a client that knows only the document calls every method."""
 
 import json
 import socket
@@ -14,12 +14,12 @@ from stage import expect, oidc
 
 
 META_SCHEMA = json.loads((Path(__file__).parent.parent / "openrpc-meta-schema.json").read_text())
-# Where it speaks of schemas, it means JSON Schema's own.
+# The meta-schema of JSON Schema, to which OpenRPC's meta-schema refers.
 SCHEMAS = Registry().with_resource("https://meta.json-schema.tools", Resource(Draft7Validator.META_SCHEMA, DRAFT7))
 
 
 class Line:
-    """A connection to the daemon's socket, one JSON value a line."""
+    """A connection to the daemon's socket, with one JSON value per line."""
 
     def __init__(self, stage):
         self.socket = socket.socket(socket.AF_UNIX)
@@ -42,8 +42,8 @@ class Line:
 class Reader:
     def __init__(self, document):
         for error in Draft7Validator(META_SCHEMA, registry=SCHEMAS).iter_errors(document):
-            raise AssertionError(f"The document is none of OpenRPC: {error.message} at {list(error.absolute_path)}")
-        # What others read it with takes it, too; "x-notifications" is an extension, which they pass over.
+            raise AssertionError(f"The document is not valid OpenRPC: {error.message} at {list(error.absolute_path)}")
+        # Another reader must accept it too. It ignores the extension "x-notifications".
         OpenRPC.model_validate(document)
         self.document = document
         for name, schema in document["components"]["schemas"].items():
@@ -55,7 +55,7 @@ class Reader:
             raise AssertionError(f"{what} is not as described: {error.message} at {list(error.absolute_path)}")
 
     def simplest(self, schema):
-        """The first value that comes to mind for a schema."""
+        """A simple value that the schema allows."""
         if "$ref" in schema:
             return self.simplest(self.document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
         if "enum" in schema:
@@ -69,7 +69,7 @@ class Reader:
 
 @check("discovery")
 def discovery(stage):
-    """Every method with the simplest parameters that the document allows, then some that bring events about."""
+    """Calls methods that cause events, then every method, with the simplest parameters that the document allows."""
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -105,7 +105,7 @@ def discovery(stage):
     expect(ask("session.refresh"), "the session was not refreshed")
     ask("session.lock")
     ask("session.unlock")
-    # Last what ends the subscription or the session.
+    # Methods that end the subscription or the session come last.
     last = ["events.unsubscribe", "session.signOut"]
     for name in [name for name in described if name not in last] + last:
         answered += ask(name) is not None
@@ -115,5 +115,5 @@ def discovery(stage):
         for param in events[event["method"]]["params"]:
             if param["required"] or param["name"] in event["params"]:
                 reader.validate(event["params"][param["name"]], param["schema"], f"{param['name']} of {event['method']}")
-    expect({"session.changed", "session.refreshed", "outbox.delivered"} <= told, f"only {told} were told")
+    expect({"session.changed", "session.refreshed", "outbox.delivered"} <= told, f"there were only the events {told}")
     return f"{len(described)} methods called, {answered} gave a result; {len(told)} kinds of events; all as described"

@@ -1,4 +1,4 @@
-"""A session that ends: for reuse of a refresh token, by the person at the provider, by signing out."""
+"""Sessions that end: because a refresh token was reused, or revoked at the provider, or by a sign-out."""
 
 import json
 
@@ -10,7 +10,8 @@ ENDED = "reauthRequired: refreshTokenRejected"
 
 
 def expect_ended(stage, provider, token):
-    """The session has ended because `token` was refused: it says so and sends it no more, nor after a restart."""
+    """The session has ended because `token` was refused: Hearth says so and never sends it again, even after a
+    restart."""
 
     def refused():
         return provider.refreshes(token=fingerprint(token), status=400)
@@ -18,7 +19,7 @@ def expect_ended(stage, provider, token):
     def expect_so():
         stage.expect_state(ENDED)
         said = stage.hearthctl("status", "work", status=3)
-        expect("hearthctl login work" in said and "refreshTokenRejected" in said, f"the status does not tell: {said}")
+        expect("hearthctl login work" in said and "refreshTokenRejected" in said, f"the status does not say so: {said}")
         for verb in ("token", "refresh"):
             stage.hearthctl(verb, "work", status=3)
         file = stage.stored()
@@ -34,7 +35,7 @@ def expect_ended(stage, provider, token):
 
 @check("reuse")
 def reuse(stage):
-    """Somebody uses a refresh token again that Hearth has used before; the provider revokes all that came of it."""
+    """Someone reuses a refresh token that Hearth has used; the provider revokes everything issued from it."""
     provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=8, REFRESH_TOKEN_REUSE_PROTECTION=True)
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -44,20 +45,20 @@ def reuse(stage):
     stage.hearthctl("refresh", "work")
     status, answer = provider.spend(stolen)
     expect((status, answer["error"]) == (400, "invalid_grant"), f"the provider answered {status} {answer}")
-    # What Hearth holds: a refresh that was due meanwhile may have brought another one.
+    # The newest token. A refresh that was due meanwhile may have changed it.
     [(current,)] = provider.rows("SELECT token FROM oauth2_provider_refreshtoken ORDER BY id DESC LIMIT 1")
-    expect(not provider.holds_refresh_token(current), "the provider has not revoked what came of the stolen token")
-    # It finds out by itself, when the next refresh is due.
+    expect(not provider.holds_refresh_token(current), "the provider has not revoked what the stolen token led to")
+    # Hearth notices at the next refresh.
     state = stage.state()
-    expect(state == "authenticated" or provider.refreshes(token=fingerprint(current)), f"it is {state} before that")
+    expect(state == "authenticated" or provider.refreshes(token=fingerprint(current)), f"it is {state} too early")
     await_that("the session has ended", lambda: stage.state() == ENDED)
     expect_ended(stage, provider, current)
-    return "ended at the next refresh, told so, and the refused token was sent once"
+    return "ended at the next refresh, said so, and sent the refused token once"
 
 
 @check("revocation")
 def revocation(stage):
-    """The person takes the client's access away, on the provider's page."""
+    """The user revokes the client's access on the provider's page."""
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -70,31 +71,31 @@ def revocation(stage):
     browser.submit(browser.get(f"/o/authorized_tokens/{key}/delete/"))
     expect(not provider.holds_refresh_token(current), "the provider has not revoked the refresh token")
 
-    expect(stage.call(provider, access) == 401, "the API still takes the token")
+    expect(stage.call(provider, access) == 401, "the API still accepts the token")
     told = stage.rpc("session.reportUnauthorized", account="work", fingerprint=fingerprint(access))
-    expect(told["state"] == "reauthRequired", f"reported, the session is {told}")
+    expect(told["state"] == "reauthRequired", f"after the report, the session is {told}")
     expect_ended(stage, provider, current)
-    return "ended when the API refused the token and the provider the refresh, told so, and sent once"
+    return "ended after the API rejected the token and the provider the refresh, said so, and sent the token once"
 
 
 @check("logout")
 def logout(stage):
-    """Signing out revokes at the provider, and says so where the provider could not be told."""
+    """Signing out revokes the grant at the provider, and says so if the provider cannot be reached."""
     provider = stage.provider()
     provider.client()
-    # The endpoints are named: this provider's discovery tells of no revocation endpoint.
+    # Named endpoints, because this provider's discovery document has no revocation endpoint.
     stage.configure({"work": oauth2(provider), "offline": oauth2(provider)})
     stage.start_daemon()
     for account in ("work", "offline"):
         stage.sign_in(provider.grant()["refresh_token"], account)
     refresh, access = stage.stored_refresh_token(), stage.hearthctl("token", "work")
-    expect(provider.holds_refresh_token(refresh) and provider.holds_access_token(access), "they are not known before")
+    expect(provider.holds_refresh_token(refresh) and provider.holds_access_token(access), "the tokens are unknown")
 
     told = json.loads(stage.hearthctl("logout", "work", "--json"))
     expect(told["revoked"] is True, f"it does not say that they were revoked: {told}")
     expect(not provider.holds_refresh_token(refresh), "the refresh token is not revoked")
     expect(not provider.holds_access_token(access), "the access token is not revoked")
-    expect(stage.call(provider, access) == 401, "the API still takes the token")
+    expect(stage.call(provider, access) == 401, "the API still accepts the token")
     stage.expect_state("unauthenticated: signedOut")
     stage.hearthctl("status", "work", status=3)
     expect(stage.stored_refresh_token("offline") and stage.state("offline") == "authenticated", "another session ended")
@@ -106,7 +107,7 @@ def logout(stage):
     stage.expect_state("unauthenticated: signedOut", "offline")
     provider.start()
     expect(provider.holds_refresh_token(refresh), "the provider has forgotten the refresh token by itself")
-    # Whoever signs out again has it tried at once.
+    # Another sign-out retries at once.
     stage.hearthctl("logout", "offline")
     await_that("the grant is revoked", lambda: not provider.holds_refresh_token(refresh))
-    return "refresh and access token are revoked at the provider; offline it says so, and they are revoked later"
+    return "both tokens are revoked at the provider; offline, Hearth says so and revokes them later"

@@ -1,4 +1,4 @@
-"""What other programs ask Hearth for a token, with the programs themselves."""
+"""git with Hearth as its credential helper."""
 
 import base64
 import http.server
@@ -17,11 +17,11 @@ from stage import expect, oidc
 
 
 class GitServer:
-    """A git server on loopback (git-http-backend) for those whom `lets_in` knows by user name and
-    password. None lets everybody in."""
+    """A git server on loopback (git-http-backend). `lets_in(user, password)` decides who may use it; None admits
+    everyone."""
 
     def __init__(self, folder, lets_in):
-        # User name and password of each request that has both: git sends the name of a URL with no password at first.
+        # The user name and password of each request that has both. If a URL has a user name, git first sends only that.
         self.sent = sent = []
         root = str(folder)
 
@@ -65,7 +65,7 @@ class GitServer:
 
 
 class Git:
-    """git with a home of its own and hearthctl as its helper."""
+    """git with its own home folder and hearthctl as its helper."""
 
     def __init__(self, stage):
         self.path = shutil.which("git")
@@ -83,7 +83,7 @@ class Git:
         self.run("config", "--global", "--add", "credential.helper", command)
 
     def run(self, *words, status=0):
-        """What it says."""
+        """Runs git and returns its standard error."""
         done = subprocess.run(
             [self.path, *map(str, words)], env=self.environment, cwd=self.home, capture_output=True, text=True)
         expect((done.returncode == 0) == (status == 0), f"git {words} ended with {done.returncode}: {done.stderr}")
@@ -102,7 +102,7 @@ class Git:
 
 @check("helpers")
 def helpers(stage):
-    """git clones over HTTP from a server that is one of the api_origins; a submodule from elsewhere gets nothing."""
+    """git clones over HTTP from a server in the api_origins. The server of a submodule elsewhere gets no token."""
     provider = stage.provider()
     provider.client()
     git = Git(stage)
@@ -121,13 +121,13 @@ def helpers(stage):
     stage.sign_in(provider.grant()["refresh_token"])
     run("clone", "-q", "--recurse-submodules", ours.url + "/notes/.git", "clone")
     expect((home / "clone" / "note").exists() and (home / "clone" / "lib" / "note").exists(), "not everything was cloned")
-    expect(ours.sent, "our server was sent no token")
-    expect(not others.sent, "the other server was sent something")
+    expect(ours.sent, "our server got no token")
+    expect(not others.sent, "the other server got a password")
 
-    # Asked for a password, the other server gets none either.
+    # The other server gets no token even if it asks for one.
     closed = GitServer(stage.folder / "others", lambda *_: False)
     said = run("clone", "-q", closed.url + "/lib/.git", "closed", status=1)
-    expect(not closed.sent, "a server that is none of the api_origins was sent something")
+    expect(not closed.sent, "a server outside the api_origins got a password")
     expect("could not read Username" in said, said)
 
     stage.hearthctl("lock")
@@ -140,12 +140,13 @@ def helpers(stage):
 
 @check("git-accounts")
 def git_accounts(stage):
-    """Two accounts have git's server. The user in the URL picks the one whose subject, mail address or `username` that
-    is; one that is locked or signed out stops no other; and no token is sent under another's name."""
+    """Two accounts have git's server. The user in the URL selects the account by its subject, mail address or
+    `username`. A locked or signed-out account does not affect the other, and no token is sent under another user's
+    name."""
     git, sandbox, second = Git(stage), Sandbox(stage), SecondProvider(stage)
     stage.providers += [sandbox, second]
     tokens = {}
-    # "home" comes first. A helper after Hearth's knows carol alone.
+    # "home" comes first. Another helper, after Hearth's, knows only carol.
     owners = dict.fromkeys(["ada", "ada-work", "ada@example.com", "Ada@Example.com"], "work")
     owners |= {"bob": "home", "bob-home": "home"}
     expected = {"carol": "carols"} | owners
@@ -169,7 +170,8 @@ def git_accounts(stage):
     tokens |= {account: stage.hearthctl("token", account) for account in ("home", "work")}
 
     def expect_clone(user, sent, status=0, says="", asks=0):
-        """`sent`: the user name that the server is sent, or None for nothing. `asks`: how often the other helper is."""
+        """`sent` is the user name that the server gets, or None for none. `asks` is whether the other helper is
+        asked."""
         server.sent.clear()
         asked.unlink(missing_ok=True)
         shutil.rmtree(git.home / "clone", ignore_errors=True)
@@ -177,17 +179,17 @@ def git_accounts(stage):
         said = git.run("clone", "-q", server.url.replace("//", f"//{whose}") + "/notes/.git", "clone", status=status)
         expect(says in said, f"it does not say {says}: {said}")
         names = {name for name, _ in server.sent}
-        expect(names == ({sent} if sent else set()), f"the server was sent the names {names}, for {user}: {said}")
-        expect(all(lets_in(*given) for given in server.sent), f"the server was sent another's token, for {user}")
+        expect(names == ({sent} if sent else set()), f"for {user}, the server got the names {names}: {said}")
+        expect(all(lets_in(*given) for given in server.sent), f"for {user}, the server got another user's token")
         count = len(asked.read_text().splitlines()) if asked.exists() else 0
-        expect(bool(count) == bool(asks), f"the other helper was asked {count} times, for {user}")
+        expect(bool(count) == bool(asks), f"for {user}, the other helper was asked {count} times")
 
     for user in owners:
         expect_clone(user, user)
     expect_clone(None, "bob-home")
     expect_clone("carol", "carol", asks=1)
     stage.hearthctl("lock", "home")
-    # Bob's own account is final, whoever else might answer for him.
+    # Hearth's answer for bob's account is final. git asks no other helper.
     expect_clone("bob", None, status=1, says="Locked. Run")
     expect_clone("carol", "carol", asks=1)
     expect_clone("ada-work", "ada-work")
@@ -199,4 +201,4 @@ def git_accounts(stage):
     expect_clone(None, "ada-work")
     stage.hearthctl("lock", "work")
     expect_clone(None, None, status=1, says="hearthctl")
-    return f"git {git.version} cloned as each of {len(owners)} names; no token went out under another's"
+    return f"git {git.version} cloned with each of {len(owners)} names; no token was sent under another user's name"

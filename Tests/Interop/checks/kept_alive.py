@@ -1,4 +1,4 @@
-"""A session that goes on: short tokens, rotation, and tokens that die while they are being rotated."""
+"""Sessions that last: short tokens, rotation, and tokens that stop working during a rotation."""
 
 import threading
 import time
@@ -8,8 +8,8 @@ from checks import check
 from checks.metrics import samples
 from stage import await_that, expect, fingerprint, oidc
 
-# A refresh is due MARGIN before expiry, up to JITTER of that earlier: every one or two seconds. So tokens are replaced
-# often, and none of them runs out on a machine that does nothing for half a minute.
+# A refresh is due MARGIN seconds before expiry, or earlier by up to JITTER of that: every one or two seconds. So tokens
+# are replaced often, but do not expire even if the machine stalls for half a minute.
 LIFETIME, MARGIN, JITTER = 30, 28, 0.03
 CLIENTS = 4
 REFRESHES = 10
@@ -17,7 +17,7 @@ REFRESHES = 10
 
 @check("short-tokens")
 def short_tokens(stage):
-    """Clients ask for tokens and use them without a break across ten refreshes, and none of them ever fails."""
+    """Clients keep asking for tokens and using them across ten refreshes, and no call fails."""
     provider = stage.provider(ACCESS_TOKEN_EXPIRE_SECONDS=LIFETIME)
     provider.client()
     due = {"margin": f"{MARGIN}s", "margin_fraction": 0.95, "jitter": JITTER}
@@ -35,7 +35,7 @@ def short_tokens(stage):
         client.start()
 
     def used():
-        """The tokens that the API has taken."""
+        """The tokens that the API has accepted."""
         expect(not wrong, f"a call failed: {wrong[:1]}")
         return {call["bearer"] for call in provider.calls("/api/me", status=200)}
 
@@ -53,28 +53,27 @@ def short_tokens(stage):
     took = time.monotonic() - began
     refused = provider.calls("/api/me", status=401)
     for call in refused:
-        expect(is_rotated(refreshes, call), f"401 to {call}, a token which no rotation had replaced")
+        expect(is_rotated(refreshes, call), f"401 for {call}, whose token no rotation had replaced")
     seen = sorted(call["bearer"] for call in refused)
-    expect(seen == sorted(crossed), f"the API answered 401 to {seen}, the clients saw {sorted(crossed)}")
+    expect(seen == sorted(crossed), f"the API answered 401 for {seen}, but the clients saw {sorted(crossed)}")
     expect_orderly(refreshes)
-    # A busy machine makes them later, never earlier.
+    # On a busy machine refreshes are later, but never earlier.
     most = took / (LIFETIME - MARGIN * (1 + JITTER)) + 1
-    expect(len(refreshes) <= most, f"{len(refreshes)} refreshes in {took:.0f} s, where {most:.0f} at most were due")
+    expect(len(refreshes) <= most, f"{len(refreshes)} refreshes in {took:.0f} s, but at most {most:.0f} were due")
     stage.expect_state("authenticated")
 
     def is_newest_stored():
         return provider.holds_refresh_token(stage.stored_refresh_token())
 
-    await_that("what is stored is the provider's newest", is_newest_stored)
-    return f"{calls} calls, none failed; {len(refreshes)} refreshes; {len(crossed)} calls met a rotation under way"
+    await_that("the stored token is the provider's newest", is_newest_stored)
+    return f"{calls} calls, none failed; {len(refreshes)} refreshes; {len(crossed)} calls during a rotation"
 
 
 def use_tokens(stage, provider, done, crossed, wrong):
-    """One client: gets a token and uses it, again and again.
+    """One client, which keeps getting a token and using it.
 
-    At a rotation this provider drops the old access token at once, so that one which was handed out a moment before
-    can be answered 401. A client then asks for the new one, which has to come and to be taken.
-    """
+    At a rotation this provider invalidates the old access token at once, so a token from a moment ago may get a 401.
+    The client then asks for the new one, which must arrive and be accepted."""
     try:
         while not done.is_set():
             token = stage.hearthctl("token", "work", "--min-valid", "1")
@@ -83,7 +82,7 @@ def use_tokens(stage, provider, done, crossed, wrong):
                 crossed.append(fingerprint(token))
                 token = await_that("a new token", lambda: other_token(stage, token))
                 status = stage.call(provider, token)
-            expect(status == 200, f"the API answered {status} to {fingerprint(token)}")
+            expect(status == 200, f"the API answered {status} for {fingerprint(token)}")
             time.sleep(0.1)
     except Exception as error:
         wrong.append(error)
@@ -95,14 +94,14 @@ def other_token(stage, old):
 
 
 def is_rotated(refreshes, refused):
-    """The refresh that replaced the token had begun when the call was refused."""
+    """Whether the refresh that replaced the token had started when the call was refused."""
     places = [place for place, call in enumerate(refreshes) if call["issued"] == refused["bearer"]]
     successors = refreshes[places[0] + 1 :] if places else []
     return bool(successors) and successors[0]["began"] <= refused["ended"]
 
 
 def expect_orderly(refreshes):
-    """All were granted, one at a time, and no refresh token was used twice."""
+    """All refreshes succeeded, one at a time, and used each refresh token once."""
     refused = [call for call in refreshes if call["status"] != 200]
     expect(not refused, f"refused: {refused}")
     tokens = [call["token"] for call in refreshes]
@@ -113,7 +112,7 @@ def expect_orderly(refreshes):
 
 @check("rotation")
 def rotation(stage):
-    """What is stored is what the provider will take next, whether it rotates or not."""
+    """Hearth stores the refresh token that the provider will accept next, with and without rotation."""
     rotating = stage.provider("rotating")
     steady = stage.provider("steady", ROTATE_REFRESH_TOKEN=False)
     for provider in (rotating, steady):
@@ -125,9 +124,9 @@ def rotation(stage):
     stage.sign_in(seen[0])
     for _ in range(4):
         seen.append(stage.stored_refresh_token())
-        expect(rotating.holds_refresh_token(seen[-1]), f"what is stored after refresh {len(seen) - 1} is not good")
+        expect(rotating.holds_refresh_token(seen[-1]), f"the token stored after refresh {len(seen) - 1} is not valid")
         stage.hearthctl("refresh", "work")
-    expect(len(set(seen)) == len(seen), "a refresh token came twice")
+    expect(len(set(seen)) == len(seen), "the provider issued a refresh token twice")
     expect_orderly(rotating.refreshes())
 
     token = steady.grant()["refresh_token"]
@@ -135,15 +134,15 @@ def rotation(stage):
     access = set()
     for _ in range(3):
         stage.hearthctl("refresh", "steady")
-        expect(stage.stored_refresh_token("steady") == token, "the refresh token changed though nobody rotated it")
+        expect(stage.stored_refresh_token("steady") == token, "the refresh token changed without rotation")
         access.add(stage.hearthctl("token", "steady"))
     expect(len(access) == 3, "a refresh brought no new access token")
-    return "4 rotations, each stored; without rotation the token stays"
+    return "stored each of 4 rotations; kept the token without rotation"
 
 
 @check("crossing")
 def crossing(stage):
-    """A 401 to a token that is being rotated away is no reason to end the session, however often it happens."""
+    """401s for a token that is being rotated never end the session."""
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -157,25 +156,25 @@ def crossing(stage):
         await_that("the provider has rotated the token", lambda: len(provider.refreshes()) > done)
         old = stage.hearthctl("token", "work", "--min-valid", "0")
         stage.hearthctl("outbox", "add", "work", "POST", provider.url + "/api/notes", "--data", f"note {number}")
-        expect(stage.call(provider, old) == 401, "the provider still takes the token that it has replaced")
+        expect(stage.call(provider, old) == 401, "the provider still accepts the token that it replaced")
         refused = {"status": 401, "bearer": fingerprint(old)}
-        await_that("the outbox is refused, too", lambda: provider.calls("/api/notes", **refused))
+        await_that("the API rejects the outbox's request too", lambda: provider.calls("/api/notes", **refused))
         with ThreadPoolExecutor() as pool:
             report = pool.submit(stage.rpc, "session.reportUnauthorized", account="work", fingerprint=fingerprint(old))
-            # The refresh, the report and whoever asks for the metrics.
-            await_that("the report has come", lambda: report.done() or connections(stage) == 3)
+            # The connections are the refresh, the report and the call for the metrics.
+            await_that("the report arrives", lambda: report.done() or connections(stage) == 3)
             provider.trouble(refreshes_held=False)
             told = report.result()
-        expect(told["state"] == "authenticated", f"reported in rotation {number}, the session is {told}")
+        expect(told["state"] == "authenticated", f"after a report in rotation {number}, the session is {told}")
         expect(stage.end(refreshing, number=0) == 0, "the refresh under way failed")
         new = stage.hearthctl("token", "work", "--min-valid", "0")
-        expect(new != old and stage.call(provider, new) == 200, f"no good token after rotation {number}")
+        expect(new != old and stage.call(provider, new) == 200, f"there is no valid token after rotation {number}")
     notes = [f"note {number}" for number in range(1, rounds + 1)]
-    await_that("what was written meanwhile is delivered", lambda: provider.effects() == notes)
+    await_that("the notes are delivered", lambda: provider.effects() == notes)
     refreshes = provider.refreshes()
-    expect(len(refreshes) == 1 + rounds, f"{len(refreshes)} refreshes, where {1 + rounds} were asked for")
+    expect(len(refreshes) == 1 + rounds, f"{len(refreshes)} refreshes instead of {1 + rounds}")
     expect_orderly(refreshes)
-    return f"{rounds} times refused in mid-rotation, and each time good again with the token that came of it"
+    return f"refused {rounds} times during a rotation, and each time accepted with the new token"
 
 
 def connections(stage):

@@ -1,5 +1,5 @@
-"""Mail programs that ask Hearth for a token, with the programs themselves and a real server: Dovecot, which asks the
-provider whose the token is. None of them is installed: they run out of Debian's packages, Dovecot in a namespace."""
+"""Real mail programs that get tokens from Hearth, and a real server: Dovecot, which asks the provider who owns the
+token. None is installed: they run from unpacked Debian packages, and Dovecot in a namespace."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ from checks import check
 from sandbox import Sandbox
 from stage import await_that, expect, oidc
 
-# Dovecot has the places of its parts built in. So it sees a /usr/lib that has them, beside what this machine has there.
+# The paths of Dovecot's parts are built in, so it gets a /usr/lib with those parts and with this machine's own files.
 INSIDE = """
 mount --rbind /usr/lib "$1/usrlib" && mount --bind "$1/lib" /usr/lib || exit
 shift
@@ -74,7 +74,7 @@ username_attribute = sub
 
 
 class Relay(socketserver.StreamRequestHandler):
-    """What Dovecot hands the mail on to that it was given; `server.mails` has them."""
+    """The server to which Dovecot relays mail. `server.mails` has the mails."""
 
     def handle(self):
         mail = None
@@ -102,7 +102,7 @@ def free_port():
 
 
 class Dovecot:
-    """Of Debian's packages, for those who have a token of the provider."""
+    """Dovecot from Debian packages, for users with a token from the provider."""
 
     def __init__(self, stage, provider):
         self.stage, self.folder = stage, stage.folder / "dovecot"
@@ -125,14 +125,14 @@ class Dovecot:
             )
         )
         (self.folder / "oauth2.conf").write_text(OAUTH2.format(provider=provider.url))
-        # What dovecot would run by itself, under a name that is built in.
+        # Dovecot would run doveconf itself, but under a path that is built in.
         usr = programs.UNPACKED / "usr"
         words = [usr / "bin" / "doveconf", "-c", configuration, "-f", "service=master", "-p", "-e"]
         words += [usr / "sbin" / "dovecot", "-F", "-c", configuration]
         self.command = inside(self.folder, *words)
 
     def works(self):
-        """It is there, its configuration is of this version, and the namespaces can be had."""
+        """Whether Dovecot runs here: it exists, its version fits the configuration, and namespaces are available."""
         command = inside(self.folder, programs.UNPACKED / "usr" / "sbin" / "dovecot", "--version")
         done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
         return done.stdout.startswith("2.3.")
@@ -142,7 +142,7 @@ class Dovecot:
         await_that("Dovecot answers", lambda: answers(self.imap) and answers(self.submission))
 
     def deliver(self, text):
-        """Puts a mail into the person's inbox."""
+        """Puts a mail into the inbox."""
         new = self.folder / "mail" / "new"
         new.mkdir(parents=True, exist_ok=True)
         (new / "1.1.here").write_text(text)
@@ -196,15 +196,15 @@ SyncState *
 
 @check("mail")
 def mail(stage):
-    """msmtp sends and mbsync fetches a mail with a token; locked, or for a server that is none of the api_origins, both
-    fail by themselves."""
+    """msmtp sends and mbsync fetches a mail with a token. Both fail while the account is locked, and for a server
+    outside the api_origins."""
     if not programs.IS_UNPACKED:
         return "skipped: Debian's packages of Dovecot, msmtp and mbsync could not be downloaded"
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)
     dovecot = Dovecot(stage, sandbox)
     if not dovecot.works():
-        return "skipped: Dovecot 2.3 cannot be run here out of its packages"
+        return "skipped: Dovecot 2.3 does not run here from its packages"
     servers = [f"imap://127.0.0.1:{dovecot.imap}", f"smtp://127.0.0.1:{dovecot.submission}"]
     stage.configure({"work": oidc(sandbox, api_origins=servers)})
     stage.start_daemon()
@@ -221,7 +221,7 @@ def mail(stage):
             text = f"Subject: hello\n\nSent by {mechanism}.\n"
             calls[f"msmtp ({mechanism})"] = partial(msmtp.run, "-C", file, "bob@example.com", stdin=text)
             succeeds(f"msmtp ({mechanism})", calls)
-            expect(mechanism in dovecot.relay.mails[-1], "another mail than msmtp's was sent")
+            expect(mechanism in dovecot.relay.mails[-1], "the last mail is not from msmtp")
         seen.append(msmtp.version())
 
     for mbsync in programs.found(stage, "mbsync")[:1]:
@@ -233,15 +233,15 @@ def mail(stage):
         calls["mbsync"] = partial(mbsync.run, "-c", file, "work")
         succeeds("mbsync", calls)
         fetched = [mail for mail in (near / "INBOX").rglob("*") if mail.is_file() and "Fetched." in mail.read_text()]
-        expect(fetched, "mbsync has fetched no mail")
+        expect(fetched, "mbsync fetched no mail")
         seen.append(mbsync.version())
 
-    # What was good is told from what is not by the provider alone.
+    # The old token no longer works, so the programs must get the new one.
     stage.hearthctl("refresh", "work")
     for name in calls:
         succeeds(name, calls)
     if not calls:
-        return "skipped: there is neither msmtp nor mbsync"
+        return "skipped: msmtp and mbsync are not installed"
     fails_saying("Locked. Run", calls, stage, "lock", "work")
     stage.hearthctl("unlock", "work")
     stage.configure({"work": oidc(sandbox)})
@@ -255,9 +255,9 @@ def succeeds(name, calls):
 
 
 def fails_saying(words, calls, stage, *change):
-    """All of them, after that change."""
+    """Makes a change, after which all calls must fail with these words."""
     stage.hearthctl(*change)
     for name, call in calls.items():
         done = call()
-        expect(done.returncode != 0, f"{name} went on after {change}: {done.stdout}{done.stderr}")
+        expect(done.returncode != 0, f"{name} succeeded after {change}: {done.stdout}{done.stderr}")
         expect(words in done.stderr, f"{name} does not say \"{words}\": {done.stdout}{done.stderr}")

@@ -1,5 +1,4 @@
-"""The metrics, read by others: the strict parser of OpenMetrics in Python, and promtool, with Prometheus's own
-parsers."""
+"""The metrics, read by Python's strict parser of OpenMetrics and by promtool, which has Prometheus's own parsers."""
 
 import json
 import re
@@ -16,7 +15,7 @@ TYPES = {"counter", "gauge", "histogram"}
 
 
 def promtool(stage, *words, stdin=""):
-    """False where there is none: it is in Debian's package of Prometheus, which "make interop" unpacks."""
+    """Runs promtool, which "make interop" unpacks from Debian's Prometheus package. Returns False if there is none."""
     found = programs.found(stage, "promtool")
     if not found:
         return False
@@ -35,18 +34,19 @@ def samples(text):
 
 
 def recording_rules(dashboard):
-    """One for each question of its panels, for promtool reads rules; with a value for each of Grafana's variables."""
+    """A recording rule for each query of the dashboard, as promtool reads only rules. Grafana's variables get
+    values."""
     questions = [target["expr"] for panel in json.loads(dashboard)["panels"] for target in panel.get("targets", [])]
     for variable, value in {"$__rate_interval": "5m", "$instance": ".*", "$account": ".*"}.items():
         questions = [question.replace(variable, value) for question in questions]
-    expect(questions and not any("$" in question for question in questions), "the dashboard has another variable")
+    expect(questions and not any("$" in question for question in questions), "the dashboard has an unknown variable")
     rules = [{"record": f"dashboard:question:{number}", "expr": question} for number, question in enumerate(questions)]
     return json.dumps({"groups": [{"name": "dashboard", "rules": rules}]})
 
 
 @check("metrics")
 def metrics(stage):
-    """A refresh, a delivery, a 401 and an end by the provider, each found by its name in the text."""
+    """A refresh, a delivery, a 401 and an automatic sign-out each appear in the metrics."""
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -59,7 +59,7 @@ def metrics(stage):
 
     text, prometheus = stage.run("metrics").stdout, stage.run("metrics", "--prometheus").stdout
     families = list(text_string_to_metric_families(text))
-    expect({family.type for family in families} == TYPES, "there are other types of metrics, or fewer")
+    expect({family.type for family in families} == TYPES, f"the types of metrics are not {TYPES}")
     for family in families:
         expect(family.documentation, f"{family.name} has no help")
         expect(not family.unit or family.name.endswith("_" + family.unit), f"{family.name} is not in {family.unit}")
@@ -79,9 +79,9 @@ def metrics(stage):
         ("hearth_session_authenticated", work): 1,
     }.items():
         name = (name[0], *sorted(name[1:]))
-        expect(found.get(name, 0) >= least, f"{name} is {found.get(name)}, and should be {least} at least")
+        expect(found.get(name, 0) >= least, f"{name} is {found.get(name)}, but should be at least {least}")
 
-    # Another sign-in, of which the API has accepted no token yet.
+    # After a new sign-in, the API has not accepted any of its tokens yet.
     stage.hearthctl("logout", "work")
     stage.sign_in(provider.grant()["refresh_token"])
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
@@ -90,17 +90,17 @@ def metrics(stage):
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
     stage.expect_state("reauthRequired: rejectedByServer")
     after = samples(stage.run("metrics").stdout)
-    expect(after[("hearth_automatic_sign_outs_total", work, reason)] == before + 1, "the end was not counted")
+    expect(after[("hearth_automatic_sign_outs_total", work, reason)] == before + 1, "the sign-out was not counted")
     expect(after[("hearth_session_authenticated", work)] == 0, "an ended session counts as signed in")
 
-    # What reads OpenMetrics in promtool wants to know when each sample was taken.
+    # promtool reads OpenMetrics only with a time for each sample.
     timed = "".join(
         line + ("\n" if line.startswith("#") else " 1700000000\n") for line in text.splitlines()
     )
     (stage.folder / "metrics.txt").write_text(timed)
     words = ["openmetrics", stage.folder / "metrics.txt", stage.folder / "blocks"]
     has_promtool = promtool(stage, "tsdb", "create-blocks-from", *words)
-    # "check metrics" reads Prometheus's own format alone, also in its newest version.
+    # "check metrics" reads only Prometheus's own format, even in its newest version.
     promtool(stage, "check", "metrics", stdin=prometheus)
     promtool(stage, "check", "rules", RULES / "hearth.rules.yml")
     promtool(stage, "test", "rules", RULES / "hearth.test.yml")
@@ -108,6 +108,6 @@ def metrics(stage):
     (stage.folder / "dashboard.rules.yml").write_text(recording_rules(dashboard))
     promtool(stage, "check", "rules", stage.folder / "dashboard.rules.yml")
     for name in set(re.findall(r"\bhearth_\w+", rules + dashboard)):
-        expect(any(sample[0] == name for sample in found | after), f"there is no {name}, which an alert or a panel is about")
-    reader = "prometheus_client and promtool" if has_promtool else "prometheus_client; there is no promtool"
+        expect(any(sample[0] == name for sample in found | after), f"an alert or a panel uses {name}, which is missing")
+    reader = "prometheus_client and promtool" if has_promtool else "prometheus_client (promtool is not installed)"
     return f"{len(families)} families of {len(found)} samples, read by {reader}"

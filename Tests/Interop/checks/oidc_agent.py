@@ -1,4 +1,4 @@
-"""oidc-agent's own clients, unchanged, by hearth-oidc-agent: oidc-token and oidc-add of Debian, a program in C with
+"""oidc-agent's own unchanged clients with hearth-oidc-agent: oidc-token and oidc-add from Debian, a C program with
 liboidc-agent, and the Python library."""
 
 import json
@@ -44,7 +44,7 @@ class Clients:
         return said.strip()
 
     def on_terminal(self, *words, answers, status=0):
-        """Run on a terminal, and at each prompt given the next answer."""
+        """Runs a program on a terminal, and types the next answer at each prompt."""
         process, terminal = pty.fork()
         if process == 0:
             os.execvpe(words[0], words, self.environment)
@@ -70,18 +70,18 @@ class Clients:
 
 
 def program(clients, provider, token):
-    """A program in C, compiled against liboidc-agent."""
+    """A C program that is linked with liboidc-agent."""
     compiler = shutil.which("cc") or shutil.which("clang")
     if compiler is None or not os.path.exists("/usr/include/oidc-agent/api.h"):
-        return "no program in C (liboidc-agent-dev and a C compiler are not here)"
+        return "no C program (liboidc-agent-dev or a C compiler is missing)"
     source = clients.stage.folder / "client.c"
     source.write_text(PROGRAM_IN_C)
     clients.run(compiler, "-o", clients.stage.folder / "client", source, "-loidc-agent")
     lines = clients.run(clients.stage.folder / "client", "work", provider.issuer).splitlines()
-    expect(lines[:2] == [token, provider.issuer] and lines[3:5] == [token, token], f"liboidc-agent was given {lines}")
-    expect(int(lines[2]) > 1_000_000_000, f"liboidc-agent was told the expiry {lines[2]}")
+    expect(lines[:2] == [token, provider.issuer] and lines[3:5] == [token, token], f"liboidc-agent got {lines}")
+    expect(int(lines[2]) > 1_000_000_000, f"liboidc-agent got the expiry {lines[2]}")
     expect(lines[5] == "No account configured with that short name", f"liboidc-agent says {lines[5]}")
-    return "a program in C"
+    return "a C program"
 
 
 def library(clients, provider, token):
@@ -89,14 +89,14 @@ def library(clients, provider, token):
     try:
         import liboidcagent
     except ImportError:
-        return "not the Python library (it is not here)"
+        return "no Python library (it is not installed)"
     os.environ["OIDC_SOCK"] = clients.environment["OIDC_SOCK"]
     given = liboidcagent.get_token_response("work", 30, "interop")
-    expect(given[:2] == (token, provider.issuer), f"liboidcagent was given {given}")
+    expect(given[:2] == (token, provider.issuer), f"liboidcagent got {given}")
     expect(liboidcagent.get_access_token_by_issuer_url(provider.issuer) == token, "liboidcagent got another token")
     try:
         liboidcagent.get_access_token("nobody")
-        expect(False, "liboidcagent was given a token of nobody")
+        expect(False, "liboidcagent got a token of an unknown account")
     except liboidcagent.OidcAgentError as error:
         expect(error.message == "No account configured with that short name", f"liboidcagent says {error}")
     return "liboidcagent"
@@ -104,9 +104,10 @@ def library(clients, provider, token):
 
 @check("oidc-agent")
 def oidc_agent(stage):
-    """Tokens by account and issuer, plain and sealed; accounts; a lock with a password; what Hearth does itself."""
+    """Tokens by account and issuer, plain and encrypted; the list of accounts; a lock with a password; refused
+    requests."""
     if shutil.which("oidc-token") is None:
-        return "skipped: oidc-token is not here (Debian's oidc-agent-cli)"
+        return "skipped: oidc-token (Debian's oidc-agent-cli) is not installed"
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider), "spare": oidc(provider)})
@@ -119,25 +120,25 @@ def oidc_agent(stage):
     stage.sign_in(provider.grant()["refresh_token"])
 
     token = stage.hearthctl("token", "work")
-    expect(clients.run("oidc-token", "work") == token, "oidc-token was given another token")
-    expect(clients.run("oidc-token", "--time=30", "work") == token, "oidc-token -t was given another token")
+    expect(clients.run("oidc-token", "work") == token, "oidc-token got another token")
+    expect(clients.run("oidc-token", "--time=30", "work") == token, "oidc-token -t got another token")
     everything = clients.run("oidc-token", "--all", "work").splitlines()
-    expect(everything[:2] == [token, provider.issuer], f"oidc-token --all was given {everything}")
+    expect(everything[:2] == [token, provider.issuer], f"oidc-token --all got {everything}")
     expect(clients.run("oidc-token", "--issuer", "work") == provider.issuer, "oidc-token -i")
     expect(clients.run("oidc-token", "--expires-at", "work") == everything[2], "oidc-token -e")
-    expect(clients.run("oidc-token", "--scope=openid", "--scope=notes", "work") == token, "the scopes it has were refused")
+    expect(clients.run("oidc-token", "--scope=openid", "--scope=notes", "work") == token, "its own scopes were refused")
     expect("invalid_scope" in clients.run("oidc-token", "--scope=more", "work", status=1), "other scopes were given")
     expect("invalid_target" in clients.run("oidc-token", "--aud=x", "work", status=1), "another audience was given")
-    expect("No account configured" in clients.run("oidc-token", "nobody", status=1), "nobody has a token")
+    expect("No account configured" in clients.run("oidc-token", "nobody", status=1), "an unknown account has a token")
     plain = clients.ask(json.dumps({"request": "access_token", "account": "work"}))
-    expect(plain["status"] == "success" and plain["access_token"] == token, f"plainly asked, it answers {plain['status']}")
+    expect(plain["status"] == "success" and plain["access_token"] == token, f"a plain request gets {plain['status']}")
     new = clients.run("oidc-token", "--force-new", "work")
-    expect(new != token and new == stage.hearthctl("token", "work"), "no new token was given")
-    expect(stage.call(provider, new) == 200, "the API does not take the token")
+    expect(new != token and new == stage.hearthctl("token", "work"), "there is no new token")
+    expect(stage.call(provider, new) == 200, "the API rejects the token")
 
     expect(clients.run("oidc-add", "--loaded").splitlines()[1:] == ["work"], "oidc-add --loaded")
     several = clients.ask(json.dumps({"request": "access_token", "issuer": provider.issuer}))
-    expect(several["info"] == "Ask for one by its name: spare, work.\n", f"of several accounts one was chosen: {several}")
+    expect(several["info"] == "Ask for one by its name: spare, work.\n", f"it chose one of several: {several}")
     stage.configure({"work": oidc(provider)})
     stage.rpc("daemon.reload")
     with_libraries = [program(clients, provider, new), library(clients, provider, new)]
@@ -146,8 +147,8 @@ def oidc_agent(stage):
     (stage.folder / ".oidc-agent").mkdir(mode=0o700)
     said = clients.on_terminal("oidc-add", "--lock", answers=["secret", "secret"])
     expect("success" in said and "Agent locked" in said, said)
-    expect("Agent locked" in clients.run("oidc-token", "work", status=1), "a locked agent gave a token")
-    expect("Agent locked" in clients.run("oidc-add", "--loaded", status=1), "a locked agent told its accounts")
+    expect("Agent locked" in clients.run("oidc-token", "work", status=1), "a locked agent gave out a token")
+    expect("Agent locked" in clients.run("oidc-add", "--loaded", status=1), "a locked agent listed its accounts")
     stage.hearthctl("token", "work", status=4)
     said = clients.on_terminal("oidc-add", "--unlock", answers=["other"], status=1)
     expect("wrong password" in said, said)
@@ -158,9 +159,9 @@ def oidc_agent(stage):
 
     await_that("the password unlocks", unlocked)
     await_that("there is a token", lambda: stage.run("token", "work").returncode == 0)
-    expect(clients.run("oidc-token", "work") == new, "after the lock there is another token")
+    expect(clients.run("oidc-token", "work") == new, "the token has changed after the lock")
 
-    expect(stage.end(agent) == 0, "the agent does not end by SIGTERM")
-    expect(not os.path.exists(clients.environment["OIDC_SOCK"]), "the socket outlives the agent")
+    expect(stage.end(agent) == 0, "the agent does not stop on SIGTERM")
+    expect(not os.path.exists(clients.environment["OIDC_SOCK"]), "the agent left its socket behind")
     version = clients.run("oidc-token", "--version").split()[-1]
     return f"oidc-token and oidc-add {version}, {' and '.join(with_libraries)}; locked and unlocked"

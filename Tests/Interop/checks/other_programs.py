@@ -1,6 +1,6 @@
-"""What curl, HTTPie, aria2, cargo, rclone, docker, skopeo, podman, kubectl and Google's library ask Hearth for, with
-the programs themselves and the words of the documentation. Signed out or locked, each fails by itself, and Hearth says
-why."""
+"""curl, HTTPie, aria2, cargo, rclone, docker, skopeo, podman, kubectl and Google's library get tokens from Hearth, as
+the documentation shows. While signed out or locked, each fails, and Hearth says why.
+"""
 
 import base64
 import hashlib
@@ -67,13 +67,12 @@ def bearer(token):
 
 
 def basic(token):
-    """As docker's helper has it."""
+    """The Authorization that docker sends with its helper's answer."""
     return "Basic " + base64.b64encode(f"oauth2accesstoken:{token}".encode()).decode()
 
 
 class Scene:
-    """Accounts that are signed in at the sandbox, the servers that they may send their tokens to, and for each one like
-    it that they may not."""
+    """Signed-in accounts, servers in their api_origins, and for each a similar server that is not in them."""
 
     def __init__(self, stage):
         self.stage = stage
@@ -81,7 +80,7 @@ class Scene:
         stage.providers.append(self.sandbox)
         self.home = stage.folder / "home"
         self.home.mkdir()
-        # Where cargo comes from rustup, that finds its toolchains below the home folder of whoever runs the check.
+        # cargo from rustup needs the toolchains in the real home folder.
         stage.environment.setdefault("RUSTUP_HOME", os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup")))
         stage.environment["HOME"] = str(self.home)
         self.certificate, self.key = certificate(stage.folder)
@@ -118,30 +117,31 @@ class Scene:
         return self.stage.run("token", "work").stdout.strip()
 
     def leaked(self, server):
-        """It was sent a token; no name and no password, which skopeo sends where it has none, is nothing."""
+        """Whether the server got a token. skopeo sends an empty name and password if it has none, which does not
+        count."""
         sent = [words.split()[-1] for words in server.authorizations if words != "Basic Og=="]
         opened = [base64.b64decode(word + "===", validate=False).decode(errors="replace") for word in sent]
         return any(token in text for token in self.sandbox.secrets() for text in sent + opened)
 
     def expect_uses(self, program, server, call, account="work", says_why=True):
-        """With `call` the program asks a server, and is answered, with a new token after a refresh too. It fails while
-        locked, and for a server that is none of the api_origins, which is sent nothing."""
+        """`call` has the program ask a server. It succeeds, also with the new token after a refresh. It fails while the
+        account is locked, and for a server outside the api_origins, which gets no token."""
         name, ours, other = program.name, self.servers[server], self.others[server]
         ours.authorizations.clear()
         for _ in range(2):
             done = call(ours)
             expect(done.returncode == 0, f"{name} ended with {done.returncode}: {done.stdout}{done.stderr}")
             self.stage.hearthctl("refresh", account)
-        expect(len(set(ours.authorizations)) in (0, 2), f"{name} has sent a token that was replaced, or none")
+        expect(len(set(ours.authorizations)) in (0, 2), f"{name} sent an old token, or none")
         done = call(other)
-        expect(done.returncode != 0, f"{name} went on without a token: {done.stdout}{done.stderr}")
+        expect(done.returncode != 0, f"{name} succeeded without a token: {done.stdout}{done.stderr}")
         expect("api_origins" in done.stderr or not says_why, f"{name} does not say why: {done.stderr}")
         self.stage.hearthctl("lock", account)
         done = call(ours)
-        expect(done.returncode != 0, f"{name} went on while locked: {done.stdout}{done.stderr}")
+        expect(done.returncode != 0, f"{name} succeeded while locked: {done.stdout}{done.stderr}")
         expect("Locked. Run" in done.stdout + done.stderr, f"{name} does not say that it is locked: {done.stderr}")
         self.stage.hearthctl("unlock", account)
-        expect(not self.leaked(other), f"{name} has sent a token where it must not go")
+        expect(not self.leaked(other), f"{name} sent a token to a server outside the api_origins")
 
 
 def try_curl(scene, curl):
@@ -168,7 +168,7 @@ def try_cargo(scene, cargo):
             "--config", f'registries.work.index="sparse+{server.url}/"',
             "--config", f"registries.work.credential-provider={json.dumps(provider)}",
             "fetch", "--manifest-path", package / "Cargo.toml")
-        # There is no crate to be had: that it is told so means that it was let in.
+        # The registry has no crates. This error shows that cargo got in.
         done.returncode = 0 if "no matching package named `nothing`" in done.stderr else 1
         return done
 
@@ -221,10 +221,10 @@ def try_docker(scene, docker, words=("manifest", "inspect"), prefix="", shows_ou
         certificate = {"SSL_CERT_FILE": str(scene.certificate)}
         return docker.run(*words, f"{prefix}{server.host}/notes:one", **certificate, **variables)
 
-    # Without a password they ask for less, and are refused.
+    # Without a password these programs try anonymously, and are refused.
     scene.expect_uses(docker, "images", call, says_why=False)
 
-    # They read a failure from the helper's standard output: the agreed words are no failure, others are shown.
+    # They read errors from the helper's standard output. One agreed sentence is not an error; others are shown.
     quiet = scene.home / "quiet"
     quiet.mkdir(exist_ok=True)
     helper = quiet / "docker-credential-hearth"
@@ -234,11 +234,11 @@ def try_docker(scene, docker, words=("manifest", "inspect"), prefix="", shows_ou
 
     def said(server):
         done = call(server, PATH=path)
-        expect(done.returncode != 0, f"{docker.name} went on without a token: {done.stdout}{done.stderr}")
+        expect(done.returncode != 0, f"{docker.name} succeeded without a token: {done.stdout}{done.stderr}")
         return done.stdout + done.stderr
 
     other = said(scene.others["images"])
-    expect("getting credentials" not in other, f"{docker.name} takes it for a failure that there is no token: {other}")
+    expect("getting credentials" not in other, f"{docker.name} treats a missing token as an error: {other}")
     scene.stage.hearthctl("lock", "work")
     locked = said(scene.servers["images"])
     expect("Locked. Run" in locked or not shows_output, f"{docker.name} does not show the helper's output: {locked}")
@@ -248,7 +248,7 @@ def try_docker(scene, docker, words=("manifest", "inspect"), prefix="", shows_ou
 def try_kubectl(scene, kubectl):
     file = scene.home / "kubeconfig"
     spoken = []
-    # Told the cluster by kubectl, or by --for as a client that knows no provideClusterInfo needs it.
+    # The cluster comes from kubectl, or from --for, for clients without provideClusterInfo.
     for version, is_told in (("v1", False), ("v1", True), ("v1beta1", False), ("v1beta1", True)):
 
         def call(server):
@@ -266,16 +266,16 @@ def try_kubectl(scene, kubectl):
             file.write_text(json.dumps(kubeconfig))
             return kubectl.run("--kubeconfig", file, "get", "--raw", "/version")
 
-        # Before 1.22 it knows v1beta1 alone.
+        # kubectl before 1.22 has only v1beta1.
         if "invalid apiVersion" not in call(scene.servers["cluster"]).stderr:
             scene.expect_uses(kubectl, "cluster", call)
             spoken.append(version)
-    expect(spoken, "kubectl knows no version of ExecCredential that Hearth knows")
+    expect(spoken, "kubectl and Hearth have no version of ExecCredential in common")
     return " and ".join(dict.fromkeys(spoken))
 
 
 def try_google(scene):
-    """google-auth, in a Python of its own."""
+    """google-auth, in its own Python process."""
     python = programs.Program(sys.executable, programs.environment(scene.stage))
     python.name = "google-auth"
     file = scene.home / "federation.json"
@@ -292,19 +292,19 @@ def try_google(scene):
 
     scene.expect_uses(python, "exchange", call, "federated")
     tokens = {token for tokens in scene.exchanged for token in tokens}
-    expect(len(scene.exchanged) == 2 == len(tokens), "google-auth has not exchanged each token once")
-    expect(all(token.count(".") == 2 for token in tokens), "google-auth has exchanged something else than an ID token")
+    expect(len(scene.exchanged) == 2 == len(tokens), "google-auth did not exchange each token once")
+    expect(all(token.count(".") == 2 for token in tokens), "google-auth exchanged something other than an ID token")
     return "google-auth " + importlib.metadata.version("google-auth")
 
 
-# Each with the words that make it tell its version.
+# Each program with the arguments that print its version.
 PROGRAMS = {
     "curl": (["--version"], try_curl),
     "aria2c": (["--version"], try_aria2),
     "cargo": (["--version"], try_cargo),
     "http": (["--version"], try_http),
     "rclone": (["version"], try_rclone),
-    # docker goes on without a token whatever its helper says, and shows only standard error.
+    # docker continues without a token whatever its helper says, and shows only standard error.
     "docker": (["--version"], partial(try_docker, shows_output=False)),
     "skopeo": (["--version"], partial(try_docker, words=("inspect", "--raw"), prefix="docker://")),
     "podman": (["--version"], try_docker),
@@ -314,7 +314,7 @@ PROGRAMS = {
 
 @check("other-programs")
 def other_programs(stage):
-    """Those that are there."""
+    """Tries each program that is installed or unpacked."""
     scene = Scene(stage)
     seen, skipped = [], []
     for name, (version, try_it) in PROGRAMS.items():

@@ -1,4 +1,4 @@
-"""The pages for people: a reader types each of their commands, and sees what they show."""
+"""The documentation pages: a reader types each of their commands, and gets the output that they show."""
 
 import fcntl
 import os
@@ -21,29 +21,29 @@ from stage import LIMIT, await_that, expect
 ROOT = ETC.parent
 PAGES = [ROOT / "README.md", *sorted((ETC / "docs").glob("*.md"))]
 
-# What is not run, by the beginning of the line, with who tries it instead.
+# Commands that are not run here, by their beginning, with what tests them instead.
 ELSEWHERE = {
-    "make demo": "the demo below is compared with what it prints",
-    "make test": "it is what runs the tests",
-    "make build": "the programs are there already",
+    "make demo": "the check demo compares the output",
+    "make test": "it would run all tests",
+    "make build": "the programs are already built",
     "make install": "InstalledHelpTests",
     "systemctl --user": "make check-systemd, which has a systemd",
     "sudo ": "it would change this machine",
     "journalctl ": "make check-systemd, which has a journal",
-    "timedatectl": "it is the machine's clock",
+    "timedatectl": "it depends on the machine's clock",
     "export OIDC_SOCK=": "the check oidc-agent",
     "oidc-token ": "the check oidc-agent",
 }
-# What goes on until Ctrl-C is pressed, once it has shown something.
+# Commands that run until Ctrl-C, which is pressed after the first output.
 ENDLESS = ["hearthctl status --watch", "hearthctl top", "hearthctl events"]
-# What asks on a terminal: what it asks, and what is typed.
+# Commands that ask on a terminal, with their questions and the answers to type.
 TYPED = {
     "hearthctl account add ada@example.com": [("Register Hearth", "y"), ("Sign in now?", "y")],
     "hearthctl protect work --with passphrase": [("New passphrase", "open"), ("Again", "open")],
 }
-# The exit status, where it is another one than 0.
+# The allowed exit statuses of commands that may not exit with 0.
 STATUS = {"hearthctl unlock work": {0, 3}}
-# Programs of others, as far as the pages tell what they find.
+# Substitutes for other programs, which check what they get from Hearth.
 STAND_INS = {
     "gh": 'test -n "$GITHUB_TOKEN"',
     "scp": 'cp "$1" elsewhere.jsonl',
@@ -57,9 +57,9 @@ line.connect(sys.argv[1])
 line.sendall(sys.stdin.buffer.read())
 print(line.makefile().readline(), end="")' "${4#UNIX-CONNECT:}" """,
 }
-# With this line begins what the README shows of the demo.
+# The first line of the README's block with the demo's output.
 DEMO = "$ hearthctl login demo\n"
-# Of a terminal as narrow as they come.
+# The width of a very narrow terminal.
 COLUMNS = 40
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -69,7 +69,7 @@ def blocks(page, kind="console"):
 
 
 def commands(page):
-    """Those of a page, each with the lines that are shown after it."""
+    """The commands of a page, each with the output that the page shows."""
     for block in blocks(page):
         if block.startswith(DEMO):
             continue
@@ -80,7 +80,7 @@ def commands(page):
 
 
 class Reader:
-    """A person with a home of their own, a daemon, and the Internet."""
+    """A person with a home folder, a daemon, and the Internet."""
 
     def __init__(self, stage, name, internet):
         self.stage, self.home = stage, stage.folder / name
@@ -114,11 +114,10 @@ class Reader:
         return [session["account"] for session in self.stage.rpc("session.list")["sessions"]]
 
     def prepare(self, command):
-        """What stands before the command in the reader's day: the account "work", signed in, unless the command itself
-        is about that."""
+        """Prepares what the command needs: the account "work", signed in, unless the command itself does that."""
         added = re.match(r"hearthctl account add (\S+)", command)
         if added:
-            # One account after the other has this name.
+            # Several commands add an account of this name.
             name = added[1].partition("@")[2].partition(".")[0] or added[1]
             if name in self.accounts():
                 self.stage.hearthctl("account", "remove", name, "--yes")
@@ -138,7 +137,7 @@ class Reader:
             self.item = self.stage.hearthctl("outbox", "add", "work", "POST", "https://api.example.com/notes").split()[0]
 
     def choose_accounts(self):
-        """Puts the rules of the page before the command into the configuration."""
+        """Puts the rules that the page shows before the command into the configuration."""
         rules = next(block for block in blocks(ETC / "docs" / "terminal.md", "toml") if "[[use]]" in block)
         top, _, rest = rules.partition("\n\n")
         file = self.home / ".config" / "hearth" / "config.toml"
@@ -146,7 +145,7 @@ class Reader:
         self.stage.hearthctl("reload")
 
     def type(self, command):
-        """What a shell says to it."""
+        """Runs the command in a shell and returns its output."""
         self.prepare(command)
         line = command.replace("show ID", f"show {getattr(self, 'item', '')}")
         if command in TYPED or command in ENDLESS:
@@ -157,11 +156,11 @@ class Reader:
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=2 * LIMIT)
             status, said = done.returncode, done.stdout
         wanted = {130} if command in ENDLESS else STATUS.get(command, {0})
-        expect(status in wanted, f'"{command}" ended with {status} where {wanted} was expected: {said.strip()}')
+        expect(status in wanted, f'"{command}" exited with {status} instead of {wanted}: {said.strip()}')
         return said
 
     def at_a_terminal(self, line, answers, is_endless):
-        """Types each answer when its question stands there; or Ctrl-C once something has been shown."""
+        """Runs the command on a terminal. Types each answer after its question, or Ctrl-C after the first output."""
         process, terminal = pty.fork()
         if process == 0:
             os.chdir(self.home)
@@ -170,7 +169,7 @@ class Reader:
         said, answers, deadline = "", list(answers or []), time.monotonic() + 2 * LIMIT
         try:
             while True:
-                expect(time.monotonic() < deadline, f'"{line}" has not ended; at last: {said[-500:]}')
+                expect(time.monotonic() < deadline, f'"{line}" has not ended. Its last output: {said[-500:]}')
                 if select.select([terminal], [], [], 0.1)[0]:
                     try:
                         piece = os.read(terminal, 65536).decode(errors="replace")
@@ -185,10 +184,10 @@ class Reader:
                     os.write(terminal, b"\x03")
                     is_endless = False
                 elif is_endless:
-                    # Something happens.
+                    # Causes an event, so that there is something to show.
                     self.stage.run("refresh", "work")
             for text in re.findall(r"\r\x1b\[K([^\r\n]*)", said):
-                expect(len(text) < COLUMNS, f'"{line}" shows a line that wraps, and cannot be written over: {text}')
+                expect(len(text) < COLUMNS, f'"{line}" shows a line that wraps and cannot be overwritten: {text}')
             return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), ANSI.sub("", said)
         except BaseException:
             os.kill(process, signal.SIGKILL)
@@ -198,7 +197,8 @@ class Reader:
 
 
 def expect_shown(lines, said, where):
-    """The lines stand there in this order, whatever the numbers, identifiers and times are. `…` is anything."""
+    """The output contains these lines in this order. Numbers, identifiers and times may differ; `…` matches
+    anything."""
     def plain(text):
         return re.sub(r"[0-9a-f]+(-[0-9a-f]+){4}|\b[0-9a-f]{8}\b|\d+", "0", text).strip().replace("'", "")
 
@@ -206,14 +206,14 @@ def expect_shown(lines, said, where):
     for line in filter(None, map(str.strip, lines)):
         pattern = re.escape(plain(line)).replace("…", ".*")
         place = next((index for index, found in enumerate(rest) if re.fullmatch(pattern, found)), None)
-        expect(place is not None, f"{where} shows a line that is not printed (there): {line}\n{said}")
+        expect(place is not None, f"{where} shows a line that is not printed, or not at this place: {line}\n{said}")
         rest = rest[place + 1:]
 
 
 @check("pages")
 def pages(stage):
-    """Each command of README.md and of the pages is run, with no other preparation than an account that is signed in,
-    or is listed above; what they show is what is printed."""
+    """Runs each command of README.md and the pages, with only a signed-in account as preparation, and compares the
+    output. Commands in ELSEWHERE are left out."""
     run, listed = 0, set()
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)
@@ -235,13 +235,13 @@ def pages(stage):
             stage.end_daemon()
             stage.expect_no_secret_in_the_log()
     unused = set(ELSEWHERE) - listed
-    expect(not unused, f"no page has these commands any more: take them from the list: {sorted(unused)}")
-    return f"{run} commands were run, {len(listed)} are tried elsewhere"
+    expect(not unused, f"no page has these commands any more. Remove them from ELSEWHERE: {sorted(unused)}")
+    return f"{run} commands were run, {len(listed)} kinds are tested elsewhere"
 
 
 @check("demo")
 def demo(stage):
-    """What the README shows of "make demo" is what it prints, in this order."""
+    """Compares the README's output of "make demo" with what it prints."""
     done = subprocess.run(
         [ETC / "demo" / "demo.sh", stage.programs], env=stage.environment, capture_output=True, text=True)
     expect(done.returncode == 0, f"the demo ended with {done.returncode}: {done.stdout}{done.stderr}")
@@ -249,4 +249,4 @@ def demo(stage):
     expect(len(shown) == 1, "the README does not show the demo")
     lines = shown[0].splitlines()
     expect_shown(lines, done.stdout, "README.md")
-    return f"{len(lines)} lines of the README are printed"
+    return f"the {len(lines)} lines in the README are printed"

@@ -1,4 +1,4 @@
-"""Kinds of accounts and clients: discovered and named endpoints, public and confidential clients."""
+"""Kinds of accounts and clients: discovery or named endpoints, public and confidential clients."""
 
 from checks import check
 from stage import expect, oauth2, oidc
@@ -17,13 +17,13 @@ def subject_of(provider):
 
 def expect_nothing_revoked(stage, provider):
     revocations = provider.calls("/o/revoke_token/")
-    expect(not revocations, f"Hearth has revoked what is its own: {revocations}")
-    expect(provider.holds_refresh_token(stage.stored_refresh_token()), "what is stored is not the provider's newest")
+    expect(not revocations, f"Hearth has revoked its own grant: {revocations}")
+    expect(provider.holds_refresh_token(stage.stored_refresh_token()), "the stored token is not the provider's newest")
 
 
 @check("issuer-discovered")
 def issuer_discovered(stage):
-    """Discovery, userinfo and the ID token of each refresh name one and the same user."""
+    """Discovery, userinfo and the ID token of each refresh name the same user."""
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oidc(provider)})
@@ -38,14 +38,14 @@ def issuer_discovered(stage):
 
 @check("issuer-named")
 def issuer_named(stage):
-    """With named endpoints the issuer's name is not known before the first ID token; the user is the same."""
+    """With named endpoints, the issuer is unknown until the first ID token. The user stays the same."""
     provider = stage.provider()
     provider.client()
     stage.configure({"work": oauth2(provider), "late": oauth2(provider)})
     stage.start_daemon()
     grant = provider.grant()
-    expect(provider.issuer != provider.url, "the issuer's name is that of its origin, which shows nothing")
-    # Without its ID token: whose it is tells userinfo, and that names no issuer.
+    expect(provider.issuer != provider.url, "the issuer equals its origin, so this check would show nothing")
+    # Without the ID token, Hearth learns the user from userinfo, which names no issuer.
     stage.rpc(
         "session.import", account="work", refreshToken=grant["refresh_token"], accessToken=grant["access_token"],
         expiresIn=grant["expires_in"],
@@ -56,23 +56,23 @@ def issuer_named(stage):
         stage.hearthctl("refresh", "work")
         expect_user(stage, subject_of(provider), provider.issuer, f"after refresh {number}")
     expect_nothing_revoked(stage, provider)
-    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the token is not good")
-    # And with an ID token from the first answer on.
+    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the API rejects the token")
+    # The same with an ID token in the first answer.
     stage.sign_in(provider.grant()["refresh_token"], "late")
     stage.hearthctl("refresh", "late")
     stage.expect_state("authenticated", "late")
-    return f"{subject_of(provider)} became known as {provider.issuer}'s, and the session went on"
+    return f"{subject_of(provider)} got the issuer {provider.issuer}, and the session continued"
 
 
 @check("client-auth")
 def client_auth(stage):
-    """The client names itself as discovery asks for; where nothing does, with HTTP Basic, in revoking too."""
+    """The client authenticates as discovery asks, or with HTTP Basic by default, also to revoke."""
     secret = "a secret: with + and % and more"
     secret_file = stage.folder / "client.secret"
     secret_file.write_text(secret + "\n")
     secret_file.chmod(0o600)
     keys = {"client_secret_file": str(secret_file)}
-    # What discovery offers is the site's setting.
+    # The methods that each discovery document offers.
     both, post = (
         stage.provider(name, OIDC_TOKEN_ENDPOINT_AUTH_METHODS_SUPPORTED=methods)
         for name, methods in [("both", ["client_secret_post", "client_secret_basic"]), ("post", ["client_secret_post"])]
@@ -102,7 +102,7 @@ def client_auth(stage):
             for call in provider.calls()[mark:]
             if "auth" in call
         }
-        expect(used == wanted, f"\"{account}\" asked as {used}, not as {wanted}")
+        expect(used == wanted, f"\"{account}\" used {used} instead of {wanted}")
     log = (stage.folder / "daemon.log").read_text()
     expect(secret not in log, "the client's secret is in the daemon's log")
-    return "public, client_secret_basic and client_secret_post, each as discovery asks for"
+    return "public, client_secret_basic and client_secret_post, as discovery asks"

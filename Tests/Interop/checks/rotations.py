@@ -1,5 +1,5 @@
-"""Each tool that `hearthctl helper` sets up, in an empty home, through three rotations of the token: the tool itself if
-this machine has it, else a caller that reads what was written and asks as the tool documents it."""
+"""Each tool that `hearthctl helper` sets up, in an empty home folder, through three rotations of the token. If the tool
+is not installed, a caller reads its configuration and asks as the tool documents it."""
 
 import json
 import re
@@ -15,12 +15,12 @@ from stage import expect, oidc
 ROTATIONS = 3
 URL = "https://tools.example.com/"
 OTHER = "https://elsewhere.example.com/"
-# Those whose configuration names the account. The server is whatever --for names.
+# The tools whose configuration names the account. --for gives their server.
 WITH_ACCOUNT = ["pnpm", "claude", "codex"]
 
 
 class Home:
-    """A person's, with what `helper install` has written there."""
+    """A person's home folder, into which `helper install` writes."""
 
     def __init__(self, stage):
         self.stage = stage
@@ -54,7 +54,7 @@ def ask_docker(home, url):
 
 
 def ask_pnpm(home, _):
-    """pnpm, config/auth: an absolute path, no arguments; the whole output is the header."""
+    """pnpm runs an absolute path without arguments, and uses the whole output as the header (its config/auth)."""
     done = home.run(re.search(r"^//[^:]+:tokenHelper=(/\S+)$", home.text(".npmrc"), re.M)[1])
     return done, done.stdout.strip().removeprefix("Bearer ")
 
@@ -67,10 +67,11 @@ def ask_terraform(home, url):
 
 
 def ask_go(home, url):
-    """cmd/go/internal/auth: a list of words, first alone, then with the URL that was refused and the response."""
+    """Go runs the command first without arguments, then with the refused URL and the response
+    (cmd/go/internal/auth)."""
     command = re.search(r"^GOAUTH=([^;]+)", home.text(".config/go/env"), re.M)[1].split()
     first = home.run(*command)
-    expect((first.returncode, first.stdout) == (0, ""), f"go gets a token for no server: {first.stdout}")
+    expect((first.returncode, first.stdout) == (0, ""), f"go gets a token without naming a server: {first.stdout}")
     done = home.run(*command, url + "notes/@v/list", stdin="HTTP/2.0 401 Unauthorized\nContent-Length: 0\n\n")
     found = re.fullmatch(r"(https://\S+)\n\nAuthorization: Bearer (\S+)\n\n", done.stdout)
     expect(not found or url.startswith(found[1]), f"go would send the token elsewhere: {done.stdout}")
@@ -111,7 +112,7 @@ CALLERS = {
 
 
 def expect_follows(home, name, ask):
-    """It gets each new token, none for another server, and none while the account is locked."""
+    """The tool gets each new token, but none for another server or while the account is locked."""
     stage, seen = home.stage, set()
     for _ in range(ROTATIONS + 1):
         done, given = ask(home, URL)
@@ -120,9 +121,9 @@ def expect_follows(home, name, ask):
         expect(is_same, f"{name} does not get the token: {done.stdout}{done.stderr}")
         seen.add(token)
         stage.hearthctl("refresh", "work")
-    expect(len(seen) == ROTATIONS + 1, f"{name} has seen {len(seen)} tokens")
+    expect(len(seen) == ROTATIONS + 1, f"{name} saw {len(seen)} tokens")
     if name not in [*WITH_ACCOUNT, "mcp"]:
-        # git would ask a terminal.
+        # Without a terminal, git cannot prompt and fails.
         done, given = ask(home, OTHER)
         expect(not given, f"{name} gets a token for another server")
     stage.hearthctl("lock", "work")
@@ -135,10 +136,10 @@ def expect_follows(home, name, ask):
 
 
 def try_terraform(home, sandbox):
-    """terraform itself, against a registry without any module."""
+    """Tries terraform itself with a registry that has no modules."""
     found = programs.found(home.stage, "terraform", "version")
     if not found:
-        return "terraform itself: not there"
+        return "terraform itself is not installed"
     files = certificate(home.stage.folder)
 
     def registry(_, path, __):
@@ -153,11 +154,11 @@ def try_terraform(home, sandbox):
     variables = {"SSL_CERT_FILE": str(files[0]), "HOME": str(home.path)}
     for _ in range(ROTATIONS + 1):
         done = found[0].run(f"-chdir={home.path}", "init", "-no-color", **variables)
-        # There is no module to be had: that it is told so means that it was let in.
+        # The registry has no modules. This error shows that terraform got in.
         expect("no available version" in done.stderr.lower() or "no versions" in done.stderr.lower(), done.stderr)
         home.stage.hearthctl("refresh", "work")
-    expect(len(set(server.authorizations)) == ROTATIONS + 1, "terraform has not sent each token")
-    return "terraform itself, too"
+    expect(len(set(server.authorizations)) == ROTATIONS + 1, "terraform did not send each token")
+    return "terraform itself too"
 
 
 @check("rotations")
@@ -178,5 +179,5 @@ def rotations(stage):
         stage.hearthctl("helper", "remove", name)
     files = [path for path in home.path.rglob("*") if path.is_file() and path.suffix != ".bak"]
     left = [path.name for path in files if "hearthctl" in path.read_text(errors="replace")]
-    expect(not left, f"remove has left something in {left}")
-    return f"{', '.join(CALLERS)} went on through {ROTATIONS} rotations; {also}"
+    expect(not left, f"helper remove left something in {left}")
+    return f"{', '.join(CALLERS)} worked through {ROTATIONS} rotations; {also}"

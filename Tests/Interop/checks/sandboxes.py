@@ -1,4 +1,4 @@
-"""What of Hearth reaches a program in a sandbox of bubblewrap: the socket, a token file, hearthctl."""
+"""Hearth from inside a bubblewrap sandbox: the socket, a token file, hearthctl."""
 
 import os
 import platform
@@ -10,9 +10,9 @@ from checks import check
 from sandbox import Sandbox
 from stage import await_that, expect, oidc
 
-# <linux/bpf_common.h>, <linux/seccomp.h>
+# From <linux/bpf_common.h> and <linux/seccomp.h>.
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
-REFUSE, ALLOW = 0x00050000 | 97, 0x7FFF0000  # EAFNOSUPPORT, as systemd's RestrictAddressFamilies has it
+REFUSE, ALLOW = 0x00050000 | 97, 0x7FFF0000  # EAFNOSUPPORT, like systemd's RestrictAddressFamilies
 SOCKET = {"x86_64": 41, "aarch64": 198}
 
 
@@ -29,7 +29,7 @@ def without_unix_sockets():
 
 
 class Inside:
-    """A shell in a sandbox that sees of the stage's folder only what the options mount there."""
+    """A shell in a sandbox. Of the stage's folder it sees only what the options mount."""
 
     def __init__(self, stage, bubblewrap, *options, descriptors=()):
         all_else = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", stage.folder]
@@ -39,7 +39,7 @@ class Inside:
         stage.processes.append(self.process)
 
     def run(self, words):
-        """What is printed."""
+        """Runs a command and returns its output."""
         print(f"({words}) < /dev/null 2>&1; echo; echo ended", file=self.process.stdin, flush=True)
         said = ""
         for line in self.process.stdout:
@@ -50,16 +50,16 @@ class Inside:
 
 
 def expect_reaches(scene, inside, name, status, file):
-    """How hearthctl ends, and whether the file has the token, before and after a rotation."""
+    """Checks hearthctl's exit status and whether the file has the token, before and after a rotation."""
     stage, seen = scene.stage, set()
     for _ in range(2):
         token = stage.hearthctl("token", "work")
         seen.add(token)
         said = inside.run("hearthctl token work; echo :$?")
-        expect(said.endswith(f":{status}"), f"{name}: hearthctl does not end with {status}: {said}")
+        expect(said.endswith(f":{status}"), f"{name}: hearthctl does not exit with {status}: {said}")
         expect((said == f"{token}\n:0") == (status == 0), f"{name}: hearthctl prints {said}")
         said = inside.run(f"cat {scene.file}")
-        expect((said == token) == file, f"{name}: the file holds {said}")
+        expect((said == token) == file, f"{name}: the file contains {said}")
         stage.hearthctl("refresh", "work")
     expect(len(seen) == 2, "the token was not replaced")
 
@@ -84,7 +84,7 @@ class Scene:
 
 @check("sandboxes")
 def sandboxes(stage):
-    """The rows of "Containers and sandboxes" in etc/docs/helpers.md."""
+    """Checks the rows of "Containers and sandboxes" in etc/docs/helpers.md."""
     scene = Scene(stage)
     bubblewrap = next(iter(programs.found(stage, "bwrap")), None)
     if not bubblewrap or bubblewrap.run("--ro-bind", "/", "/", "true").returncode:
@@ -96,34 +96,34 @@ def sandboxes(stage):
     expect_reaches(scene, inside(), "nothing mounted", 6, False)
     expect_reaches(scene, inside(*scene.mount), "the folder mounted", 0, True)
 
-    # As in a container of podman without root, where the user is root.
+    # As in a rootless podman container, where the user appears as root.
     container = inside(*scene.mount, "--unshare-all", "--uid", "0", "--gid", "0")
     expect_reaches(scene, container, "namespaces of its own", 0, True)
     asked = f"{scene.sandbox.url}/api/whoami"
     expect("ada" in container.run(f"hearthctl request work GET {asked}"), "Hearth sends no request for a sandbox")
     reached = container.run(f"curl -sS -m 5 {asked}")
-    expect("ada" not in reached and "onnect" in reached, f"loopback is there in another network: {reached}")
+    expect("ada" not in reached and "onnect" in reached, f"the sandbox reaches the host's loopback: {reached}")
 
     descriptor = without_unix_sockets()
     options = [*scene.mount, "--seccomp", descriptor]
     expect_reaches(scene, inside(*options, descriptors=[descriptor]), "no AF_UNIX", 1, True)
 
-    # One file: what is mounted stays the file of that time.
+    # The mount of a single file keeps showing the file from the time of the mount.
     one = stage.folder / "token"
     old = stage.hearthctl("token", "work")
     single = inside("--ro-bind", scene.file, one, "--ro-bind", stage.socket, stage.socket)
-    expect(single.run(f"cat {one}") == old == single.run("hearthctl token work"), "it begins with another token")
+    expect(single.run(f"cat {one}") == old == single.run("hearthctl token work"), "it starts with another token")
     stage.hearthctl("refresh", "work")
     token = stage.hearthctl("token", "work")
-    expect(single.run(f"cat {one}") == old != token, "a file that was replaced follows its mount")
+    expect(single.run(f"cat {one}") == old != token, "the mount follows the replaced file")
     expect(single.run("hearthctl token work") == token, "the socket is gone")
     stage.end_daemon()
     stage.start_daemon()
-    expect("hearthd" in single.run("hearthctl token work"), "a socket that was replaced follows its mount")
+    expect("hearthd" in single.run("hearthctl token work"), "the mount follows the replaced socket")
     await_that("the token file is there again", scene.file.exists)
     expect_reaches(scene, container, "after a restart", 0, True)
 
-    # What is started by exec has its token with it.
+    # A program started by exec has the token in its environment.
     words = [bubblewrap.path, "--ro-bind", "/", "/", "--tmpfs", stage.folder, "--unshare-all", "printenv", "TOKEN"]
     said = stage.hearthctl("exec", "work", "--env", "TOKEN", "--", *map(str, words))
     expect(said == stage.hearthctl("token", "work"), f"the variable does not reach a sandbox: {said}")

@@ -1,4 +1,4 @@
-"""The second provider, Canaille: what Hearth can do there with a refresh token that a person brought."""
+"""The second provider, Canaille, with an imported refresh token."""
 
 import json
 
@@ -17,7 +17,7 @@ def second_account(provider, **keys):
 
 
 def expect_kept_alive(stage, provider):
-    """Three refreshes, each with a new refresh token; the same user throughout; and the token is good."""
+    """Three refreshes each bring a new refresh token. The user stays the same, and the access token works."""
     used = [stage.stored_refresh_token()]
     for number in range(4):
         session = stage.session()
@@ -29,22 +29,23 @@ def expect_kept_alive(stage, provider):
     expect(len(set(used)) == 4, "the refresh token was not rotated each time")
     headers = {"Authorization": "Bearer " + stage.hearthctl("token", "work")}
     status, body, _ = signin.open_url(provider.url + "/oauth/userinfo", headers=headers)
-    expect(status == 200 and json.loads(body)["sub"] == "ada", f"the token is not good: {status} {body}")
+    expect(status == 200 and json.loads(body)["sub"] == "ada", f"the API rejects the token: {status} {body}")
 
 
 def expect_out(stage, provider):
-    """Signing out tells the provider, which takes this from confidential clients only, and Hearth says so."""
+    """Signing out revokes at the provider. It accepts this only from confidential clients, and Hearth reports the
+    result."""
     token = fingerprint(stage.stored_refresh_token())
     told = json.loads(stage.hearthctl("logout", "work", "--json"))
-    asked = await_that("the provider is told", lambda: provider.calls(path="/oauth/revoke", token=token))
+    asked = await_that("Hearth asks the provider to revoke", lambda: provider.calls(path="/oauth/revoke", token=token))
     taken = any(call["status"] == 200 for call in asked)
-    expect(told["revoked"] is taken, f"it says revoked: {told['revoked']}, and the provider answered {asked}")
+    expect(told["revoked"] is taken, f"Hearth says revoked: {told['revoked']}, but the provider answered {asked}")
     stage.expect_state("unauthenticated: signedOut")
 
 
 @check("second-refresh")
 def second_refresh(stage):
-    """A refresh token that a person brought is kept alive there; an ended one is refused in words that are final."""
+    """Hearth keeps an imported refresh token alive. The provider refuses a used one with a final error."""
     provider = SecondProvider(stage)
     stage.providers.append(provider)
     stage.configure({"work": second_account(provider)})
@@ -52,8 +53,8 @@ def second_refresh(stage):
     _, grant, _ = raw_client.sign_in(provider.issuer, "hearth", provider.redirect_port, scope="openid profile")
     stage.sign_in(grant["refresh_token"])
     expect_kept_alive(stage, provider)
-    # What is used up does not come in again.
+    # A used refresh token cannot be imported again.
     said = stage.hearthctl("login", "work", "--refresh-token-stdin", stdin=grant["refresh_token"] + "\n", status=1)
-    expect(stage.state() == "authenticated", f"the session before it ended: {stage.session()}; it said: {said}")
+    expect(stage.state() == "authenticated", f"the earlier session ended: {stage.session()}; hearthctl said: {said}")
     expect_out(stage, provider)
-    return "rotated three times; a used token is refused and changes nothing"
+    return "rotated three times; a used token was refused and changed nothing"

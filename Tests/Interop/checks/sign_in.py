@@ -1,4 +1,4 @@
-"""Signing in with the command line: by the browser, by a device's code, by the client alone; and out again."""
+"""Signing in with the command line (by browser, device code or client credentials), and signing out."""
 
 import json
 import shutil
@@ -15,19 +15,19 @@ from stage import Failure, await_that, expect, oauth2, oidc
 
 BROWSER = Path(raw_client.BROWSER)
 CHROMIUM = Path(__file__).parents[1] / "chromium.py"
-# Of the client: the port is whichever is free (RFC 8252, section 7.3).
+# The registered redirect address. The client may use any free port (RFC 8252, section 7.3).
 ANY_PORT = "http://127.0.0.1/callback"
 
 
 def signed_in_by_browser(stage, account="work", **person):
-    """`hearthctl login` with the scripted browser as $BROWSER; what it said."""
+    """Runs `hearthctl login` with the scripted browser as $BROWSER. Returns its output."""
     keys = {"BROWSER": str(BROWSER), "BROWSER_USER": "ada", "BROWSER_PASSWORD": "analytical"} | person
     stage.environment |= keys
     return stage.hearthctl("login", account, "--browser", status=0 if person.get("BROWSER_DECISION") != "deny" else 1)
 
 
 def begun(stage, *words):
-    """`hearthctl login … --json`, still waiting: (process, what its first line says)."""
+    """Starts `hearthctl login … --json`. Returns the waiting process and its first line."""
     notes = stage.folder / "login.log"
     with open(notes, "w") as file:
         process = subprocess.Popen(
@@ -45,7 +45,7 @@ def begun(stage, *words):
 
 
 def finished(stage, process, status=0):
-    """What its last line says; where it failed, what it said to people."""
+    """Waits until login ends. Returns its last line, or its messages if it failed."""
     rest, _ = process.communicate(timeout=60)
     said = (stage.folder / "login.log").read_text()
     expect(process.returncode == status, f"hearthctl login ended with {process.returncode}, not {status}: {said}{rest}")
@@ -64,7 +64,7 @@ def ada(provider):
 
 
 def named(provider, **keys):
-    """Its discovery tells of neither a device's nor a revocation endpoint."""
+    """An account with named endpoints, because discovery has no device authorization and no revocation endpoint."""
     return oauth2(
         provider, authorization_endpoint=provider.issuer + "/authorize/",
         device_authorization_endpoint=provider.issuer + "/device-authorization/", **keys,
@@ -73,7 +73,7 @@ def named(provider, **keys):
 
 @check("sign-in-browser")
 def sign_in_browser(stage):
-    """Through the login and the consent page of the provider and back, by $BROWSER; then refreshed, then out."""
+    """Signs in through the provider's login and consent pages with $BROWSER, refreshes, and signs out."""
     provider = stage.provider()
     provider.client(redirect_uri=ANY_PORT)
     stage.configure({"work": oidc(provider), "named": named(provider)})
@@ -82,20 +82,20 @@ def sign_in_browser(stage):
         signed_in_by_browser(stage, account)
         stage.expect_state("authenticated", account)
         [code] = provider.calls("/o/token/", grant="authorization_code", status=200)[-1:]
-        expect(code["client"] == "hearth" and code["auth"] == "none", f"the code was redeemed so: {code}")
-        expect(stage.call(provider, stage.hearthctl("token", account)) == 200, "the token is not good")
+        expect(code["client"] == "hearth" and code["auth"] == "none", f"the code was redeemed with {code}")
+        expect(stage.call(provider, stage.hearthctl("token", account)) == 200, "the API rejects the token")
         stage.hearthctl("refresh", account)
     expect_session(stage, ada(provider), provider.issuer)
     refresh = stage.stored_refresh_token("named")
     told = json.loads(stage.hearthctl("logout", "named", "--json"))
     expect(told["revoked"] is True, f"it does not say that the tokens were revoked: {told}")
     expect(not provider.holds_refresh_token(refresh), "the refresh token is not revoked")
-    return "discovered and named endpoints, the code redeemed as a public client, refreshed, revoked"
+    return "worked with discovery and named endpoints: code redeemed as a public client, refreshed, revoked"
 
 
 @check("sign-in-denied")
 def sign_in_denied(stage):
-    """A no on the consent page is told, and the session from before goes on."""
+    """Denying consent is reported, and the earlier session continues."""
     provider = stage.provider()
     provider.client(redirect_uri=ANY_PORT)
     stage.configure({"work": oidc(provider)})
@@ -105,30 +105,30 @@ def sign_in_denied(stage):
     said = signed_in_by_browser(stage, BROWSER_DECISION="deny")
     expect("denied" in said.lower() or "declined" in said.lower() or "refused" in said.lower(), f"it says: {said}")
     stage.expect_state("authenticated")
-    expect(stage.hearthctl("token", "work") == before, "another token is held")
-    return "told, and the session before it goes on with its token"
+    expect(stage.hearthctl("token", "work") == before, "the token has changed")
+    return "reported, and the earlier session kept its token"
 
 
 @check("sign-in-printed")
 def sign_in_printed(stage):
-    """Where no browser is to be started the address is printed, and whoever opens it is signed in."""
+    """With --no-browser, hearthctl prints the address, and whoever opens it signs in."""
     provider = stage.provider()
     provider.client(redirect_uri=ANY_PORT)
     stage.configure({"work": oidc(provider)})
     stage.start_daemon()
     process, first = begun(stage, "work", "--browser", "--no-browser")
     expect(set(first) >= {"signIn", "authorizationUrl"}, f"it says {first}")
-    expect(stage.session()["signIn"]["flow"] == "browser", f"the status does not tell: {stage.session()}")
+    expect(stage.session()["signIn"]["flow"] == "browser", f"the status does not show the sign-in: {stage.session()}")
     status, said = raw_client.browse(first["authorizationUrl"])
     expect(status == 0 and "You are signed in" in said, f"the last page ({status}) says: {said}")
-    expect(finished(stage, process)["state"] == "authenticated", "the last line does not tell")
+    expect(finished(stage, process)["state"] == "authenticated", "the last line does not say so")
     expect_session(stage, ada(provider), provider.issuer)
     return f"the last page says \"{said.splitlines()[0]}\""
 
 
 @check("sign-in-device")
 def sign_in_device(stage):
-    """A code that is typed in elsewhere; a no; and its tokens are refreshed like others."""
+    """Signs in with a device's code, which is denied once and then allowed."""
     provider = stage.provider()
     provider.client("device", grant_type=DEVICE_CODE)
     stage.configure({"work": named(provider, client_id="device")})
@@ -145,7 +145,7 @@ def sign_in_device(stage):
     stage.expect_state("unauthenticated: neverSignedIn")
     decide("allow", 0)
     stage.expect_state("authenticated")
-    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the token is not good")
+    expect(stage.call(provider, stage.hearthctl("token", "work")) == 200, "the API rejects the token")
     polls = provider.calls("/o/token/", grant=DEVICE_CODE)
     expect(any(poll["error"] == "access_denied" for poll in polls), f"the polls were {polls}")
     return f"denied and allowed, {len(polls)} polls"
@@ -153,7 +153,7 @@ def sign_in_device(stage):
 
 @check("sign-in-client-credentials")
 def sign_in_client_credentials(stage):
-    """The client's own grant, asked for at once."""
+    """The client's own grant, without a user."""
     provider = stage.provider()
     secret = "a secret: with + and %"
     provider.client("robot", client_secret=secret, grant_type=CLIENT_CREDENTIALS)
@@ -172,13 +172,13 @@ def sign_in_client_credentials(stage):
     stage.hearthctl("login", "work")
     stage.expect_state("authenticated")
     asked = provider.calls("/o/token/", grant="client_credentials", status=200)
-    expect(asked and asked[0]["auth"] == "basic", f"it was asked for so: {asked}")
-    return "asked for at once, with HTTP Basic"
+    expect(asked and asked[0]["auth"] == "basic", f"the requests were {asked}")
+    return "got a token with HTTP Basic"
 
 
 @check("second-sign-in")
 def second_sign_in(stage):
-    """A provider of another make: code with PKCE and `iss`, rotation, revocation."""
+    """The second provider: code with PKCE and `iss`, rotation, revocation."""
     provider = SecondProvider(stage)
     stage.providers.append(provider)
     stage.configure({"work": second_account(provider, redirect_port=provider.redirect_port)})
@@ -188,12 +188,13 @@ def second_sign_in(stage):
     signed_in_by_browser(stage, BROWSER_DECISION="allow")
     expect_kept_alive(stage, provider)
     expect_out(stage, provider)
-    return f"told \"{said.splitlines()[-1]}\"; signed in by its pages, rotated three times, told when signing out"
+    return f"said \"{said.splitlines()[-1]}\"; signed in, rotated three times, and signed out"
 
 
 @check("sign-in-password")
 def sign_in_password(stage):
-    """At a backend of one's own, which no real provider is any more; and in the browser, back to an IPv6 address."""
+    """Signs in with a password, which only custom backends still accept, and by browser with an IPv6 redirect
+    address."""
     sandbox = Sandbox(stage)
     stage.providers.append(sandbox)
     backend = {"type": "json", "refresh_url": sandbox.url + "/auth/refresh", "login_url": sandbox.url + "/auth/login"}
@@ -202,19 +203,19 @@ def sign_in_password(stage):
     stage.start_daemon()
     words = ("login", "work", "--password", "--username", "ada")
     said = stage.hearthctl(*words, stdin="mistyped\n", status=1)
-    expect("user name or the password" in said and "mistyped" not in said, f"a wrong password is told so: {said}")
+    expect("user name or the password" in said and "mistyped" not in said, f"for a wrong password, it says {said}")
     stage.hearthctl(*words, stdin="password\n")
     stage.expect_state("authenticated")
     stage.hearthctl("refresh", "work")
     signed_in_by_browser(stage, "six", BROWSER_PASSWORD="password")
     expect_session(stage, "ada", sandbox.issuer, "six")
-    return "a wrong one is told, the right one taken; and signed in by [::1]"
+    return "a wrong password is reported, the right one works; signed in through [::1]"
 
 
 @check("sign-in-chromium", by_default=False)
 def sign_in_chromium(stage):
-    """A yes and a no in a real browser; pictures of the last pages are kept in .build/interop-pages."""
-    expect(shutil.which("chromedriver"), "there is no chromedriver: install chromium and chromium-driver")
+    """Allows and denies a sign-in in a real browser. Pictures of the last pages are in .build/interop-pages."""
+    expect(shutil.which("chromedriver"), "chromedriver is missing: install chromium and chromium-driver")
     kept = Path(".build/interop-pages").resolve()
     shutil.rmtree(kept, ignore_errors=True)
     provider = stage.provider()
@@ -226,17 +227,17 @@ def sign_in_chromium(stage):
         pages = kept / decision
         pages.mkdir(parents=True)
         signed_in_by_browser(stage, BROWSER=str(CHROMIUM), BROWSER_DECISION=decision, BROWSER_RESULT=str(pages))
-        # hearthctl does not wait for the browser, which shows the page still.
-        await_that("the browser is done", (pages / "page.json").exists, 60)
+        # hearthctl does not wait for the browser, which still shows the page.
+        await_that("the browser finishes", (pages / "page.json").exists, 60)
         page = json.loads((pages / "page.json").read_text())
-        expect("trouble" not in page, f"the browser met trouble: {page}")
+        expect("trouble" not in page, f"the browser failed: {page}")
         return page
 
     denied = last_page("deny")
-    expect("not signed in" in denied["text"].lower(), f"the page after a no says: {denied}")
+    expect("not signed in" in denied["text"].lower(), f"the page after denying says: {denied}")
     stage.expect_state("unauthenticated: neverSignedIn")
     allowed = last_page("allow")
-    expect("You are signed in" in allowed["text"], f"the page after a yes says: {allowed}")
+    expect("You are signed in" in allowed["text"], f"the page after allowing says: {allowed}")
     expect_session(stage, ada(provider), provider.issuer)
     for page in (denied, allowed):
         expect(page["address"].startswith("http://127.0.0.1:"), f"the last page is {page['address']}")
