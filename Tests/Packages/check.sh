@@ -1,14 +1,14 @@
 #!/bin/bash
-# check.sh [PROGRAMS]: makes the packages of the programs in the folder PROGRAMS (.build/release) and tries them in minimal
-# Debian systems, booted in containers: installing, upgrading, going back, removing, purging. What cannot be had here is
-# skipped by name. The systems are kept in .build/packages/roots; they come from a mirror of Debian.
+# check.sh [PROGRAMS]: makes packages of the programs in the folder PROGRAMS (.build/release) and checks them in minimal
+# Debian systems in containers: install, upgrade, downgrade, remove, purge. Checks that cannot run here are skipped by
+# name. The systems come from Debian's mirror and are kept in .build/packages/roots.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 programs=$(cd "${1:-$root/.build/release}" && pwd -P)
 suites=(bookworm trixie)
-# What a system with a desktop or a server has, and what the checks need; and the libraries that the packages depend on, for
-# the containers have no network.
+# The usual packages of a desktop or server, those that the checks need, and the libraries that Hearth's packages depend
+# on, because the containers have no network.
 contents=systemd,systemd-sysv,dbus,dbus-user-session,libpam-systemd,ca-certificates,curl,jq,libsqlite3-0,libsodium23
 
 skip() {
@@ -24,16 +24,16 @@ privileged=()
 trap '${privileged[@]+"${privileged[@]}"} rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 
-echo "check: the same programs make the same packages"
+echo "check: packaging is reproducible"
 for copy in old again; do "$root/packaging/deb.sh" "$programs" "$version-1" "$stage/packages/$copy"; done
 for package in "$stage"/packages/old/*.deb; do cmp "$package" "$stage/packages/again/$(basename "$package")"; done
 rm -r "$stage/packages/again"
 "$root/packaging/deb.sh" "$programs" "$version-2" "$stage/packages/new"
 
-echo "check: lintian finds no error"
+echo "check: lintian finds no errors"
 lintian --allow-root --fail-on error --tag-display-limit 0 "$stage"/packages/old/*.changes
 
-echo "check: the archive has the sum that its recipes name, and its units name the programs where it is installed"
+echo "check: the recipes have the archive's checksum, and the installed units have the path of the programs"
 "$root/packaging/dist.sh" "$programs" "$version" "$stage/dist"
 (cd "$stage/dist" && sha256sum --quiet --check SHA256SUMS)
 sum=$(cd "$stage/dist" && sha256sum -- *.tar.gz | cut -d ' ' -f 1)
@@ -60,12 +60,12 @@ for suite in "${suites[@]}"; do
   system=$root/.build/packages/roots/$suite.tar
   if [ ! -e "$system" ]; then
     "${privileged[@]}" mmdebstrap --quiet --variant=minbase --include=$contents "$suite" "$system.new" \
-      && mv "$system.new" "$system" || { echo "skipped: Debian $suite cannot be had here"; continue; }
+      && mv "$system.new" "$system" || { echo "skipped: Debian $suite cannot be downloaded"; continue; }
   fi
   "${privileged[@]}" mkdir "$stage/$suite"
   "${privileged[@]}" tar --extract --file "$system" --directory "$stage/$suite"
   status=0
   "${privileged[@]}" "$here/container.sh" "$stage/$suite" "$stage/packages" /bin/bash /hearth/checks.sh || status=$?
-  [ $status -ne 77 ] || { echo "skipped: no container boots here"; continue; }
+  [ $status -ne 77 ] || { echo "skipped: containers do not boot here"; continue; }
   [ $status -eq 0 ] || exit $status
 done

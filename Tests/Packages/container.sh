@@ -1,13 +1,13 @@
 #!/bin/bash
-# container.sh ROOT FOLDER COMMAND...: boots systemd in a container over the root file system in ROOT, which stays as it
-# is, and runs COMMAND there as root, with FOLDER at /hearth. The users ada and ben have a lingering user manager each.
-# Must be root. Returns COMMAND's status, or 77 if no container can be booted here.
+# container.sh ROOT FOLDER COMMAND...: boots systemd in a container and runs COMMAND there as root, with FOLDER at
+# /hearth. ROOT is the root file system, which is not changed. The users ada and ben each have a lingering user manager.
+# Must run as root. Returns COMMAND's status, or 77 if containers do not boot here.
 set -u
 if [ -z "${HEARTH_CHECK_STAGE:-}" ]; then
   tree=$(findmnt --noheadings --types cgroup2 --output TARGET | head -n 1)
-  [ -n "$tree" ] || { echo "there is no cgroup2 file system"; exit 77; }
+  [ -n "$tree" ] || { echo "no cgroup2 file system is mounted"; exit 77; }
   group=$tree/hearth-packages.$$
-  mkdir "$group" 2> /dev/null || { echo "no control group can be made in $tree"; exit 77; }
+  mkdir "$group" 2> /dev/null || { echo "cannot create a control group in $tree"; exit 77; }
   clean_up() {
     local _
     for _ in $(seq 50); do
@@ -47,7 +47,7 @@ done
 rm -f "$root/etc/machine-id" "$root/var/lib/dbus/machine-id"
 tr -d - < /proc/sys/kernel/random/uuid > "$root/etc/machine-id"
 
-# Nothing else of what the distribution enables is started.
+# Starts none of the units that the distribution enables.
 rm -rf "$units"/*.wants
 cat > "$units/check.target" << 'UNIT'
 [Unit]

@@ -1,7 +1,8 @@
 #!/bin/bash
-# check.sh [FOLDER]: checks the units, the notifications and the journal of the programs in FOLDER (.build/debug) in a
-# real systemd user manager. Where that cannot be had it says "skipped:" and why, and succeeds. What fails is tried once
-# more: where it succeeds then, it is called unsound, also in the file that $HEARTH_UNSOUND names.
+# check.sh [FOLDER]: checks the units, notifications and journal of the programs in FOLDER (.build/debug) in a real
+# systemd user manager. If there can be none here, it prints "skipped:" with the reason, and succeeds. If the checks
+# fail, they run once more. If they pass then, they are called unsound, and listed in the file that $HEARTH_UNSOUND
+# names.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -13,7 +14,7 @@ skip() {
 }
 
 for program in hearthd hearthctl hearth-oidc-agent hearth-sandbox; do
-  [ -x "$programs/$program" ] || { echo "There is no $programs/$program; run \"swift build\" first." >&2; exit 1; }
+  [ -x "$programs/$program" ] || { echo "$programs/$program does not exist. Run \"swift build\" first." >&2; exit 1; }
 done
 for tool in unshare setpriv findmnt ip journalctl systemctl jq curl python3; do
   command -v "$tool" > /dev/null || skip "$tool is not installed (make deps-check)"
@@ -22,7 +23,7 @@ done
 
 privileged=()
 if [ "$(id -u)" -ne 0 ]; then
-  sudo -n true 2> /dev/null || skip "namespaces with an unprivileged user in them need root"
+  sudo -n true 2> /dev/null || skip "setting up the namespaces needs root"
   privileged=(sudo -n)
 fi
 
@@ -33,7 +34,7 @@ make --no-print-directory -s -C "$root" install-units BINDIR=/run/hearth/bin UNI
 cp "$root/systemd/sandbox.conf.example" "$here/checks.sh" "$stage/"
 chmod -R a+rX "$stage"
 
-# The programs of a debug build find Swift's libraries in the toolchain, which may lie where only root can read.
+# Debug programs load Swift's libraries from the toolchain, which may be in a folder that only root can read.
 libraries=$(ldd "$programs/hearthd" | sed -n 's|.* => \(/.*\)/libswiftCore\.so .*|\1|p')
 binds=(--bind "$programs" /run/hearth/bin --bind "$stage" /run/hearth/stage)
 [ -z "$libraries" ] || binds+=(--bind "$libraries" /run/hearth/lib)
@@ -49,7 +50,7 @@ run() {
 
 run && exit
 unsound="systemd: $(sed -n 's/^check: //p' "$stage/output" | tail -n 1)"
-echo "--- once more"
+echo "--- running the checks again"
 run
-echo "unsound, for it failed at first: $unsound"
+echo "unsound (failed at first): $unsound"
 [ -z "${HEARTH_UNSOUND:-}" ] || echo "$unsound" >> "$HEARTH_UNSOUND"

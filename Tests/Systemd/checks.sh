@@ -1,5 +1,5 @@
 #!/bin/bash
-# The checks themselves, run by check.sh as an unprivileged user inside user-manager.sh.
+# The checks, which check.sh runs as an unprivileged user inside user-manager.sh.
 set -eu
 export LD_LIBRARY_PATH=/run/hearth/lib PATH=/run/hearth/bin:$PATH
 units=$HOME/.config/systemd/user
@@ -23,14 +23,14 @@ fail() {
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 set -E
 
-# What is waited for comes within so many seconds, also on a slow and busy machine.
+# The time to wait for anything, in seconds. It is enough for a slow and busy machine.
 limit=30
 
-# await COMMAND...: until COMMAND succeeds
+# await COMMAND...: waits until COMMAND succeeds
 await() {
   local deadline=$((SECONDS + limit))
   until "$@" > /dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || fail "not within $limit s: $*"
+    [ "$SECONDS" -lt "$deadline" ] || fail "this did not succeed within $limit s: $*"
     sleep 0.05
   done
 }
@@ -69,7 +69,7 @@ check "the units have no errors"
 systemd-analyze --user verify "$units"/*.service "$units"/*.socket > "$HOME/verify" 2>&1 || true
 [ ! -s "$HOME/verify" ] || fail "systemd-analyze: $(cat "$HOME/verify")"
 
-check "the socket is the user's alone and starts nothing by itself"
+check "the socket belongs only to the user, and starts nothing before a call"
 systemctl --user start hearthd.socket
 [ "$(stat -c %a "$socket") $(stat -c %a "$(dirname "$socket")")" = "600 700" ] || fail "modes of $socket"
 [ "$(of_service ActiveState)" = inactive ] || fail "hearthd runs before the first call"
@@ -78,12 +78,12 @@ check "the first call starts the daemon and is answered"
 first=$(hearthctl rpc daemon.getInfo)
 pid=$(jq .pid <<< "$first")
 [ "$(of_service ActiveState)" = active ] || fail "hearthd is $(of_service ActiveState) after the first call"
-[ "$(of_service MainPID)" = "$pid" ] || fail "process $pid answered, not the service's"
+[ "$(of_service MainPID)" = "$pid" ] || fail "process $pid answered, which is not the service"
 
-check "it dumps no core and lets nobody look into it"
+check "the daemon cannot dump core, be traced or gain privileges"
 grep -Eq '^Max core file size +0 +0 ' "/proc/$pid/limits" || fail "core dumps are possible"
 [ "$(stat -c %u "/proc/$pid/environ")" = 0 ] || fail "the process is dumpable"
-grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$pid/status" || fail "it may gain privileges"
+grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$pid/status" || fail "the process may gain privileges"
 
 check "a session is signed in and an item waits in the outbox"
 printf '%s\n' "$grant" | hearthctl login work --refresh-token-stdin > /dev/null
@@ -98,7 +98,7 @@ line=$(of_service StatusText)
 [ -n "$line" ] || fail "StatusText is empty"
 systemctl --user status --no-pager hearthd.service | grep -qF "Status: \"$line\"" || fail "no status line"
 
-check "SIGKILL restarts it with session and outbox as they were"
+check "after SIGKILL, systemd restarts the daemon with its session and outbox"
 systemctl --user kill --signal=KILL --kill-whom=main hearthd.service
 await main_pid_is_other_than "$pid"
 [ "$(of_service NRestarts)" = 1 ] || fail "restarted $(of_service NRestarts) times"
@@ -115,70 +115,70 @@ await has_record session.changed '.HEARTH_ACCOUNT == "work" and .HEARTH_STATE ==
 await has_record session.signedIn '.HEARTH_ACCOUNT == "work" and .HEARTH_SUBJECT != null'
 await has_record outbox.paused '.HEARTH_ACCOUNT == "work" and .HEARTH_REASON != null and .PRIORITY == "5"'
 bare=$(records | jq --slurp '[.[] | select(.HEARTH_EVENT == null or .MESSAGE_ID == null)] | length')
-[ "$bare" = 0 ] || fail "$bare records have no event: $(records | jq -r 'select(.HEARTH_EVENT == null).MESSAGE')"
+[ "$bare" = 0 ] || fail "$bare records name no event: $(records | jq -r 'select(.HEARTH_EVENT == null).MESSAGE')"
 
-check "each event of the journal is explained by the catalog"
+check "the catalog explains each event of the journal"
 explained=$(journalctl --user --no-pager --catalog HEARTH_EVENT=daemon.started)
 grep -q "Subject: Hearth has started" <<< "$explained" || fail "no catalog entry is shown"
 grep -q "Defined-By: Hearth" <<< "$explained" || fail "the entry is not Hearth's"
 
-check "SIGHUP reads the configuration again"
+check "SIGHUP reloads the configuration"
 systemctl --user kill --signal=HUP --kill-whom=main hearthd.service
 await has_record daemon.reloaded
 
-check "a reload fails where the configuration is refused, with the line, and the daemon goes on with the one before"
+check "a reload with a configuration error fails and names the line, and the previous configuration stays in use"
 cp "$config" "$config.good"
 echo 'nonsense = 1' >> "$config"
-if systemctl --user reload hearthd.service 2> /dev/null; then fail "the reload has succeeded"; fi
+if systemctl --user reload hearthd.service 2> /dev/null; then fail "the reload succeeded"; fi
 has_reason() { journalctl --user --no-pager --unit hearthd.service | grep "hearthctl\[.*nonsense"; }
 await has_reason
 [ "$(of_service ActiveState)" = active ] || fail "the daemon is $(of_service ActiveState)"
 mv "$config.good" "$config"
-systemctl --user reload hearthd.service || fail "the reload has failed"
+systemctl --user reload hearthd.service || fail "the reload failed"
 
-check "the watchdog ends and restarts a daemon that hangs"
+check "the watchdog restarts a daemon that hangs"
 [ "$(of_service WatchdogUSec)" = 30s ] || fail "WatchdogUSec=$(of_service WatchdogUSec)"
 printf '[Service]\nWatchdogSec=8\n' > "$units/hearthd.service.d/watchdog.conf"
 systemctl --user daemon-reload
 systemctl --user restart hearthd.service
-# It is told that the daemon is well every 4 s: twice, and a daemon that it did not hear would have been ended.
+# The daemon notifies systemd every 4 s. Without notifications, it would have been killed by the second one.
 alive=$(of_service WatchdogTimestampMonotonic)
 is_heard_again() { [ "$(of_service WatchdogTimestampMonotonic)" != "$alive" ]; }
 await is_heard_again
 alive=$(of_service WatchdogTimestampMonotonic)
 await is_heard_again
 pid=$(of_service MainPID)
-[ "$(of_service NRestarts)" = 0 ] || fail "the watchdog ended a daemon that was well"
+[ "$(of_service NRestarts)" = 0 ] || fail "the watchdog killed a healthy daemon"
 kill -STOP "$pid"
 await main_pid_is_other_than "$pid"
 await work_is authenticated
 rm "$units/hearthd.service.d/watchdog.conf"
 systemctl --user daemon-reload
 
-check "SIGTERM ends it cleanly, and the next call starts it again"
+check "SIGTERM stops the daemon cleanly, and the next call starts it again"
 pid=$(of_service MainPID)
-# Without a request under way it does not wait for one, which could take 35 s.
+# Without a running request it stops at once. With one, it could take 35 s.
 timeout "$limit" systemctl --user stop hearthd.service || fail "not stopped within $limit s"
 [ "$(of_service Result) $(of_service ExecMainStatus)" = "success 0" ] || fail "ended with $(of_service Result)"
 await has_record daemon.stopping "._PID == \"$pid\""
 systemctl --user start hearthd.socket
 await work_is authenticated
 
-check "a configuration it cannot use is refused with status 78 and not tried again"
+check "with a configuration error the daemon exits with status 78, and systemd does not restart it"
 systemctl --user stop hearthd.socket hearthd.service
 cp "$config" "$HOME/config.toml.good"
 echo 'type = ' >> "$config"
-if systemctl --user start hearthd.service 2> /dev/null; then fail "it started with a broken configuration"; fi
+if systemctl --user start hearthd.service 2> /dev/null; then fail "the daemon started with a broken configuration"; fi
 [ "$(of_service ExecMainStatus)" = 78 ] || fail "status $(of_service ExecMainStatus)"
 has_failed() { [ "$(of_service ActiveState)" = failed ]; }
 await has_failed
-[ "$(of_service NRestarts)" = 0 ] || fail "it was started again"
+[ "$(of_service NRestarts)" = 0 ] || fail "systemd restarted it"
 await has_record daemon.configurationRefused '.PRIORITY == "3"'
 refusals() { journalctl --user -q -o cat HEARTH_EVENT=daemon.configurationRefused | wc -l; }
 are_more_refusals() { [ "$(refusals)" -gt "$before" ]; }
 before=$(refusals)
-if hearthctl status 2> "$HOME/refusal"; then fail "a call was answered with a broken configuration"; fi
-grep -q "cannot start: .*config.toml" "$HOME/refusal" || fail "the caller is not told why: $(cat "$HOME/refusal")"
+if hearthctl status 2> "$HOME/refusal"; then fail "a call succeeded with a broken configuration"; fi
+grep -q "cannot start: .*config.toml" "$HOME/refusal" || fail "the caller does not learn why: $(cat "$HOME/refusal")"
 await are_more_refusals
 [ "$(refusals)" -eq $((before + 1)) ] || fail "one call started the daemon $(($(refusals) - before)) times"
 cp "$HOME/config.toml.good" "$config"
@@ -186,7 +186,7 @@ systemctl --user reset-failed
 systemctl --user start hearthd.service
 await work_is authenticated
 
-check "each ListenStream= of a drop-in is served, and a port is named"
+check "the daemon serves each ListenStream= of a drop-in, and reports a port"
 systemctl --user stop hearthd.socket hearthd.service
 mkdir -p "$units/hearthd.socket.d"
 printf '[Socket]\nListenStream=%s\nListenStream=127.0.0.1:29752\n' "%t/hearth/second.sock" \
@@ -204,7 +204,7 @@ systemctl --user stop hearthd.socket hearthd.service
 systemctl --user daemon-reload
 systemctl --user start hearthd.socket
 told=$(timeout "$limit" bash -c 'cat < /dev/tcp/127.0.0.1/29753')
-grep -q "no socket that Hearth can serve" <<< "$told" || fail "the caller is told: $told"
+grep -q "no socket that Hearth can serve" <<< "$told" || fail "the caller gets: $told"
 await has_failed
 [ "$(of_service ExecMainStatus) $(of_service NRestarts)" = "78 0" ] || fail "ended with $(of_service ExecMainStatus)"
 rm -r "$units/hearthd.socket.d"
@@ -214,17 +214,17 @@ systemctl --user reset-failed
 systemctl --user start hearthd.socket hearthd.service
 await work_is authenticated
 
-check "a socket whose folder was removed is there again, and systemd's own after a restart of its unit"
+check "the daemon restores a socket after its folder was removed, and systemd does after a restart of the socket unit"
 rm -r "$(dirname "$socket")"
 await work_is authenticated
-hearthctl doctor | grep -q "systemctl --user restart hearthd.socket" || fail "the doctor does not tell"
+hearthctl doctor | grep -q "systemctl --user restart hearthd.socket" || fail "doctor does not report it"
 systemctl --user kill --signal=KILL --kill-whom=main hearthd.service
 await work_is authenticated
 systemctl --user restart hearthd.socket
 await work_is authenticated
-if hearthctl doctor | grep -q "systemctl --user restart hearthd.socket"; then fail "the doctor still tells"; fi
+if hearthctl doctor | grep -q "systemctl --user restart hearthd.socket"; then fail "doctor still reports it"; fi
 
-check "the sandbox drop-in leaves it at work"
+check "the daemon works with the sandbox drop-in"
 if unshare --user --map-root-user --mount true 2> /dev/null; then
   cp /run/hearth/stage/sandbox.conf.example "$units/hearthd.service.d/sandbox.conf"
   systemctl --user daemon-reload
@@ -234,10 +234,10 @@ if unshare --user --map-root-user --mount true 2> /dev/null; then
   rm "$units/hearthd.service.d/sandbox.conf"
   systemctl --user daemon-reload
 else
-  echo "skipped: users may make no user namespaces here"
+  echo "skipped: users may not create user namespaces here"
 fi
 
-check "a key that the service is handed as a credential opens what it sealed, and without it the session is locked"
+check "a key from LoadCredential= opens the credential that it sealed, and without it the session is locked"
 state_of_vault() { hearthctl status vault --json | jq --raw-output '.. | .state? // empty' | head -n 1; }
 vault_is() { [ "$(state_of_vault)" = "$1" ]; }
 head -c 32 /dev/urandom > "$HOME/vault.key"
@@ -258,11 +258,11 @@ hand_over vault.key
 curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .refresh_token \
   | hearthctl login vault --refresh-token-stdin > /dev/null
 await vault_is authenticated
-[ "$(jq 'has("sealed")' "$HOME/.local/state/hearth/credentials/vault.json")" = true ] || fail "it is not sealed"
+[ "$(jq 'has("sealed")' "$HOME/.local/state/hearth/credentials/vault.json")" = true ] || fail "the credential is not sealed"
 hand_over other.key
 await vault_is locked
 [ "$(hearthctl status vault --json | jq --raw-output '.. | .reason? // empty' | head -n 1)" = keyUnavailable ] \
-  || fail "locked, but not for the key"
+  || fail "the session is locked for another reason"
 hand_over vault.key
 await vault_is authenticated
 rm "$units/hearthd.service.d/credential.conf"
@@ -271,7 +271,7 @@ systemctl --user daemon-reload
 systemctl --user restart hearthd.service
 await work_is authenticated
 
-check "the page for an ended session is opened outside of the unit, on a display that came later"
+check "the browser for an ended session opens outside the unit, on a display that appeared later"
 mkdir -p "$HOME/bin"
 cat > "$HOME/bin/xdg-open" <<'SH'
 #!/bin/sh
@@ -286,7 +286,7 @@ systemctl --user restart hearthd.service
 systemctl --user set-environment WAYLAND_DISPLAY=wayland-7
 await work_is authenticated
 curl -sS -X POST "$issuer/__revoke" -d '{}' > /dev/null
-if hearthctl refresh work 2> /dev/null; then fail "it was refreshed with a grant that was revoked"; fi
+if hearthctl refresh work 2> /dev/null; then fail "a revoked grant was refreshed"; fi
 await test -e "$HOME/opened"
 grep -q "^$issuer/authorize?.* wayland-7$" "$HOME/opened" || fail "opened: $(cat "$HOME/opened")"
 if grep -q hearthd.service "$HOME/opened"; then fail "the browser runs in the daemon's unit"; fi
@@ -296,7 +296,7 @@ curl -sS -X POST "$issuer/__grant" -d '{"subject":"2482"}' | jq --raw-output .re
   | hearthctl login work --refresh-token-stdin > /dev/null
 await work_is authenticated
 
-check "oidc-agent's clients are given a token: the first one starts the program for them"
+check "oidc-agent's clients get a token, and the first one starts hearth-oidc-agent"
 token=$(hearthctl token work)
 systemctl --user start hearth-oidc-agent.socket
 given=$(python3 - "$(dirname "$socket")/oidc-agent.sock" <<'PYTHON'
@@ -311,7 +311,7 @@ PYTHON
 systemctl --user stop hearth-oidc-agent.socket hearth-oidc-agent.service
 [ "$(systemctl --user show --property=Result --value hearth-oidc-agent.service)" = success ] || fail "the agent failed"
 
-check "no token is in the journal, and no address of a sign-in"
+check "the journal contains no token and no sign-in address"
 pid=$(of_service MainPID)
 systemctl --user stop hearthd.socket hearthd.service
 await has_record daemon.stopping "._PID == \"$pid\""
@@ -319,6 +319,6 @@ journalctl --user --output=json --all > "$HOME/journal"
 for secret in "$grant" "$token"; do
   if grep -qF "$secret" "$HOME/journal"; then fail "a token is in the journal"; fi
 done
-if grep -q '/authorize?' "$HOME/journal"; then fail "an address is in the journal"; fi
+if grep -q '/authorize?' "$HOME/journal"; then fail "a sign-in address is in the journal"; fi
 
 echo "All $checked checks passed."

@@ -1,17 +1,17 @@
 #!/bin/bash
 # user-manager.sh [--bind SOURCE TARGET]... [--catalog FILE] COMMAND...
-# Runs COMMAND as an unprivileged user with a systemd user manager and a journal of its own, whatever this machine's
-# PID 1 is: in new mount, PID, cgroup, IPC and network namespaces, so that nothing outside is touched. Must be root.
-# SOURCE is to be seen at TARGET, below /run. Returns COMMAND's status, or 77 where the manager cannot be had.
+# Runs COMMAND as an unprivileged user with its own systemd user manager and journal, whatever PID 1 is on this machine.
+# It uses new mount, PID, cgroup, IPC and network namespaces, so that nothing outside changes. Must run as root. SOURCE
+# appears at TARGET, below /run. Returns COMMAND's status, or 77 if the manager cannot run here.
 set -u
 uid=4242
 user=hearth-check
 
 if [ -z "${HEARTH_CHECK_STAGE:-}" ]; then
   tree=$(findmnt --noheadings --types cgroup2 --output TARGET | head -n 1)
-  [ -n "$tree" ] || { echo "there is no cgroup2 file system"; exit 77; }
+  [ -n "$tree" ] || { echo "no cgroup2 file system is mounted"; exit 77; }
   group=$tree/hearth-check.$$
-  mkdir "$group" 2>/dev/null || { echo "no control group can be made in $tree"; exit 77; }
+  mkdir "$group" 2>/dev/null || { echo "cannot create a control group in $tree"; exit 77; }
   clean_up() {
     local _
     for _ in $(seq 50); do
@@ -23,7 +23,7 @@ if [ -z "${HEARTH_CHECK_STAGE:-}" ]; then
   trap clean_up EXIT
   namespaces=(--mount --pid --fork --cgroup --net --ipc --kill-child --propagation private --mount-proc)
   if ! (echo "$BASHPID" > "$group/cgroup.procs" && exec unshare "${namespaces[@]}" true) 2>/dev/null; then
-    echo "namespaces cannot be made here"
+    echo "namespaces cannot be created here"
     exit 77
   fi
   (
@@ -92,7 +92,7 @@ Audit=no
 CONF
 : > /run/systemd/journal/flushed
 
-# The manager's own part of the tree, as logind and the system's manager would give it.
+# The user manager's control groups, set up as logind and the system manager would.
 root=/sys/fs/cgroup
 mine=$root/user.slice/user-$uid.slice/user@$uid.service
 mkdir -p "$root/init.scope" "$root/session.scope" "$mine/init.scope"
@@ -107,7 +107,7 @@ wait_for_socket() {
     [ -S "$1" ] && return
     sleep 0.01
   done
-  echo "$2 did not come up"
+  echo "$2 did not start"
   exit 77
 }
 
