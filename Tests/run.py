@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """run.py [--runs N] [--load] [FOLDER]: runs every test that was built in FOLDER (.build/debug).
 
-The tests that compute for long run one after another in a process of their own, beside the rest. A test of EndToEndTests
-that fails runs once more by itself: if it fails again, the run fails; if it passes, it is named as unsound, and the run
-fails only if there are more than two of them. No other test gets a second chance.
+Tests that compute for a long time run one after another in their own process, beside the others. If a test in
+EndToEndTests fails, it runs once more by itself. If it fails again, the run fails. If it passes, it is listed as
+unsound; the run fails only if more than two tests are unsound. Other tests get no second chance.
 
-What failed is said last, with the lines that matter and a command that repeats it. .build/test has the logs.
+The failures come last, each with its messages and a command that repeats it. The logs are in .build/test.
 
---runs N   run everything N times, without second chances, and print a table of what failed how often
+--runs N   run everything N times without second chances, and print how often each test failed
 --load     run four busy loops and a loop of fsyncs beside the tests
 """
 
@@ -24,21 +24,21 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOGS = ROOT / ".build/test"
-# Histories, crashes and faults by the hundred: they would keep the others from the processors.
+# Tests with hundreds of histories, crashes and faults, which would slow down the others.
 HEAVY = (r"SimulationTests|PowerLossTests|OutboxFaultTests|FullDiskTests|RandomOperationsTests|StateTransitionTests"
          r"|FuzzTests")
-# At once, beside the heavy ones. Each test with programs wants its share of the processors.
+# How many tests run at once, besides the heavy ones. Tests that start programs need processor time.
 WIDTH = "8"
 WITH_PROGRAMS = "EndToEndTests."
 MOST_UNSOUND = 2
-# Chance that is the same in each run. "make torture" and "make simulate" draw others.
+# Fixed seeds, the same in each run. "make torture" and "make simulate" use others.
 CHANCE = {"SWIFT_DETERMINISTIC_HASHING": "1", "HEARTH_CRASH_SEED": "1"}
 SECONDS = int(os.environ.get("TEST_SECONDS", "2400"))
 
 
 @dataclass
 class Outcome:
-    """What a process of tests has told: its tests by identifier, without file and line."""
+    """The results of a test process. Tests are identified without file and line."""
 
     begun: set = field(default_factory=set)
     ended: set = field(default_factory=set)
@@ -55,7 +55,7 @@ class Outcome:
 
 
 class Run:
-    """A process of tests. Its events, as JSON, are read once it has ended."""
+    """A test process. Its events (JSON) are read after it has ended."""
 
     def __init__(self, binary, name, arguments):
         LOGS.mkdir(parents=True, exist_ok=True)
@@ -83,11 +83,11 @@ class Run:
             try:
                 self.take(json.loads(line), outcome)
             except ValueError:
-                pass  # The last line of a process that was killed.
+                pass  # An incomplete last line, if the process was killed.
         if status not in (0, None) and not outcome.failed:
-            outcome.problem = f"It ended with status {status}."
+            outcome.problem = f"It exited with status {status}."
         if status is not None and status < 0:
-            outcome.problem = f"It was ended by {signal.Signals(-status).name}."
+            outcome.problem = f"It was killed by {signal.Signals(-status).name}."
         if not outcome.begun and not outcome.problem:
             outcome.problem = "It ran no test."
         return outcome
@@ -113,14 +113,14 @@ class Run:
                 outcome.messages.setdefault(test, []).append(where + text)
 
     def end(self):
-        """Ends the process and the programs that it has started."""
+        """Kills the process and the programs that it has started."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()
 
 
 def leaves(tests):
-    """Without the suites of which a test is among them, which fail with it."""
+    """The tests, without suites that are listed only because one of their tests is."""
     return sorted(test for test in tests if not any(other.startswith((test + "/", test + ".")) for other in tests))
 
 
@@ -154,7 +154,7 @@ def show(test, messages, log):
     if len(messages) > 5:
         print(f"    … and {len(messages) - 5} more in {log.relative_to(ROOT)}")
     if not messages:
-        print(f"    It did not end. {log.relative_to(ROOT)} has what was said.")
+        print(f"    It did not end. See {log.relative_to(ROOT)}.")
     print(f"    {command(test)}")
 
 
@@ -163,7 +163,7 @@ def tail(log):
 
 
 def once(binary):
-    """Runs every test, those with programs a second time where they fail; the exit status."""
+    """Runs every test, and failed tests with programs a second time. Returns the exit status."""
     began = time.monotonic()
     outcomes = run_all(binary)
     count = sum(len(outcome.ended) for _, outcome in outcomes)
@@ -180,29 +180,29 @@ def once(binary):
                 unsound.append((test, first, run.log))
             else:
                 messages = [text for texts in second.messages.values() for text in texts]
-                red.append((test, first + ["Once more, by itself:"] + (messages or [second.problem]), again.log))
+                red.append((test, first + ["When run again by itself:"] + (messages or [second.problem]), again.log))
     problems = [(run, outcome.problem) for run, outcome in outcomes if outcome.problem]
-    print(f"{count} tests and suites ended in {time.monotonic() - began:.0f} s.")
+    print(f"{count} tests and suites completed in {time.monotonic() - began:.0f} s.")
     for test, messages, log in unsound:
-        print("\nUnsound (it failed, and passed when it ran again):")
+        print("\nUnsound (failed, then passed when run again):")
         show(test, messages, log)
     if unsound and "HEARTH_UNSOUND" in os.environ:
         with open(os.environ["HEARTH_UNSOUND"], "a") as file:
             file.writelines(f"test: {test}\n" for test, _, _ in unsound)
     if red or problems or len(unsound) > MOST_UNSOUND:
-        print("\nWhat failed:")
+        print("\nFailures:")
         for run, problem in problems:
-            print(f"✘ {run.name}: {problem} The end of {run.log.relative_to(ROOT)}:\n{tail(run.log)}")
+            print(f"✘ {run.name}: {problem} The last lines of {run.log.relative_to(ROOT)}:\n{tail(run.log)}")
         for test, messages, log in red:
             show(test, messages, log)
         if len(unsound) > MOST_UNSOUND:
-            print(f"✘ {len(unsound)} tests are unsound; {MOST_UNSOUND} are the most that pass.")
+            print(f"✘ {len(unsound)} tests are unsound; at most {MOST_UNSOUND} are allowed.")
         return 1
     return 0
 
 
 def many(binary, count):
-    """Runs every test `count` times and prints how often each failed; the exit status."""
+    """Runs every test `count` times and prints how often each failed. Returns the exit status."""
     failures, times = {}, []
     for number in range(1, count + 1):
         began = time.monotonic()
@@ -218,7 +218,7 @@ def many(binary, count):
               flush=True)
     print()
     for test, found in sorted(failures.items(), key=lambda entry: -len(entry[1])):
-        print(f"{len(found)} of {count}, in run {', '.join(str(number) for number, *_ in found)}:")
+        print(f"Failed {len(found)} of {count} times, in run {', '.join(str(number) for number, *_ in found)}:")
         show(test, found[0][1], found[0][2])
     if not failures:
         print(f"Nothing failed in {count} runs.")
@@ -226,7 +226,7 @@ def many(binary, count):
 
 
 def load():
-    """Four busy loops, and a loop of fsyncs: the processes, which end with this one."""
+    """Starts four busy loops and a loop of fsyncs, which end with this process."""
     spin = "import ctypes, signal; ctypes.CDLL(None).prctl(1, signal.SIGKILL)\n"
     sync = spin + (
         "import os, tempfile\nwith tempfile.TemporaryFile(dir='.build') as f:\n"
@@ -242,7 +242,7 @@ def main():
     parser.add_argument("--load", action="store_true")
     options = parser.parse_args()
     binary = ROOT / options.folder / "hearthPackageTests.xctest"
-    # A Ctrl-C and the end of a CI job take the tests with them.
+    # Makes the end of a CI job end the tests too, as Ctrl-C does.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     beside = load() if options.load else []
     try:

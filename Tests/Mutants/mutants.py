@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""mutants.py [--seed N] [--count N]: tells whether the tests of HearthCore notice mistakes that are made on purpose.
+"""mutants.py [--seed N] [--count N]: checks whether the tests of HearthCore notice deliberate mistakes.
 
-It draws mutants of Sources/HearthCore (a comparison turned, a condition dropped or negated, && for ||, an action dropped
-or two of them swapped, a constant off by one, min for max), spread over the files by their size; the same seed draws the
-same ones from the same sources. All of them are built into one test binary, in a copy of the package in .build/mutants,
-and the environment variable HEARTH_MUTANT chooses the one that is in force. What does not compile is replaced by the
-next of the seed.
+It draws mutants of Sources/HearthCore: a changed comparison, a dropped or negated condition, && instead of ||, a
+dropped action or two swapped ones, a constant that is off by one, min instead of max. Larger files get more of them.
+The same seed draws the same mutants from the same sources. All of them are built into one test binary, from a copy of
+the package in .build/mutants, and the environment variable HEARTH_MUTANT activates one. If a mutant does not compile,
+the next one of the seed replaces it.
 
-Each mutant is run against HearthCoreTests, the simulations last, until the first failure. A crash, and a run that takes
-several times as long as usual, count as noticed. There is a line for each mutant, and then the sum; the exit status is 1
-if fewer than 95 in 100 are killed. Mutants in EQUIVALENT, which change nothing that anybody could see, do not count.
+Each mutant runs against HearthCoreTests until the first failure, with the simulations last. Crashes, and runs that take
+several times as long as usual, count as failures. The script prints a line for each mutant and a summary, and exits
+with 1 if the tests kill fewer than 95 in 100. Mutants in EQUIVALENT, which have no visible effect, do not count.
 """
 
 import argparse
@@ -36,21 +36,21 @@ WANTED = 0.95
 SIDE_BY_SIDE = 2
 MEMORY = 6 << 30
 
-# File, a part of the line, how the change begins, and why nobody can see it.
+# File, part of the line, beginning of the change, and why it has no visible effect.
 EQUIVALENT = [
     ("Outbox/OutboxMachine.swift", "var lastPauseNumber = 0", "0 becomes 1",
-        "Numbers of pauses are only compared with each other, and with the 0 of an account that has none."),
+        "Pause numbers are only compared with each other, and with the 0 of an account without pauses."),
     ("Outbox/Sender.swift", "where deliveries[index].unknownSince != nil", "deliveries[index].unknownSince != nil is not",
-        "No time stays no time; the condition saves a copy of what is claimed."),
+        "Without a time there is nothing to change; the condition only saves a copy."),
     ("Session/SessionMachine+Reading.swift", "epoch.generation += 1", "1 becomes 2",
-        "Generations are only compared with each other, and none comes twice."),
+        "Generations are only compared with each other, and each is unique."),
 ]
 
-# ---- Swift, as far as it has to be understood
+# ---- Parsing as much of Swift as necessary
 
 
 def end_of_string(text, start):
-    """The index behind the string that begins at `start`, whatever it interpolates."""
+    """The index after the string that begins at `start`, including its interpolations."""
     quotes = '"""' if text.startswith('"""', start) else '"'
     at = start + len(quotes)
     while not text.startswith(quotes, at):
@@ -68,7 +68,7 @@ def end_of_string(text, start):
 
 
 def masked(text):
-    """The text without its comments, strings and preconditions, character for character at the same place."""
+    """The text with comments, strings and preconditions blanked, so that all positions stay the same."""
     out, at = list(text), 0
 
     def blank(start, end, sign):
@@ -102,11 +102,11 @@ def closing(code, start):
         depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(code[at], 0)
         if depth == 0:
             return at
-    raise ValueError("a bracket without its end")
+    raise ValueError("a bracket is not closed")
 
 
 def parts(code, start, ends):
-    """The parts between commas from `start` on, outside of brackets, up to one of the texts in `ends`."""
+    """The parts between commas from `start` to the first of `ends`, ignoring what is in brackets."""
     found, begin, at = [], start, start
     while not any(code.startswith(end, at) for end in ends):
         if code[at] in "([{":
@@ -137,7 +137,7 @@ class Mutant:
     last_line: int
     start: int
     end: int
-    edits: list  # (start, end, text), in which NUMBER stands for the number, and OP for an operator of its own
+    edits: list  # (start, end, text); in the text, NUMBER stands for the number and OP for the mutant's own operator
     change: str
     declaration: str = ""  # of that operator
     source: str = ""
@@ -148,7 +148,7 @@ class Mutant:
             "NUMBER", str(self.number))
 
     def reason(self):
-        """Why nobody could see it; None where somebody could."""
+        """Why the mutant has no visible effect, or None if it may have one."""
         for path, part, change, why in EQUIVALENT:
             if self.path == CORE / path and part in self.source and self.change.startswith(change):
                 return why
@@ -174,7 +174,7 @@ PREFIX = "prefix operator OP\nprefix func OP (a: Bool) -> Bool { Mutant.on(NUMBE
 POSTFIX = "postfix operator OP\npostfix func OP (a: Bool) -> Bool { Mutant.on(NUMBER) ? !a : a }\n"
 SWITCH = """import Glibc
 
-/// Which mutant is in force.
+/// The active mutant.
 package enum Mutant {
   private static let chosen = getenv("HEARTH_MUTANT").flatMap { Int(String(cString: $0)) } ?? -1
 
@@ -199,7 +199,7 @@ extension Sequence where Element: Comparable {
 
 
 def mutants_of(path, text):
-    """All that are known of a file."""
+    """All possible mutants of a file."""
     code = masked(text)
     found = []
 
@@ -299,7 +299,7 @@ def condition(code, start, end, wrap, show):
 
 
 def drawn(seed):
-    """The mutants of a seed, one after the other: a file by its size, then a kind, then one of that kind."""
+    """Yields the mutants of a seed. It draws a file, weighted by size, then a kind, then a mutant of that kind."""
     chance = random.Random(seed)
     left, sizes = {}, {}
     for path in sorted((ROOT / CORE).rglob("*.swift")):
@@ -313,7 +313,7 @@ def drawn(seed):
         [name] = chance.choices(list(left), [sizes[name] for name in left])
         kind = chance.choice(sorted({mutant.kind for mutant in left[name]}))
         mutant = chance.choice([mutant for mutant in left[name] if mutant.kind == kind])
-        # What is at the same place would not be another mistake of somebody.
+        # Leaves out other mutants at the same place, which would be much the same mistake.
         left[name] = [
             other for other in left[name] if other.end <= mutant.start or mutant.end <= other.start
             or (other.start < mutant.start and mutant.end < other.end)
@@ -323,11 +323,11 @@ def drawn(seed):
         yield mutant
 
 
-# ---- One binary with all of them
+# ---- Building one binary with all mutants
 
 
 def copy_package():
-    """Copies what has changed since, so that the next build has no more to do than it must."""
+    """Copies only the files that have changed, so that the next build is short."""
     wanted = {}
     for name in COPIED:
         source = ROOT / name
@@ -355,7 +355,7 @@ def write_sources(mutants):
         edits = [
             (start, end, mutant.end - mutant.start, mutant.named(new))
             for mutant in mutants if mutant.path == name for start, end, new in mutant.edits]
-        # From the back; at one place the wider one is outside.
+        # Edits from the end of the file; at the same place, the wider edit is the outer one.
         for start, end, _, new in sorted(edits, key=lambda edit: (-edit[0], -edit[1])):
             text = text[:start] + new + text[end:]
         put(PACKAGE / name, text.encode())
@@ -371,7 +371,7 @@ def swift(*arguments):
 
 
 def built(seed, count):
-    """The mutants that are in the binary."""
+    """Builds the binary. Returns the mutants in it."""
     copy_package()
     draw = drawn(seed)
     mutants, number = [], 0
@@ -392,17 +392,17 @@ def built(seed, count):
             on_it = [mutant for mutant in here if mutant.line <= line <= mutant.last_line]
             bad += on_it or sorted(here, key=lambda mutant: abs(mutant.line - line))[:1]
         if not bad:
-            sys.exit(f"{build.stdout}\nThe copy in {PACKAGE} cannot be built.")
-        print(f"{len({mutant.number for mutant in bad})} do not compile and are replaced.", flush=True)
+            sys.exit(f"{build.stdout}\nThe copy in {PACKAGE} does not build.")
+        print(f"{len({mutant.number for mutant in bad})} mutants do not compile and are replaced.", flush=True)
         mutants = [mutant for mutant in mutants if mutant not in bad]
 
 
-# ---- Runs
+# ---- Running the tests
 
 SIMULATED = r"HearthCoreTests\..*SimulationTests/"
-# They take longer than all others together, but for the simulations.
+# Tests that take longer than all others together, except for the simulations.
 LONG = r"TimestampTests/everyDay|RefreshTests/leastGap|ShownTextTests/time|RedactorTests/time"
-# Some histories find most of what all of them find.
+# A few histories find most of what all of them find, so they run first.
 STAGES = [
     (["--filter", "HearthCoreTests", "--skip", f"{SIMULATED}|{LONG}"], {}), (["--filter", LONG], {}),
     (["--filter", SIMULATED], {"HEARTH_SIMULATION_SEEDS": "100"}), (["--filter", SIMULATED], {}),
@@ -410,7 +410,7 @@ STAGES = [
 
 
 def run(stage, number=None, limit=None):
-    """What killed the mutant; None where nothing did. Also the seconds of processor time that it took."""
+    """Runs a stage. Returns what killed the mutant, or None, and the processor time in seconds."""
     arguments, more = stage
     environment = {**os.environ, **more, "SWIFT_BACKTRACE": "enable=no", "SWIFT_DETERMINISTIC_HASHING": "1"}
     if number is not None:
@@ -426,7 +426,7 @@ def run(stage, number=None, limit=None):
         [str(SCRATCH / "debug/hearthPackageTests.xctest"), "--testing-library", "swift-testing", *arguments],
         env=environment, preexec_fn=restrict, text=True, errors="replace", stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT)
-    # Where processors are busy a run that waits for nothing takes longer, but no more of their time.
+    # On a busy machine a run takes longer, but not more processor time. So this limit is only for runs that wait.
     ended_late = threading.Event()
     timer = threading.Timer(limit * 10 if limit else 3600, lambda: (ended_late.set(), process.kill()))
     timer.start()
@@ -454,8 +454,8 @@ def run(stage, number=None, limit=None):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seed", type=int, default=1, help="which mutants are drawn (1)")
-    parser.add_argument("--count", type=int, default=100, help="how many (100)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the mutants to draw (default 1)")
+    parser.add_argument("--count", type=int, default=100, help="number of mutants (default 100)")
     options = parser.parse_args()
 
     began = time.monotonic()
@@ -465,7 +465,7 @@ def main():
     count = Counter(verdicts[mutant.number][0] for mutant in mutants)
     lived = [mutant for mutant in mutants if verdicts[mutant.number][0] == "SURVIVED"]
     print(
-        f"\n{count['killed']} of {len(mutants)} mutants were killed, {count['equivalent']} change nothing, "
+        f"\n{count['killed']} of {len(mutants)} mutants were killed, {count['equivalent']} have no effect, "
         f"{count['SURVIVED']} survived, in {time.monotonic() - began:.0f} s.")
     for mutant in lived:
         print(f"SURVIVED {mutant.path}:{mutant.line}: {mutant.change} (HEARTH_MUTANT={mutant.number})")
@@ -474,7 +474,8 @@ def main():
 
 
 def tried(mutants):
-    """What became of each. The simulations, which take longest, are left to those that all other tests let live."""
+    """The verdict on each mutant. The simulations take longest, so only mutants that survive all other tests get
+    there."""
     verdicts = {mutant.number: ("equivalent", mutant.reason()) for mutant in mutants if mutant.reason()}
     for stage in STAGES:
         left = [mutant for mutant in mutants if mutant.number not in verdicts]
@@ -482,9 +483,9 @@ def tried(mutants):
             break
         failure, seconds = run(stage)
         if failure:
-            sys.exit(f"Without a mutant the tests fail: {failure}")
+            sys.exit(f"The tests fail without a mutant: {failure}")
         limit = int(seconds * 3) + 10
-        print(f"{len(left)} mutants are tried with {stage}, for {limit} s at most.", flush=True)
+        print(f"Running {len(left)} mutants with {stage}, for at most {limit} s each.", flush=True)
         with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
             runs = {pool.submit(run, stage, mutant.number, limit): mutant for mutant in left}
             for done in as_completed(runs):
