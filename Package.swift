@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// For "make fuzz" alone: our own modules tell libFuzzer which of their branches are taken.
+/// Only for "make fuzz": instruments our own modules for libFuzzer.
 let isFuzzed = Context.environment["HEARTH_FUZZ"] != nil
 
 private let strictness: [SwiftSetting] = [
@@ -13,8 +13,8 @@ private let strictness: [SwiftSetting] = [
 ]
 let strict = strictness + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
-/// All that is fetched is for the programs and the tests. A package that takes HearthClient alone turns this off, with
-/// `traits: []`, and fetches nothing.
+/// The trait for the programs and the tests, which need all the dependencies. A package that uses only HearthClient
+/// turns it off with `traits: []`, and fetches none.
 let programs = "Programs"
 
 extension Target.Dependency {
@@ -55,8 +55,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A program that holds tokens. Its `free` wipes, and its functions are bound when it starts: the dynamic linker's lazy
-/// binding saves the vector registers on the stack, with what was last copied through them.
+/// A program that holds tokens. Its `free` wipes memory. Its functions are bound at the start, because lazy binding
+/// saves the vector registers on the stack, which may contain what was last copied through them.
 func secretHoldingProgram(
   _ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []
 ) -> Target {
@@ -65,21 +65,21 @@ func secretHoldingProgram(
     linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
 }
 
-/// For a program that scripts start in loops: as released, it loads no library. The C library comes from libc.a, in Debian's
-/// libc6-dev, which Swift needs anyway; the allocator's functions come before its own, which are then in the program too.
-/// The linker warns of functions that need libraries all the same (getpwuid_r and the like); they are FoundationEssentials',
-/// which ArgumentParser brings, and nobody calls them.
+/// Links a release program statically, because scripts start it in loops. The C library is libc.a from Debian's
+/// libc6-dev, which Swift needs anyway. The allocator's functions come first, so the linker must accept duplicates. It
+/// warns of functions that need shared libraries (getpwuid_r and the like). FoundationEssentials uses them for
+/// ArgumentParser, but nobody calls them.
 let withoutDynamicLinker = LinkerSetting.unsafeFlags(
   ["-static-executable", "-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 
-/// The daemon's module without its entry point, for a program that has one of its own and fuzzes what the module reads.
+/// The daemon's module without its entry point, for the fuzzing program, which has its own.
 func withoutEntryPoint(_ program: Target) -> Target {
   .target(
     name: program.name, dependencies: program.dependencies, path: "Sources/\(program.name)", exclude: ["Main.swift"],
     swiftSettings: strict)
 }
 
-/// What is fuzzed, for a program. Otherwise it is a target of tests, so that it is built with what may be tested alone.
+/// The fuzz targets without their tests, for the fuzzing program. Otherwise they are a test target.
 func withoutTests(_ target: Target) -> Target {
   .target(
     name: target.name, dependencies: target.dependencies, path: "Tests/\(target.name)",
@@ -174,7 +174,7 @@ let package = Package(
         .nio, .nioHTTP1, .nioPosix,
       ],
       path: "Benchmarks/HearthBench", swiftSettings: strict),
-    // As a program outside this package would be built: it sees nothing but what is public.
+    // Built like a program outside this package, which sees only public API.
     .executableTarget(
       name: "hearth-follow", dependencies: ["HearthClient"], path: "etc/examples/hearth-follow", packageAccess: false,
       swiftSettings: strict),
@@ -224,12 +224,12 @@ let package = Package(
   ]
 )
 
-// For "make docs" alone: whoever only builds does not fetch it.
+// Only for "make docs", so that other builds do not fetch it.
 if Context.environment["HEARTH_DOCC"] != nil {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
-// HEARTH_TESTS="HearthCoreTests …" builds these suites alone, which is much quicker while one module is worked on.
+// HEARTH_TESTS="HearthCoreTests …" builds only these suites, which is much faster while you work on one module.
 if let wanted = Context.environment["HEARTH_TESTS"]?.split(separator: " ").map(String.init) {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }

@@ -74,7 +74,7 @@ static int address(const char *path, struct sockaddr_un *address) {
   return 0;
 }
 
-/// Answers whatever ends a line; lines are short and come one at a time.
+/// Answers each line. Lines are short and arrive one at a time.
 static void serve(int listener, const char *answer, int size) {
   int epoll = epoll_create1(EPOLL_CLOEXEC);
   struct epoll_event event = {.events = EPOLLIN, .data.fd = listener};
@@ -112,7 +112,7 @@ pid_t bench_echo_start(const char *path, int size) {
   pid_t parent = getpid();
   pid_t child = fork();
   if (child == 0) {
-    // It ends with the benchmark, however that ends.
+    // Ends with the benchmark, even if that is killed.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     serve(listener, answer, size);
@@ -130,7 +130,7 @@ static int connection(const char *path) {
   return -1;
 }
 
-/// Reads to the end of a line. Returns how many bytes there were, or -1.
+/// Reads a line. Returns its length in bytes, or -1.
 static int answer(int descriptor) {
   char buffer[65536];
   int size = 0;

@@ -38,7 +38,7 @@ struct faulty_disk {
   int64_t size;
 };
 
-/// One of SQLite's open files on a disk. The file of the real VFS lies behind it.
+/// An open file of SQLite on a disk. The file of the real VFS follows it in memory.
 struct file {
   sqlite3_file base;
   faulty_disk *disk;
@@ -56,7 +56,7 @@ static sqlite3_file *real(sqlite3_file *file) {
   return (sqlite3_file *)((struct file *)file + 1);
 }
 
-/// The disk that a path lies on, locked, and the file's name in its folder; or NULL.
+/// Returns the disk of a path, locked, and the file's name in its folder; or NULL.
 static faulty_disk *disk_of(const char *path, const char **name) {
   const char *slash = path == NULL ? NULL : strrchr(path, '/');
   if (slash == NULL) return NULL;
@@ -72,7 +72,7 @@ static faulty_disk *disk_of(const char *path, const char **name) {
   return disk;
 }
 
-/// Counts a call, and says whether it fails: 0, or the errno.
+/// Counts a call. Returns the errno with which it must fail, or 0.
 static int fate(faulty_disk *disk, int kind) {
   if (kind != faulty_disk_read) {
     if (disk->steps >= disk->last_step) disk->is_dead = true;
@@ -104,7 +104,7 @@ static int64_t used(faulty_disk *disk) {
   return sum;
 }
 
-/// How many of `length` bytes there is room for, in a file that has `size`.
+/// How many of `length` bytes fit on the disk, for a file of `size` bytes.
 static int64_t fitting(faulty_disk *disk, int64_t size, int64_t offset, int64_t length) {
   if (disk->limit < 0 || offset + length <= size) return length;
   const int64_t room = disk->limit - used(disk), growth = offset + length - size;
@@ -172,7 +172,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size) {
   return code;
 }
 
-// The real disk is not waited for: what it would keep is kept in the ledger.
+// Does not sync the real disk, because the ledger records what it would keep.
 static int file_sync(sqlite3_file *base, int flags) {
   (void)flags;
   struct file *file = (struct file *)base;
@@ -279,7 +279,7 @@ static int vfs_delete(sqlite3_vfs *self, const char *path, int syncs_folder) {
   return code;
 }
 
-/// Stands before the C library's: the outbox keeps its reserve with it.
+/// Replaces the C library's function, with which the outbox allocates its reserve.
 int posix_fallocate(int descriptor, off_t offset, off_t length) {
   static int (*original)(int, off_t, off_t);
   if (original == NULL) *(void **)&original = dlsym(RTLD_NEXT, "posix_fallocate");
@@ -305,7 +305,7 @@ int posix_fallocate(int descriptor, off_t offset, off_t length) {
   return failure;
 }
 
-/// Stands before the C library's: the outbox asks it how large the disk is.
+/// Replaces the C library's function, which tells the outbox the size of the disk.
 int statvfs(const char *restrict path, struct statvfs *restrict status) {
   static int (*original)(const char *, struct statvfs *);
   if (original == NULL) *(void **)&original = dlsym(RTLD_NEXT, "statvfs");

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// A test that has no memory may end.
+// Aborts the test if there is no memory.
 static void *need(void *memory) {
   if (memory == NULL) abort();
   return memory;
@@ -17,7 +17,7 @@ static void *need(void *memory) {
 
 static void resize(struct content *content, int64_t size) {
   if (size > content->room || content->bytes == NULL) {
-    // By half at least: files grow by a page at a time.
+    // Grows by at least half, because files grow by one page at a time.
     content->room = size + size / 2 + 4096;
     content->bytes = need(realloc(content->bytes, (size_t)content->room));
   }
@@ -208,7 +208,7 @@ static int salvage(const struct inode *inode, const char *folder, struct chance 
 }
 
 int ledger_salvage(struct ledger *ledger, const char *folder, struct chance *chance) {
-  // A file system keeps changes of a folder in their order: some of the first ones are left.
+  // A file system keeps the order of changes in a folder, so the first few survive.
   uint64_t count = 0;
   for (struct change *change = ledger->changes; change != NULL; change = change->next) count += 1;
   uint64_t kept = chance->share == 0 ? 0 : draw(chance) % (count + 1);

@@ -1,4 +1,4 @@
-// What a disk would hold without power.
+// A record of what a disk would contain after a power cut.
 
 #ifndef HEARTH_LEDGER_H
 #define HEARTH_LEDGER_H
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// A write, or without bytes a truncation to `offset`.
+/// A write, or a truncation to `offset` if there are no bytes.
 struct step {
   struct step *next;
   int64_t offset;
@@ -17,11 +17,11 @@ struct step {
 struct content {
   uint8_t *bytes;
   int64_t size;
-  /// How many bytes there is room for.
+  /// The allocated size, in bytes.
   int64_t room;
 };
 
-/// A file; also one that was deleted, until that is durable.
+/// A file. A deleted one stays until the deletion is durable.
 struct inode {
   struct inode *next;
   char *name;
@@ -31,7 +31,7 @@ struct inode {
   struct step **last;
 };
 
-/// A change of the folder.
+/// The creation or deletion of a file in the folder.
 struct change {
   struct change *next;
   struct inode *inode;
@@ -43,7 +43,7 @@ struct ledger {
   struct change *changes;
 };
 
-/// Reads what lies in the folder: all of it is durable. 0, or -1 with errno.
+/// Reads the files in the folder as durable. Returns 0, or -1 with errno.
 int ledger_read(struct ledger *ledger, const char *folder);
 void ledger_free(struct ledger *ledger);
 
@@ -53,19 +53,19 @@ void ledger_delete(struct ledger *ledger, struct inode *inode);
 void ledger_write(struct inode *inode, const void *bytes, int64_t length, int64_t offset);
 void ledger_truncate(struct inode *inode, int64_t size);
 
-/// What was written to the file is durable; with `lost` it is not, and never will be.
+/// Makes what was written to the file durable, or with `lost` loses it for good.
 void ledger_sync(struct inode *inode, bool lost);
-/// So are the folder's entries.
+/// Makes the folder's entries durable.
 void ledger_sync_folder(struct ledger *ledger);
 
-/// How much of what is not durable is left: `share` of it in 256th, in sectors or in whole steps.
+/// How much survives of what is not durable: `share` of 256, in sectors or in whole steps.
 struct chance {
   uint64_t state;
   uint64_t share;
   bool in_sectors;
 };
 
-/// Writes what is left to another folder. 0, or -1 with errno.
+/// Writes what survives to another folder. Returns 0, or -1 with errno.
 int ledger_salvage(struct ledger *ledger, const char *folder, struct chance *chance);
 
 #endif

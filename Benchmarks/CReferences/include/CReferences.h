@@ -3,26 +3,26 @@
 
 #include <sys/types.h>
 
-/// What Hearth is compared with: the same work in C, with nothing of what Hearth does around it.
+/// The references for Hearth's benchmarks: the same work in C, without anything else that Hearth does.
 
 /// An SQLite database with a write-ahead log and synchronous=FULL, and one statement that inserts a row.
 typedef struct bench_inserts bench_inserts;
 
-/// Creates it; NULL where that fails.
+/// Creates the database. Returns NULL on failure.
 bench_inserts *bench_inserts_open(const char *path);
-/// Inserts so many rows of `size` bytes, one a commit. Returns the time it took in nanoseconds, or -1.
+/// Inserts rows of `size` bytes, one per commit. Returns the time in nanoseconds, or -1.
 long bench_inserts_run(bench_inserts *inserts, int count, int size);
 void bench_inserts_close(bench_inserts *inserts);
 
 /// Starts a process that answers each line on a Unix socket with a line of `size` bytes. Returns its process id, or -1.
 pid_t bench_echo_start(const char *path, int size);
 
-/// Sends `request`, a line, over `connections` connections that are kept, `count` times in all, each connection waiting
-/// for its answer before it sends again. Returns the time it took in nanoseconds, or -1. `latencies`: where not NULL, the
+/// Sends the line `request` `count` times in total over `connections` lasting connections. Each connection waits for
+/// the answer before it sends again. Returns the time in nanoseconds, or -1. If `latencies` is not NULL, it gets the
 /// nanoseconds of each call.
 long bench_calls(const char *path, const char *request, int connections, int count, long *latencies);
 
-/// The size of the answer to `request` in bytes, the end of its line included; -1 where there is none.
+/// The size of the answer to `request` in bytes, including the end of the line; -1 if there is none.
 int bench_answer_size(const char *path, const char *request);
 
 #endif

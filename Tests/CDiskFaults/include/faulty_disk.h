@@ -4,12 +4,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// A folder whose SQLite files lie on a disk that can lose power, fail and fill up.
+/// A simulated disk for the SQLite files in a folder. It can lose power, fail and fill up.
 ///
-/// What SQLite writes there reaches the real files at once, as it reaches the page cache. Apart from that the disk
-/// remembers what would be left without power: what was fsynced, and for the rest each single step. An entry of the
-/// folder is there to stay once the folder was synced. Nobody but SQLite may write or rename its files. Other folders
-/// are not touched.
+/// What SQLite writes reaches the real files at once, as it would reach the page cache. The disk also records what
+/// would survive a power cut: everything that was fsynced, and each later step. Entries of the folder survive once the
+/// folder is synced. Only SQLite may write or rename its files. Other folders are not affected.
 typedef struct faulty_disk faulty_disk;
 
 enum {
@@ -19,58 +18,58 @@ enum {
   faulty_disk_open = 8,
   faulty_disk_read = 16,
   faulty_disk_delete = 32,
-  /// posix_fallocate, by whomever.
+  /// Any call of posix_fallocate.
   faulty_disk_allocate = 64,
 };
 
 typedef enum {
   /// ENOSPC.
   faulty_disk_full,
-  /// EIO. An fsync that fails has lost what it should have kept, and the next one does not know (as on Linux).
+  /// EIO. A failed fsync loses the data, and the next one does not report this (as on Linux).
   faulty_disk_broken,
-  /// Half of a write happens, then ENOSPC.
+  /// ENOSPC after half of a write.
   faulty_disk_short,
 } faulty_disk_fault;
 
 typedef enum {
-  /// Nothing that was not synced is left.
+  /// Only synced data survives.
   faulty_disk_nothing,
-  /// Any of the steps since the last sync.
+  /// Any steps since the last sync also survive.
   faulty_disk_any_step,
-  /// Any of the sectors of 512 bytes that they wrote.
+  /// Any 512-byte sectors that these steps wrote also survive.
   faulty_disk_any_sector,
 } faulty_disk_luck;
 
-/// What lies in `folder` now is durable. NULL without memory.
+/// Attaches a disk to `folder`, whose current content is durable. Returns NULL if there is no memory.
 faulty_disk *faulty_disk_attach(const char *folder);
 
-/// Lets go of the disk; it is freed with its last open file.
+/// Detaches the disk, which is freed with its last open file.
 void faulty_disk_detach(faulty_disk *disk);
 
-/// Steps so far that change or sync anything.
+/// The number of steps so far that changed or synced anything.
 int64_t faulty_disk_steps(faulty_disk *disk);
 
-/// The power fails before the step after the next `steps`: it and all that come later do nothing and fail.
+/// Cuts the power after the next `steps` steps. All later steps fail without effect.
 void faulty_disk_cut_power(faulty_disk *disk, int64_t steps);
 
 bool faulty_disk_is_dead(faulty_disk *disk);
 
-/// Writes what is left after the power cut to another folder. 0, or -1 with errno.
+/// Writes what survives the power cut to another folder. Returns 0, or -1 with errno.
 int faulty_disk_salvage(faulty_disk *disk, const char *folder, faulty_disk_luck luck, uint64_t seed);
 
-/// The `nth` call from now of one of the kinds fails (1: the next), and with `lasting` each later one too.
+/// Makes the `nth` next call of one of the kinds fail (1 is the next), and with `lasting` each later one too.
 void faulty_disk_fail(faulty_disk *disk, int kinds, faulty_disk_fault fault, int64_t nth, bool lasting);
 
-/// Takes the fault away; returns how many calls it made fail.
+/// Removes the fault. Returns the number of calls that it made fail.
 int64_t faulty_disk_mend(faulty_disk *disk);
 
-/// No file may grow beyond `bytes` for all files in the folder together; -1 for no limit.
+/// Limits the total size of all files in the folder to `bytes`; -1 for no limit.
 void faulty_disk_limit(faulty_disk *disk, int64_t bytes);
 
-/// The disk has this size, and as much room for all files together.
+/// Sets the size of the disk, which also limits the total size of all files.
 void faulty_disk_resize(faulty_disk *disk, int64_t bytes);
 
-/// Bytes of all files in the folder.
+/// The total size of all files in the folder, in bytes.
 int64_t faulty_disk_used(faulty_disk *disk);
 
 #endif
