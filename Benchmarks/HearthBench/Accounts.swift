@@ -3,12 +3,12 @@ import Glibc
 import HearthClient
 import HearthControl
 
-/// What many accounts cost.
+/// Measures the cost of many accounts.
 struct Accounts: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Enqueueing and delivering with 200 accounts against 1, and the start with 1,000.")
+    abstract: "Compare enqueueing and delivering with 200 accounts and with 1, and measure the start with 1,000.")
 
-  @Option(help: "How often each is measured.")
+  @Option(help: "Number of measurements of each.")
   var rounds = 7
 
   @OptionGroup var place: Place
@@ -39,8 +39,8 @@ struct Accounts: AsyncParsableCommand {
     for bench in benches { try await bench.stop() }
   }
 
-  /// From the start of a daemon whose accounts are signed in until each has been read, and what `hearthctl status` of all
-  /// costs others.
+  /// Measures the time from the daemon's start until it has read all signed-in accounts, and the cost of `hearthctl
+  /// status` for other clients.
   private func start() async throws {
     let bench = try await Workbench(in: place.folder, accounts: 999)
     try bench.daemon.restart()

@@ -2,12 +2,12 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A kept connection that sends one request after another and awaits each answer.
+/// A lasting connection that sends one request after another and awaits each answer.
 struct BareConnection {
   private let outbound: NIOAsyncChannelOutboundWriter<HTTPClientRequestPart>
   private var inbound: NIOAsyncChannelInboundStream<HTTPClientResponsePart>.AsyncIterator
 
-  /// `port`: on 127.0.0.1. The connection is closed once `use` returns.
+  /// Connects to `port` on 127.0.0.1. The connection is closed when `use` returns.
   static func open<Value: Sendable>(
     port: Int, _ use: @Sendable (inout BareConnection) async throws -> Value
   ) async throws -> Value {
@@ -26,7 +26,7 @@ struct BareConnection {
     }
   }
 
-  /// Returns the answer's body; throws what was answered if it is not 200.
+  /// Returns the answer's body. Throws the answer if its status is not 200.
   mutating func send(
     _ method: HTTPMethod, _ path: String, _ headers: HTTPHeaders = [:], body: String = ""
   ) async throws -> ByteBuffer {

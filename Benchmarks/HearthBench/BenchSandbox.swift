@@ -3,7 +3,7 @@ import HearthControl
 import NIOCore
 import NIOHTTP1
 
-/// A running `hearth-sandbox`, and a client that does nothing but send.
+/// A running `hearth-sandbox`, and a client that only sends requests.
 final class BenchSandbox {
   static let body = String(repeating: "x", count: 200)
 
@@ -16,7 +16,7 @@ final class BenchSandbox {
     let start = ContinuousClock.now
     while Scratch.read("\(folder)/port").isEmpty {
       guard ContinuousClock.now - start < .seconds(30) else {
-        throw BenchFailure(description: "The sandbox does not start.")
+        throw BenchFailure(description: "The sandbox did not start.")
       }
       sched_yield()
     }
@@ -40,7 +40,7 @@ final class BenchSandbox {
     return (accessToken, refreshToken)
   }
 
-  /// Has the API take so many seconds for each answer.
+  /// Makes the API take this many seconds for each answer.
   func setDelay(_ seconds: Double) async throws {
     try await BareConnection.open(port: port) { connection in
       _ = try await connection.send(.DELETE, "/__fault")
@@ -49,7 +49,7 @@ final class BenchSandbox {
     }
   }
 
-  /// Sends so many requests, each with a key of its own; returns how long it took.
+  /// Sends a number of requests, each with its own key. Returns the time it took.
   func drain(_ count: Int, atOnce: Int, token: String, round: String) async throws -> Duration {
     let start = ContinuousClock.now
     try await withThrowingTaskGroup(of: Void.self) { group in

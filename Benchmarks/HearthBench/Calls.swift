@@ -3,12 +3,12 @@ import CReferences
 import Glibc
 import HearthControl
 
-/// What a call over the socket costs.
+/// Measures the cost of a call over the socket.
 struct Calls: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "A token against a C echo of as many bytes, and an item enqueued against a row inserted by SQLite alone.")
+    abstract: "Compare a call for a token with a C program, and enqueueing an item with inserting a row.")
 
-  @Option(help: "How often each is measured.")
+  @Option(help: "Number of measurements of each.")
   var rounds = 9
 
   @OptionGroup var place: Place
@@ -24,7 +24,7 @@ struct Calls: AsyncParsableCommand {
     String(decoding: Request(id: 1, method: method, params: params).line, as: UTF8.self)
   }
 
-  /// The duration of so many calls over so many connections, and of the call in the middle.
+  /// The total duration of `count` calls over a number of connections, and the median of one call.
   private func calls(
     _ path: String, _ request: String, connections: Int, count: Int
   ) throws -> (all: Duration, median: Duration) {
@@ -48,7 +48,7 @@ struct Calls: AsyncParsableCommand {
       for (side, path) in [echo, bench.daemon.socket].enumerated() {
         let alone = try calls(path, request, connections: 1, count: 5000)
         let many = try calls(path, request, connections: 64, count: 20_000)
-        // The first round warms up.
+        // The first round is a warm-up.
         guard round > 0 else { continue }
         samples[0][side].add(alone.median)
         samples[1][side].add(many.all / 20_000)
@@ -57,7 +57,7 @@ struct Calls: AsyncParsableCommand {
     print(Table.line("session.getToken, median of \(rounds)", "C echo", "hearthd", "ratio"))
     print(
       Table.line(
-        "time of a call", Table.microseconds(samples[0][0].median), Table.microseconds(samples[0][1].median),
+        "duration of a call", Table.microseconds(samples[0][0].median), Table.microseconds(samples[0][1].median),
         Table.ratio(samples[0][1].median, to: samples[0][0].median)))
     print(
       Table.line(

@@ -2,15 +2,15 @@ import ArgumentParser
 import Glibc
 import HearthControl
 
-/// How fast what lies in the outbox is delivered, and what that costs.
+/// Measures the speed and the cost of delivering the outbox.
 struct Drain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Delivery against a loop that sends the same requests and keeps nothing.")
+    abstract: "Compare delivery with a loop that sends the same requests and stores nothing.")
 
-  @Option(help: "How many items the outbox is to drain.")
+  @Option(help: "Number of items to deliver.")
   var items = 5000
 
-  @Option(help: "How often it drains them.")
+  @Option(help: "Number of deliveries of all items.")
   var drains = 5
 
   @OptionGroup var place: Place
@@ -22,18 +22,18 @@ struct Drain: AsyncParsableCommand {
     try await countCommits()
   }
 
-  /// Items that wait in some lanes (none: unordered), and a loop that sends the same requests, as many at once, and
-  /// keeps nothing.
+  /// A comparison of waiting items in `lanes` lanes (0 for unordered) with a loop that sends the same requests with the
+  /// same concurrency and stores nothing.
   private struct Contest {
     let name: String
     let lanes: Int
     let atOnce: Int
     var items: Int
-    /// How long the API takes.
+    /// The time that the API takes to answer, in seconds.
     var delay = 0.0
     var bare = Sample()
     var outbox = Sample()
-    /// Of hearthd, for all items.
+    /// The processor time of hearthd for all items.
     var processorTime = Sample()
   }
 
@@ -54,14 +54,14 @@ struct Drain: AsyncParsableCommand {
         let processorTime = bench.daemon.processorTime - before
         let bare = try await bench.sandbox.drain(
           contest.items, atOnce: contest.atOnce, token: bench.token, round: "\(index)-\(round)")
-        // The first round warms up.
+        // The first round is a warm-up.
         guard round > 0 else { continue }
         contests[index].outbox.add(duration)
         contests[index].processorTime.add(processorTime)
         contests[index].bare.add(bare)
       }
     }
-    print(Table.line("requests a second, median of \(drains)", "bare loop", "outbox", "ratio", "CPU an item"))
+    print(Table.line("requests a second, median of \(drains)", "bare loop", "outbox", "ratio", "CPU per item"))
     for contest in contests {
       let rates = [contest.bare, contest.outbox].map { "\(Int(Double(contest.items) / ($0.median / .seconds(1))))" }
       print(
@@ -71,7 +71,7 @@ struct Drain: AsyncParsableCommand {
     }
   }
 
-  /// Of a daemon that strace(1) watches, which is slower: counted, not timed.
+  /// Counts the calls of fdatasync(2) of a daemon under strace(1). That is slower, so it is not timed.
   private func countCommits() async throws {
     guard access(RunningDaemon.strace, X_OK) == 0 else {
       return print("fdatasync: not counted, for \(RunningDaemon.strace) is not installed.")

@@ -3,29 +3,28 @@ import HearthCore
 import HearthLinux
 import HearthStorage
 
-/// An outbox with so many items that wait. A fifth of them is in one lane of another account, where none is taken; of
-/// the others half are in a hundred lanes, a quarter is unordered, and a quarter unordered and not before some later
-/// time.
+/// An outbox with a number of waiting items. A fifth of them is in a lane of another account, which is not used. Half
+/// of the others are in a hundred lanes, a quarter is unordered, and a quarter is unordered and not due yet.
 final class FilledOutbox {
   enum Operation: String, CaseIterable {
-    case enqueue = "enqueue, one a commit"
-    case enqueueMany = "enqueue, 63 a commit"
+    case enqueue = "enqueue, one per commit"
+    case enqueueMany = "enqueue, 63 per commit"
     case complete = "complete 64 and claim 64"
-    case prune = "prune 64 that were delivered"
+    case prune = "prune 64 delivered items"
     case firstPage = "list, first page of 100"
-    case middlePage = "list, one in the middle"
-    case middlePageOfAll = "list, one in the middle of all accounts"
-    case lanePage = "list, one in the middle of a lane"
-    case pendingPage = "list, one in the middle of those pending"
-    case waitingPage = "list, first of those waiting"
+    case middlePage = "list, middle page"
+    case middlePageOfAll = "list, middle page of all accounts"
+    case lanePage = "list, middle page of a lane"
+    case pendingPage = "list, middle page of pending items"
+    case waitingPage = "list, first page of waiting items"
     case item = "get"
     case stats = "stats"
   }
 
   private static let accounts = (AccountName("work"), AccountName("other"))
-  /// Nobody listens on the discard port.
+  /// The discard port, on which nothing listens.
   private static let base = "http://127.0.0.1:9"
-  /// Without limits.
+  /// Settings without limits.
   private static let settings = {
     var settings = OutboxSettings()
     (settings.maxItems, settings.maxBytes) = (.max, .max)
@@ -143,10 +142,10 @@ final class FilledOutbox {
     claims = exchange.claimed[account]?.claims ?? []
     let deliveries = claims.flatMap { claim in claim.deliveries.map { (claim.epoch, $0.number) } }
     guard deliveries.count == 64 else {
-      throw BenchFailure(description: "Only \(deliveries.count) could be claimed.")
+      throw BenchFailure(description: "Only \(deliveries.count) items could be claimed.")
     }
     for (epoch, number) in deliveries where try !store.begin(number, of: epoch) {
-      throw BenchFailure(description: "An item cannot be sent though it is claimed.")
+      throw BenchFailure(description: "A claimed item cannot be sent.")
     }
   }
 

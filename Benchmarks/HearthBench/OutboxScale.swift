@@ -2,21 +2,21 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// Compares an outbox with few waiting items with one with many: cost of each operation, and time to READY.
+/// Compares an outbox with few waiting items to one with many: the cost of each operation, and the time to READY.
 struct OutboxScale: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "outbox-scale", abstract: "What the outbox costs with a thousand items waiting and with a million.")
+    commandName: "outbox-scale", abstract: "Compare the outbox with a thousand waiting items to one with a million.")
 
   @Option(help: "Items in the small outbox.")
   var small = 1000
 
-  @Option(help: "Items in the large one.")
+  @Option(help: "Items in the large outbox.")
   var large = 1_000_000
 
-  @Option(help: "How often each operation is measured.")
+  @Option(help: "Number of measurements of each operation.")
   var rounds = 1000
 
-  @Option(help: "How often the daemon is started.")
+  @Option(help: "Number of starts of the daemon.")
   var starts = 15
 
   @OptionGroup var place: Place
@@ -40,7 +40,7 @@ struct OutboxScale: AsyncParsableCommand {
   private func compareOperations(_ outboxes: [FilledOutbox]) async throws {
     var samples = FilledOutbox.Operation.allCases.map { _ in [Sample(), Sample()] }
     for round in 0..<rounds + rounds / 10 {
-      // The first ones warm up.
+      // The first operations are a warm-up.
       let counts = round >= rounds / 10
       for (index, operation) in FilledOutbox.Operation.allCases.enumerated() {
         for side in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
@@ -60,7 +60,7 @@ struct OutboxScale: AsyncParsableCommand {
   }
 
   private func compareStarts(_ folders: [String]) async throws {
-    // Signed in, so that the outbox is at work: its one origin cannot be reached.
+    // Signed in, so that the outbox is active. Its only origin cannot be reached.
     for folder in folders {
       let daemon = try RunningDaemon(folder: folder, configuration: FilledOutbox.configuration)
       try daemon.call(

@@ -2,12 +2,12 @@ import ArgumentParser
 import Glibc
 import HearthControl
 
-/// What the daemon and the command line cost: memory, and a call as a whole process.
+/// Measures the daemon's memory, and the cost of hearthctl as a process.
 struct Processes: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "processes", abstract: "Memory of the idle daemon, and the command line against /bin/true.")
+    commandName: "processes", abstract: "Measure the memory of the idle daemon, and compare hearthctl with /bin/true.")
 
-  @Option(help: "How often a process is started.")
+  @Option(help: "Number of processes to start.")
   var processes = 200
 
   @OptionGroup var place: Place
@@ -19,7 +19,7 @@ struct Processes: AsyncParsableCommand {
     try await bench.stop()
   }
 
-  /// Signed in, and with nothing to do for a while.
+  /// Measures the memory of a signed-in daemon that has been idle for a while.
   private func memory(of daemon: RunningDaemon) async {
     try? await ContinuousClock().sleep(for: .seconds(5))
     let status = Scratch.read("/proc/\(daemon.pid)/status")

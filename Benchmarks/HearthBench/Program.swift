@@ -1,11 +1,11 @@
 import Glibc
 
-/// What could not be measured, in one sentence.
+/// Why something could not be measured, in one sentence.
 struct BenchFailure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// One of the programs that were built beside this one, or of the system's.
+/// A program that was built with this one, or one of the system.
 final class Program {
   let pid: pid_t
   private var hasEnded = false
@@ -53,11 +53,11 @@ final class Program {
   }()
 }
 
-/// A folder that is gone after the run.
+/// A temporary folder, which is removed after the run.
 final class Scratch {
   let path: String
 
-  /// `parent`: on the disk that is to be measured.
+  /// Creates the folder in `parent`, on the disk to measure.
   init(in parent: String) throws {
     var template = Array("\(parent)/hearth-bench-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
@@ -83,7 +83,7 @@ final class Scratch {
     }
   }
 
-  /// A file; empty where there is none.
+  /// The content of a file, or "" if there is none.
   static func read(_ path: String) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }

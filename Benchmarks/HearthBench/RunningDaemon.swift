@@ -2,21 +2,21 @@ import Glibc
 import HearthClient
 import HearthControl
 
-/// A `hearthd` that was started and has said that it is ready.
+/// A running `hearthd` that has reported that it is ready.
 final class RunningDaemon {
   static let strace = "/usr/bin/strace"
 
   let socket: String
   private(set) var startedAt: ContinuousClock.Instant
-  /// From its start until READY=1 (sd_notify(3)).
+  /// The time from its start until READY=1 (sd_notify(3)).
   private(set) var untilReady = Duration.zero
-  /// From its start until `outbox.getStats` was answered.
+  /// The time from its start until it answered `outbox.getStats`.
   private(set) var untilAnswered = Duration.zero
   private var program: Program?
   private let folder: String
   private let isCounted: Bool
 
-  /// `isCounted`: strace(1) counts its calls of fdatasync(2).
+  /// Starts the daemon. With `isCounted`, strace(1) counts its calls of fdatasync(2).
   init(folder: String, configuration: String, isCounted: Bool = false) throws {
     self.folder = folder
     self.isCounted = isCounted
@@ -47,7 +47,7 @@ final class RunningDaemon {
     try start()
   }
 
-  /// Its process id; under strace(1) it is the only child.
+  /// Its process id. Under strace(1), it is the only child.
   var pid: pid_t {
     guard let program else { return 0 }
     guard isCounted else { return program.pid }
@@ -55,14 +55,14 @@ final class RunningDaemon {
     return children.split(separator: " ").first.flatMap { pid_t($0) } ?? 0
   }
 
-  /// The processor time that it has used, of user and system (proc_pid_stat(5)).
+  /// The user and system processor time that it has used (proc_pid_stat(5)).
   var processorTime: Duration {
     let fields = Scratch.read("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     guard fields.count > 12, let user = Int(fields[11]), let system = Int(fields[12]) else { return .zero }
     return .seconds(user + system) / sysconf(Int32(_SC_CLK_TCK))
   }
 
-  /// How often it has called fdatasync(2).
+  /// The number of its calls of fdatasync(2).
   var syncs: Int { Scratch.read("\(folder)/trace").split(separator: "\n").count { $0.contains("fdatasync(") } }
 
   @discardableResult

@@ -1,13 +1,13 @@
-/// Durations of one thing, measured again and again.
+/// Repeated measurements of one duration.
 struct Sample {
   private var durations: [Duration] = []
 
   mutating func add(_ duration: Duration) { durations.append(duration) }
 
-  /// Half of them were shorter.
+  /// The median duration.
   var median: Duration { durations.sorted()[durations.count / 2] }
 
-  /// Runs `body`, and keeps how long it took.
+  /// Runs `body` and adds its duration.
   mutating func time<Result>(_ body: () async throws -> Result) async rethrows -> Result {
     let start = ContinuousClock.now
     let result = try await body()
@@ -16,7 +16,7 @@ struct Sample {
   }
 }
 
-/// Lines of figures in columns.
+/// A table with lines of figures in columns.
 enum Table {
   static func line(_ cells: String...) -> String {
     cells.enumerated().map { index, cell in
@@ -27,7 +27,7 @@ enum Table {
 
   static func microseconds(_ duration: Duration) -> String { "\(Int(duration / .microseconds(1))) us" }
   static func milliseconds(_ duration: Duration) -> String { decimal(duration / .milliseconds(1)) + " ms" }
-  /// How many such durations there are in a second.
+  /// The number of such durations per second.
   static func rate(_ duration: Duration) -> String { "\(Int(.seconds(1) / duration))" }
   static func ratio(_ part: Duration, to whole: Duration) -> String { decimal(part / whole) }
 

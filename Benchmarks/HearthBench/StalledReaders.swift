@@ -3,16 +3,16 @@ import CReferences
 import Glibc
 import HearthControl
 
-/// What subscribers that read nothing cost everybody else.
+/// Measures what subscribers that read nothing cost other clients.
 struct StalledReaders: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stalled-readers",
-    abstract: "Delivery, and the time of a call meanwhile, with 64 subscribers that read nothing against none.")
+    abstract: "Compare delivery and the duration of a call with 64 subscribers that read nothing, and with none.")
 
-  @Option(help: "How often each is measured.")
+  @Option(help: "Number of measurements of each.")
   var rounds = 9
 
-  @Option(help: "How many items are delivered each time.")
+  @Option(help: "Number of items to deliver each time.")
   var items = 5000
 
   @OptionGroup var place: Place
@@ -26,10 +26,10 @@ struct StalledReaders: AsyncParsableCommand {
       decoding: Request(id: 1, method: GetToken.name, params: ["account": "work"]).line, as: UTF8.self)
     var samples = [[Sample(), Sample()], [Sample(), Sample()], [Sample(), Sample()]]
     for round in 0...rounds {
-      // In turns, so that neither has the quieter half of the run.
+      // Alternates, so that neither gets the quieter half of the run.
       for side in round.isMultiple(of: 2) ? [0, 1] : [1, 0] {
         try bench.fill(items, lanes: 20)
-        // Each is closed once it is 256 events behind, and sits on its connection from then on.
+        // Hearth closes each subscription when it is 256 events behind. The connection stays open.
         let connections = try (0..<(side == 0 ? 0 : Self.readers)).map { _ in try stalledReader(bench.daemon.socket) }
         defer { for connection in connections { close(connection) } }
         let start = ContinuousClock.now
@@ -51,7 +51,7 @@ struct StalledReaders: AsyncParsableCommand {
       Table.line(
         "items delivered a second", Table.rate(samples[0][0].median), Table.rate(samples[0][1].median),
         Table.ratio(samples[0][0].median, to: samples[0][1].median)))
-    for (name, sample) in [("half of the calls within", samples[1]), ("99 of 100 calls within", samples[2])] {
+    for (name, sample) in [("median of a call", samples[1]), ("99th percentile of a call", samples[2])] {
       print(
         Table.line(
           name, Table.microseconds(sample[0].median), Table.microseconds(sample[1].median),
@@ -60,7 +60,7 @@ struct StalledReaders: AsyncParsableCommand {
     try await bench.stop()
   }
 
-  /// A connection that has subscribed to everything, and from then on reads nothing.
+  /// A connection that subscribes to everything and then reads nothing.
   private func stalledReader(_ path: String) throws -> Int32 {
     let connection = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()

@@ -1,13 +1,13 @@
 import ArgumentParser
 import HearthControl
 
-/// Where what is measured lies.
+/// The option for the folder to measure in.
 struct Place: ParsableArguments {
-  @Option(help: "The folder, on the disk that is to be measured, in which the state is kept.")
+  @Option(help: "Folder for the state, on the disk to measure.")
   var folder = "/var/tmp"
 }
 
-/// A sandbox, and a daemon with accounts that are signed in to it.
+/// A sandbox, and a daemon with accounts that are signed in at the sandbox.
 final class Workbench {
   let sandbox: BenchSandbox
   let daemon: RunningDaemon
@@ -15,7 +15,8 @@ final class Workbench {
   let token: String
   private let scratch: Scratch
 
-  /// `accounts`: how many there are beside "work". `isCounted`: its calls of fdatasync(2) are.
+  /// `accounts` is the number of accounts besides "work". With `isCounted`, the daemon's calls of fdatasync(2) are
+  /// counted.
   init(in folder: String, accounts: Int = 0, isCounted: Bool = false) async throws {
     scratch = try Scratch(in: folder)
     let sandbox = try BenchSandbox(in: scratch.makeFolder("sandbox"))
@@ -50,7 +51,7 @@ final class Workbench {
     sandbox.stop()
   }
 
-  /// An item of "work" for the sandbox's API; `lane`: nil for one that is unordered.
+  /// An item of "work" for the sandbox's API. It is unordered if `lane` is nil.
   func draft(lane: String?) -> JSONObject {
     var draft: JSONObject = [
       "account": "work", "method": "POST", "url": .string(sandbox.url + "/api/notes"),
@@ -60,7 +61,7 @@ final class Workbench {
     return draft
   }
 
-  /// Puts items into the outbox, which is paused; `lanes`: none where they are unordered.
+  /// Adds items to the paused outbox, in a number of lanes, or unordered if that is 0.
   func fill(_ count: Int, lanes: Int) throws {
     try daemon.call(PauseOutbox.name, ["account": "work"])
     var left = count
@@ -72,7 +73,7 @@ final class Workbench {
     }
   }
 
-  /// Delivers all there is; returns how long it took.
+  /// Delivers everything in the outbox. Returns the time it took.
   @discardableResult
   func drain() throws -> Duration {
     let start = ContinuousClock.now
