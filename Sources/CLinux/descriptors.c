@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { wanted_spares = 4, most_counted = 256, patience_seconds = 5 };
+enum { wanted_spares = 4, most_counted = 256, timeout_seconds = 5 };
 
 unsigned long hearth_raise_descriptor_limit(void) {
   struct rlimit limit;
@@ -61,7 +61,7 @@ int hearth_keep_spare_descriptors(void) {
 static int give_up_spare(void) {
   struct timespec end;
   clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += patience_seconds;
+  end.tv_sec += timeout_seconds;
   pthread_mutex_lock(&mutex);
   int waited = 0;
   while (original >= 0 && spare_count == 0 && waited == 0) {

@@ -112,7 +112,7 @@ struct Daemon {
     self.revocations = revocations
     let signIns = SignInService(
       sessions: sessions, redirects: LoopbackListener(logger: logger), clock: clock,
-      settled: { await revocations.settled(for: $0) })
+      revocationsEnd: { await revocations.waitUntilIdle(for: $0) })
     let reauth = ReauthService(sessions: sessions, signIns: signIns, pages: setup.paths.browser, logger: logger)
     self.reauth = reauth
     let sinks = SinkService(

@@ -105,20 +105,20 @@ import Testing
     }
   }
 
-  @Test("a file whose keeper is killed goes with the program; if hearthctl is killed too, the next exec removes it")
-  func killedKeeper() async throws {
+  @Test("a file whose refresher is killed goes with the program; if hearthctl is killed too, the next exec removes it")
+  func killedRefresher() async throws {
     try await play { scene in
       let running = try scene.exec("echo $HEARTH_TOKEN_FILE; exec sleep 1000")
       let path = try scene.words(of: running)[0]
       for isCommandKilled in [false, true] {
         let process = try scene.exec("echo $$; exec sleep 1000")
         let program = try #require(Int32(try scene.words(of: process)[0]))
-        let keeper = try eventually("it has a keeper") {
+        let refresher = try eventually("a process refreshes it") {
           Files.names(in: "/proc").compactMap { Int32($0) }.first {
             $0 != program && Files.text("/proc/\($0)/status").contains("\nPPid:\t\(process.pid)\n")
           }
         }
-        kill(keeper, SIGKILL)
+        kill(refresher, SIGKILL)
         if isCommandKilled { process.kill() }
         kill(program, SIGTERM)
         if isCommandKilled {

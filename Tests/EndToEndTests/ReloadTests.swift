@@ -60,9 +60,9 @@ import Testing
   func hangs() async throws {
     try await TestEnvironment.run { environment in
       let (sandbox, other) = (try environment.sandbox(), try environment.sandbox("other"))
-      let patience = "[refresh]\nrequest_timeout = \"5m\"\n"
+      let longTimeout = "[refresh]\nrequest_timeout = \"5m\"\n"
       let before = Configuration.oidc(sandbox)
-      let daemon = try environment.daemon(before + Configuration.oidc(other, account: "second") + patience)
+      let daemon = try environment.daemon(before + Configuration.oidc(other, account: "second") + longTimeout)
       try daemon.signIn(at: sandbox)
       try daemon.signIn("second", at: other)
       let old = try daemon.token()
@@ -78,7 +78,7 @@ import Testing
       for (number, work) in changes.enumerated() {
         let place = "http://127.0.0.1:\(number + 1)"
         let second = Configuration.oidc(other, account: "second").replacing("\"]", with: "\", \"\(place)\"]")
-        try daemon.configure(work + second + Configuration.oidc(other, account: "new\(number)") + patience)
+        try daemon.configure(work + second + Configuration.oidc(other, account: "new\(number)") + longTimeout)
         try daemon.call("session.lock", ["account": "second"])
         try daemon.call("daemon.reload")
         try daemon.call("session.unlock")

@@ -74,7 +74,7 @@ class Stage:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         for process in reversed(self.processes):
-            self.end(process, patience=5)
+            self.end(process, timeout=5)
         if kind is not None and not issubclass(kind, SystemExit):
             self.tell()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -111,12 +111,12 @@ class Stage:
 
         return process, await_that(f"{name} starts", told, 2 * LIMIT) if until else None
 
-    def end(self, process, number=signal.SIGTERM, patience=LIMIT):
+    def end(self, process, number=signal.SIGTERM, timeout=LIMIT):
         """Ends a process, by SIGKILL if it does not end in time. Returns its exit status."""
         if process.poll() is None:
             process.send_signal(number)
         try:
-            return process.wait(patience)
+            return process.wait(timeout)
         except subprocess.TimeoutExpired:
             process.kill()
             return process.wait()

@@ -73,7 +73,7 @@ package struct StoredResponse: Hashable, Sendable {
   package func age(at now: Timestamp) -> Duration { max(now - confirmedAt, .zero) + initialAge }
 
   /// Whether it may replace an error: always, unless the API has set a time limit (RFC 5861, section 4).
-  package func mayStandIn(at now: Timestamp) -> Bool {
+  package func mayAnswerStale(at now: Timestamp) -> Bool {
     let directives = ResponseFields(headers).directives("cache-control")
     guard let limit = directives["stale-if-error"]?.deltaSeconds else { return true }
     return age(at: now) <= (directives["max-age"]?.deltaSeconds ?? .zero) + limit

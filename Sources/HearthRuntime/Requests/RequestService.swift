@@ -95,7 +95,7 @@ package actor RequestService {
     let wipesBefore = wipes[key.account]
     let kept = await store.find(key)
     func staleAnswer() -> Answer? {
-      guard let kept, kept.mayStandIn(at: clock.now()), wipes[key.account] == wipesBefore else { return nil }
+      guard let kept, kept.mayAnswerStale(at: clock.now()), wipes[key.account] == wipesBefore else { return nil }
       return Answer(response: kept.answer, subject: key.subject, age: kept.age(at: clock.now()))
     }
     let exchange: Exchange

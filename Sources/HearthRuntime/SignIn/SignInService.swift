@@ -14,7 +14,7 @@ package actor SignInService: RunningService {
   let redirects: any RedirectListener
   let clock: any Clock
   /// Waits for revocations that could also end the new grant.
-  private let settled: @Sendable (SessionService) async -> Void
+  private let revocationsEnd: @Sendable (SessionService) async -> Void
   private var attempts: [String: SignInAttempt] = [:]
   /// The sign-ins in progress, in the order in which they began.
   private var order: [String] = []
@@ -26,9 +26,9 @@ package actor SignInService: RunningService {
 
   package init(
     sessions: SessionDirectory, redirects: any RedirectListener, clock: any Clock,
-    settled: @escaping @Sendable (SessionService) async -> Void = { _ in }
+    revocationsEnd: @escaping @Sendable (SessionService) async -> Void = { _ in }
   ) {
-    self.settled = settled
+    self.revocationsEnd = revocationsEnd
     self.sessions = sessions
     self.redirects = redirects
     self.clock = clock
@@ -234,8 +234,8 @@ package actor SignInService: RunningService {
     }
     do throws(AdoptionFailure) {
       try await service.signIn(attempt.beginning, isWanted: { await self.isWanted(id, hasCome: $0) }) {
-        [settled] () async throws(SignInFailure) in
-        await settled(service)
+        [revocationsEnd] () async throws(SignInFailure) in
+        await revocationsEnd(service)
         return try await request()
       }
       return .success(await service.snapshot())

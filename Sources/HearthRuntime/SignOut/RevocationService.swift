@@ -14,7 +14,7 @@ package actor RevocationService: PlanningService, RunningService {
   private var users: [AccountName: Subject??] = [:]
   /// The grants that a provider is being asked to revoke, and their accounts.
   private var underWay: [String: (account: AccountName, credential: Credential)] = [:]
-  private var settling: [CheckedContinuation<Void, Never>] = []
+  private var waiting: [CheckedContinuation<Void, Never>] = []
   private var isStopped = false
   let work = WorkInbox()
   var time: ServiceTime
@@ -86,16 +86,16 @@ package actor RevocationService: PlanningService, RunningService {
     underWay[pending.id] = (pending.account, pending.credential)
     let outcome = await ask()
     underWay[pending.id] = nil
-    settling.resumeAll()
+    waiting.resumeAll()
     return outcome
   }
 
   /// Returns once no provider is being asked to revoke a grant of the user who signs in to this session: a revocation
   /// may end all grants that the user has by then.
-  package func settled(for service: SessionService) async {
+  package func waitUntilIdle(for service: SessionService) async {
     while await isConcerned(service) {
       guard !underWay.isEmpty else { return }
-      await withCheckedContinuation { settling.append($0) }
+      await withCheckedContinuation { waiting.append($0) }
     }
   }
 

@@ -37,8 +37,8 @@ package actor SinkService: PlanningService, RunningService {
   /// Held while the record is written.
   private let recording = AsyncMutex()
   /// The tasks that wait until nothing is in progress.
-  private var settling: [Int: Waiting] = [:]
-  private var settleCount = 0
+  private var idleWaiters: [Int: Waiting] = [:]
+  private var waiterCount = 0
   private var isStopped = false
   private var hasEnded = false
 
@@ -70,8 +70,8 @@ package actor SinkService: PlanningService, RunningService {
     }
     await work.run(beside: [handleInputs, { await self.followClock() }])
     hasEnded = true
-    settling.values.forEach { $0.continuation.resume() }
-    settling = [:]
+    idleWaiters.values.forEach { $0.continuation.resume() }
+    idleWaiters = [:]
   }
 
   /// Removes every file and ends `run`. A file that cannot be removed within the file system's deadline is removed at
@@ -142,25 +142,25 @@ package actor SinkService: PlanningService, RunningService {
   /// Returns once the files of the account, or of all, are up to date with all earlier inputs, or have failed.
   package func waitUntilIdle(_ account: AccountName? = nil) async {
     guard !hasEnded else { return }
-    settleCount += 1
-    let id = settleCount
+    waiterCount += 1
+    let id = waiterCount
     await withCheckedContinuation { continuation in
-      settling[id] = Waiting(account: account, continuation: continuation)
+      idleWaiters[id] = Waiting(account: account, continuation: continuation)
       inputs.add { await self.waitsFromNow(id) }
     }
   }
 
   private func waitsFromNow(_ id: Int) {
-    settling[id]?.isDue = true
-    settled()
+    idleWaiters[id]?.isDue = true
+    resumeIdleWaiters()
   }
 
-  private func settled() {
-    for (id, waiting) in settling where waiting.isDue {
+  private func resumeIdleWaiters() {
+    for (id, waiting) in idleWaiters where waiting.isDue {
       let isIdle = sinks.values.allSatisfy { sink in
         sink.machine.isIdle || waiting.account != nil && sink.settings?.account != waiting.account
       }
-      if isIdle { settling.removeValue(forKey: id)?.continuation.resume() }
+      if isIdle { idleWaiters.removeValue(forKey: id)?.continuation.resume() }
     }
   }
 
@@ -195,7 +195,7 @@ package actor SinkService: PlanningService, RunningService {
     }
     if sink.machine.isOver { (sinks[path], places[path]) = (nil, nil) }
     if !isStopped { arm(sinks.values.compactMap { $0.machine.nextWake(after: clock.now()) }.min()) }
-    settled()
+    resumeIdleWaiters()
   }
 
   private func log(_ level: Logger.Level, _ text: String, _ sink: Sink) {

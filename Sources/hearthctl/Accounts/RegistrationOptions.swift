@@ -13,7 +13,7 @@ struct RegistrationOptions: ParsableArguments {
   var isAsked: Bool { register || registrationTokenStdin }
 
   /// A client id for the draft that hearthd reads. The provider then assigns the real one.
-  private static let standIn = "unregistered"
+  private static let placeholder = "unregistered"
 
   /// Registers a client if the account has none, the provider offers it and the person agrees, and adds it to the keys.
   /// Returns its secret, if the provider assigns one.
@@ -25,7 +25,7 @@ struct RegistrationOptions: ParsableArguments {
       throw ValidationError("--register is for an OpenID Connect issuer: add --issuer URL.")
     }
     var trial = keys
-    trial.clientId = Self.standIn
+    trial.clientId = Self.placeholder
     let endpoints: DaemonProgram.Endpoints
     do {
       endpoints = try file.trying(account, in: trial.table(account, secretFile: nil)) {

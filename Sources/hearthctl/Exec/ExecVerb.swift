@@ -69,10 +69,10 @@ struct ExecVerb: ParsableCommand {
         throw error
       }
       // A separate process, which no signal for the program ends: it removes the file even if this one is killed, and
-      // this one does if the keeper is killed. If both are, the next exec removes it.
-      let keeper = try TokenKeeper(file, of: token.account, at: daemonOptions.socketPath, for: running)
+      // this one does if it is killed itself. If both are, the next exec removes it.
+      let refresher = try TokenFileProcess(file, of: token.account, at: daemonOptions.socketPath, for: running)
       let status = running.waitForEnd(keeping: [file.lock])
-      keeper.waitForEnd()
+      refresher.waitForEnd()
       file.remove()
       Glibc.exit(status)
     } catch let failure as ProgramFailure {

@@ -125,10 +125,10 @@ import Testing
   }
 
   @Test("it may be used at any time, or as long as stale-if-error allows after max-age")
-  func standIn() {
-    #expect(stored(response())?.mayStandIn(at: now + .seconds(1_000_000)) == true)
+  func answersStale() {
+    #expect(stored(response())?.mayAnswerStale(at: now + .seconds(1_000_000)) == true)
     let limited = stored(response("Cache-Control: max-age=10, stale-if-error=\"20\""))
-    #expect(limited?.mayStandIn(at: now + .seconds(30)) == true)
-    #expect(limited?.mayStandIn(at: now + .seconds(31)) == false)
+    #expect(limited?.mayAnswerStale(at: now + .seconds(30)) == true)
+    #expect(limited?.mayAnswerStale(at: now + .seconds(31)) == false)
   }
 }

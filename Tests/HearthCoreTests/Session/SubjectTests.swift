@@ -153,35 +153,35 @@ struct SubjectTests {
   }
 
   @Test("replaces the configured subject, which was used until then, by the one that the provider names")
-  func configuredStandsIn() {
-    let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
-    var session = SessionScript(SessionSettings(configuredSubject: standIn))
+  func configuredIsProvisional() {
+    let provisional = Subject(issuer: "https://id.example.com", id: "me@example.com")
+    var session = SessionScript(SessionSettings(configuredSubject: provisional))
     session.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
-    #expect(session.snapshot.subject == standIn)
+    #expect(session.snapshot.subject == provisional)
     session.refreshes(to: 2)
     #expect(session.token == .sample(2))
     #expect(session.snapshot.subject == .sample)
-    #expect(session.snapshot.formerSubject == standIn, "what was queued under the stand-in is this user's")
+    #expect(session.snapshot.formerSubject == provisional, "what was queued under the provisional subject is this user's")
     #expect(session.snapshot.action == nil)
   }
 
   @Test("does not give the next user of the account what was queued under the configured subject")
-  func standInOfAnother() {
-    let standIn = Subject(issuer: "https://id.example.com", id: "me@example.com")
-    var imported = SessionScript(SessionSettings(configuredSubject: standIn))
+  func provisionalOfAnother() {
+    let provisional = Subject(issuer: "https://id.example.com", id: "me@example.com")
+    var imported = SessionScript(SessionSettings(configuredSubject: provisional))
     imported.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
     imported.refreshes(to: 2)
     imported.asks(.adopt(.sample(3, subject: other, issuedAt: imported.now)))
     imported.writes()
     #expect(imported.snapshot.subject == other)
-    #expect(imported.snapshot.formerSubject != standIn)
+    #expect(imported.snapshot.formerSubject != provisional)
 
-    var found = SessionScript(SessionSettings(configuredSubject: standIn))
+    var found = SessionScript(SessionSettings(configuredSubject: provisional))
     found.reads(.found(.sample(1, subject: nil, issuedAt: .sample)))
     found.refreshes(to: 2)
     found.isHinted(.found(.sample(3, subject: other, issuedAt: found.now)))
     #expect(found.snapshot.subject == other)
-    #expect(found.snapshot.formerSubject != standIn)
+    #expect(found.snapshot.formerSubject != provisional)
   }
 
   @Test("uses no grant for another user if the configured subject is the one that the provider named")

@@ -15,7 +15,7 @@ extension RevocationServiceTests {
     entry.signIn = provider
     let signIns = SignInService(
       sessions: sessions, redirects: ScriptedRedirects(), clock: clock,
-      settled: { [revocations] in await revocations.settled(for: $0) })
+      revocationsEnd: { [revocations] in await revocations.waitUntilIdle(for: $0) })
     return try await signIns.begin(
       .password(name: "ada", password: Secret("secret")), of: entry, replacing: false)
   }

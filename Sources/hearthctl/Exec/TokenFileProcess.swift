@@ -5,7 +5,7 @@ import HearthControl
 import HearthCore
 
 /// The process that keeps a program's token file fresh while the program runs, and then removes it.
-struct TokenKeeper {
+struct TokenFileProcess {
   private let process: pid_t
 
   /// Ends the program and throws if this process cannot be started.
