@@ -161,7 +161,7 @@ struct SubjectTests {
     session.refreshes(to: 2)
     #expect(session.token == .sample(2))
     #expect(session.snapshot.subject == .sample)
-    #expect(session.snapshot.formerSubject == provisional, "what was queued under the provisional subject is this user's")
+    #expect(session.snapshot.formerSubject == provisional, "what the provisional subject queued is this user's")
     #expect(session.snapshot.action == nil)
   }
 
