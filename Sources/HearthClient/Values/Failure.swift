@@ -1,4 +1,5 @@
 import HearthControl
+import HearthCore
 
 extension HearthClient {
   /// Why a call failed. Its description is one sentence for people, from the daemon if it answered, and contains no secret.

@@ -25,6 +25,19 @@ package struct RPCError: Error, Hashable, Sendable {
     self.init(code: kind.code, message: message, data: data)
   }
 
+  package typealias Kind = Failure.Kind
+
+  /// The error of the wire for a failure.
+  package init(_ failure: Failure) {
+    let item = failure.item.map { "items[\($0)]" }
+    guard failure.kind != .invalidParams else {
+      self = .invalidParams("The parameter \(item.map { $0 + "." } ?? "")\(failure.message).")
+      return
+    }
+    self.init(
+      failure.kind, account: failure.account, message: (item.map { $0 + ": " } ?? "") + failure.message)
+  }
+
   /// The kind, or `nil` if this version does not know the code.
   package var kind: Kind? { Kind(code: code) }
 
@@ -44,69 +57,6 @@ package struct RPCError: Error, Hashable, Sendable {
   package init?(json: JSON) {
     guard let code = json["code"]?.int, let message = json["message"]?.string else { return nil }
     self.init(code: code, message: message, data: json["data"]?.object)
-  }
-}
-
-extension RPCError {
-  /// The errors of the specification (JSON-RPC 2.0, section 5.1) and of the contract. The raw value is `data.kind`.
-  package enum Kind: String, Hashable, Sendable, CaseIterable {
-    case parseError, invalidRequest, methodNotFound, invalidParams, internalError
-    case shuttingDown, overloaded
-    case unauthenticated, reauthRequired, locked, refreshUnavailable, unknownAccount, originNotAllowed, requestFailed
-    case challenge
-    case outboxFull, unknownItem, invalidItemState, idempotencyConflict, storageUnavailable
-    case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
-    case wrongPassphrase, passphraseNeeded
-
-    package var code: Int {
-      switch self {
-      case .parseError: -32700
-      case .invalidRequest: -32600
-      case .methodNotFound: -32601
-      case .invalidParams: -32602
-      case .internalError: -32603
-      case .shuttingDown: -32000
-      case .overloaded: -32001
-      case .unauthenticated: 1001
-      case .reauthRequired: 1002
-      case .locked: 1003
-      case .refreshUnavailable: 1004
-      case .unknownAccount: 1005
-      case .originNotAllowed: 1006
-      case .requestFailed: 1007
-      case .challenge: 1008
-      case .outboxFull: 1101
-      case .unknownItem: 1102
-      case .invalidItemState: 1103
-      case .idempotencyConflict: 1104
-      case .storageUnavailable: 1105
-      case .signInFailed: 1201
-      case .signInExpired: 1202
-      case .signInDenied: 1203
-      case .unknownSignIn: 1204
-      case .flowNotSupported: 1205
-      case .wrongPassphrase: 1301
-      case .passphraseNeeded: 1302
-      }
-    }
-
-    package init?(code: Int) {
-      guard let kind = Kind.allCases.first(where: { $0.code == code }) else { return nil }
-      self = kind
-    }
-
-    /// Whether the same call may succeed later without any action.
-    package var isRetryable: Bool {
-      switch self {
-      case .shuttingDown, .overloaded, .locked, .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable:
-        true
-      case .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .unauthenticated,
-        .reauthRequired, .unknownAccount, .originNotAllowed, .challenge, .unknownItem, .invalidItemState,
-        .idempotencyConflict, .signInFailed, .signInExpired, .signInDenied, .unknownSignIn, .flowNotSupported,
-        .wrongPassphrase, .passphraseNeeded:
-        false
-      }
-    }
   }
 }
 
@@ -132,18 +82,14 @@ extension RPCError {
     RPCError(code: Kind.internalError.code, message: message)
   }
 
-  package static let shuttingDown = RPCError(.shuttingDown, message: "The daemon is shutting down.")
+  package static let shuttingDown = RPCError(Failure.shuttingDown)
 
   package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
 
   /// `name` is the caller's text, even if no account could have this name. It is made safe to show.
   package static func unknownAccount(_ name: String) -> RPCError {
-    RPCError(.unknownAccount, message: "There is no account \(name.quotedName) in the configuration.")
+    RPCError(.unknownAccount, message: Failure.unknownAccount(name))
       .with("account", .string(name.shown(limit: String.quotedNameLength)))
-  }
-
-  package static func unknownItem(_ id: String) -> RPCError {
-    RPCError(.unknownItem, message: "There is no item \(id.quotedName) in the outbox.")
   }
 
   package static func unknownSignIn(_ id: String) -> RPCError {
@@ -175,12 +121,4 @@ extension RPCError {
   package static func passphraseNeeded(_ account: AccountName, message: String) -> RPCError {
     RPCError(.passphraseNeeded, account: account, message: message, action: .unlock)
   }
-}
-
-extension String {
-  /// The maximum length of a quoted name, in Unicode scalars.
-  fileprivate static let quotedNameLength = 100
-
-  /// A caller's name for an error message: safe to show and shortened.
-  package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
 }

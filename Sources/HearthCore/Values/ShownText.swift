@@ -72,3 +72,11 @@ extension String {
     String(UnicodeScalarView(scalars.prefix(limit - 1))) + "…"
   }
 }
+
+extension String {
+  /// In Unicode scalars.
+  package static let quotedNameLength = 100
+
+  /// A caller's name in an error message: safe to show, and no longer than a line.
+  package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
+}

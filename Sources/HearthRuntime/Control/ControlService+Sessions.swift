@@ -56,7 +56,7 @@ extension GetToken {
       throw .invalidParams("The parameter \"url\" cannot be used: \(error).")
     }
     guard let api = access[account] else { throw .unknownAccount(account.description) }
-    guard api.allOrigins.contains(place) else { throw .originNotAllowed(place, account) }
+    guard api.allOrigins.contains(place) else { throw RPCError(.originNotAllowed(place, account)) }
   }
 
   /// Checks the requested scopes and audience. They must not be ignored: a program that asks for others would get the
@@ -182,11 +182,11 @@ extension UnlockSessions: PlainMethod {
 }
 
 extension SignOut: PlainMethod {
-  func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> SignedOut {
+  func result(from service: ControlService, for _: any ControlPeer) async throws -> SignedOut {
     try await service.check(account)
     // First, because the session then forgets whose items these are.
     let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
-    try await service.discardOutbox(of: account, under: discarded)
+    try await service.outbox.purge(account, of: discarded)
     await service.signIns.end(allOf: account, .signedOut)
     // Both the provider's sign-out page and the revocation need the credentials that were signed out.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
@@ -195,9 +195,7 @@ extension SignOut: PlainMethod {
     async let revoked: SignedOut.Revocation =
       revoke ? await service.revocations.revoke(credentials, of: entry, isComplete: answer.isCompleteSignOut) : .none
     // Again: until now other programs could enqueue more for this user. Items from here on belong to the next one.
-    let discard = await Swift.Result { () async throws(RPCError) in
-      try await service.discardOutbox(of: account, under: discarded)
-    }
+    let discard = await Swift.Result { try await service.outbox.purge(account, of: discarded) }
     if case .signedOut = answer.response { await service.outbox.left(account) }
     // Delete all that was kept for the user before reporting the sign-out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
@@ -206,7 +204,7 @@ extension SignOut: PlainMethod {
     let revocation = await revoked
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
     // Only now: a failing store must not prevent the revocation.
-    try discard.get()
+    _ = try discard.get()
     return SignedOut(answer.status, revocation: revocation, endSession: page)
   }
 }

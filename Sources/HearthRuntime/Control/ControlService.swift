@@ -66,11 +66,12 @@ package struct ControlService: ControlHandler {
       metrics.called(Metrics.unknownMethod, error: error, since: begun)
       return .failure(error)
     }
-    do throws(RPCError) {
+    do {
       let response = try await serve(method, request.params, for: peer)
       metrics.called(request.method, error: nil, since: begun)
       return response
     } catch {
+      let error = (error as? Failure).map(RPCError.init) ?? error as? RPCError ?? .internalError("\(error)")
       metrics.called(request.method, error: error, since: begun)
       return .failure(error)
     }
@@ -90,7 +91,7 @@ package struct ControlService: ControlHandler {
 
   private func serve<Method: ServedMethod>(
     _ method: Method.Type, _ params: JSONObject, for peer: any ControlPeer
-  ) async throws(RPCError) -> ControlResponse {
+  ) async throws -> ControlResponse {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
@@ -158,18 +159,18 @@ package struct ReloadFailure: Error, Hashable, Sendable {
   }
 }
 
-/// A method with its handler: what the daemon does for a call.
+/// A method together with its handler, which throws a `Failure` or an `RPCError`.
 protocol ServedMethod: ControlMethod {
-  func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse
+  func respond(from service: ControlService, for peer: any ControlPeer) async throws -> ControlResponse
 }
 
 /// A method whose only response is its result.
 protocol PlainMethod: ServedMethod {
-  func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> Result
+  func result(from service: ControlService, for peer: any ControlPeer) async throws -> Result
 }
 
 extension PlainMethod {
-  func respond(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ControlResponse {
+  func respond(from service: ControlService, for peer: any ControlPeer) async throws -> ControlResponse {
     let result = try await result(from: service, for: peer)
     // Relative times count from the end of the call.
     return .result(result.json(at: service.clock.now()))

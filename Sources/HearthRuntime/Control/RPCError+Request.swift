@@ -9,7 +9,7 @@ extension RPCError {
     switch failure {
     case .invalidRequest(let why): self = .invalidParams("The parameter \(why).")
     case .unknownAccount(let account): self = .unknownAccount(account.description)
-    case .originNotAllowed(let origin): self = .originNotAllowed(origin, account)
+    case .originNotAllowed(let origin): self.init(Failure.originNotAllowed(origin, account))
     case .noSession: self = .state(status.state, status)
     case .otherUser: self = .otherUser(account)
     case .refreshUnavailable(let message, let retryAfter):
@@ -48,38 +48,5 @@ extension RPCError {
       return nil
     }
     return .otherUser(status.account)
-  }
-}
-
-/// The contract's errors for refusals by the outbox.
-extension RPCError {
-  /// `account` and `item` are the ones in the call. `place` names one item among several.
-  init(_ error: OutboxError, account: AccountName?, item: String = "", place: String? = nil) {
-    let prefix = place.map { $0 + ": " } ?? ""
-    switch error {
-    case .item(_, let reason): self.init(reason, account: account, item: item, place: place)
-    case .invalidRequest(let why): self = .invalidParams("The parameter \(place.map { $0 + "." } ?? "")\(why).")
-    case .unknownAccount(let account): self = .unknownAccount(account.description)
-    case .originNotAllowed(let origin): self = .originNotAllowed(origin, account, prefix: prefix)
-    case .full: self.init(.outboxFull, account: account, message: "The outbox is full; nothing was accepted.")
-    case .unknownItem: self = .unknownItem(item)
-    case .invalidState(let refusal):
-      self.init(.invalidItemState, account: account, message: refusal.description)
-    case .keyConflict:
-      self.init(
-        .idempotencyConflict, account: account,
-        message: "\(prefix)Another item with different content has this idempotency key.")
-    case .storageUnavailable(let message):
-      self.init(.storageUnavailable, account: account, message: "Nothing was accepted: \(message)")
-    case .shuttingDown: self = .shuttingDown
-    }
-  }
-
-  static func originNotAllowed(_ origin: Origin, _ account: AccountName?, prefix: String = "") -> RPCError {
-    let name = account?.description ?? ""
-    return RPCError(
-      .originNotAllowed, account: account,
-      message: "\(prefix)\(origin) is not in the api_origins of \(name), so its token does not go there. Add it with "
-        + "\"hearthctl account set \(name) --add api_origins \(origin)\".")
   }
 }

@@ -3,40 +3,35 @@ package import HearthCore
 /// The calls of clients.
 extension OutboxService {
   /// Stores an item. Returns once it is on disk.
-  package func enqueue(_ draft: OutboxDraft) async throws(OutboxError) -> OutboxReceipt {
-    do throws(OutboxError) {
-      guard let receipt = try await enqueueMany([draft]).first else {
-        throw .invalidRequest("items: the list is empty")
-      }
-      return receipt
-    } catch .item(_, let reason) {
-      throw reason
+  package func enqueue(_ draft: OutboxDraft) async throws -> OutboxReceipt {
+    do { return try await enqueueMany([draft])[0] } catch var failure as Failure {
+      failure.item = nil
+      throw failure
     }
   }
 
-  /// Stores all items or none. Throws `item` if one of them is the reason.
-  package func enqueueMany(_ drafts: [OutboxDraft]) async throws(OutboxError) -> [OutboxReceipt] {
+  /// Stores all items or none. If one of them is the reason for a failure, the failure names it (`item`).
+  package func enqueueMany(_ drafts: [OutboxDraft]) async throws -> [OutboxReceipt] {
     let now = self.now()
-    return try await keep(
-      try checkedAll(drafts) { (draft) throws(OutboxError) in try checked(draft, at: now) }, at: now)
+    return try await keep(try checkedAll(drafts) { try checked($0, at: now) }, at: now)
   }
 
-  /// Checks all elements. Throws `item` if one is refused.
-  func checkedAll<Element>(
-    _ elements: [Element], _ check: (Element) throws(OutboxError) -> NewOutboxItem
-  ) throws(OutboxError) -> [NewOutboxItem] {
-    if machine.isStopping { throw .shuttingDown }
-    var items: [NewOutboxItem] = []
-    for (place, element) in elements.enumerated() {
-      do throws(OutboxError) { items.append(try check(element)) } catch { throw .item(place, error) }
+  /// Checks all elements. A failure names the `item` that is refused.
+  func checkedAll<Element>(_ elements: [Element], _ check: (Element) throws -> NewOutboxItem) throws -> [NewOutboxItem]
+  {
+    if machine.isStopping { throw Failure.shuttingDown }
+    return try elements.enumerated().map { place, element in
+      do { return try check(element) } catch var failure as Failure {
+        failure.item = place
+        throw failure
+      }
     }
-    return items
   }
 
   /// Stores the items. Returns once they are on disk.
-  func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws(OutboxError) -> [OutboxReceipt] {
+  func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws -> [OutboxReceipt] {
     if items.isEmpty { return [] }
-    let receipts = try await answered(await store.enqueue(items, within: machine.settings))
+    let receipts = try await answered(among: items, await store.enqueue(items, within: machine.settings))
     machine.enqueued(
       receipts, expiring: items.compactMap(\.draft.expiresAt).min(),
       mayReplace: items.contains { $0.draft.replaceKey != nil }, at: self.now())
@@ -44,44 +39,48 @@ extension OutboxService {
     return receipts.map { OutboxReceipt(item: shown($0.item), isDuplicate: $0.isDuplicate) }
   }
 
-  private func checked(_ draft: OutboxDraft, at now: Timestamp) throws(OutboxError) -> NewOutboxItem {
+  private func checked(_ draft: OutboxDraft, at now: Timestamp) throws -> NewOutboxItem {
     let url = try checkedURL(of: draft)
     return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
   }
 
   /// Checks that the account is configured and the request can be sent.
-  func checkedURL(of draft: OutboxDraft) throws(OutboxError) -> HTTPURL {
+  func checkedURL(of draft: OutboxDraft) throws -> HTTPURL {
     let api = try known(draft.account)
     let url: HTTPURL
-    do { url = try draft.checked(maxBody: machine.settings.maxBody) } catch { throw .invalidRequest("\(error)") }
-    guard api.origins.contains(url.origin) else { throw .originNotAllowed(url.origin) }
+    do { url = try draft.checked(maxBody: machine.settings.maxBody) } catch {
+      throw Failure(.invalidParams, error.description)
+    }
+    guard api.origins.contains(url.origin) else { throw Failure.originNotAllowed(url.origin, draft.account) }
     return url
   }
 
-  package func get(_ id: String) async throws(OutboxError) -> OutboxItem {
-    guard let item = try await answered(await store.item(id)) else { throw .unknownItem }
+  package func get(_ id: String) async throws -> OutboxItem {
+    guard let item = try await answered(await store.item(id)) else { throw Failure.unknownItem(id) }
     return shown(item)
   }
 
   /// Lists items, at most 1,000 on a page.
-  package func list(_ query: OutboxQuery) async throws(OutboxError) -> OutboxPage {
+  package func list(_ query: OutboxQuery) async throws -> OutboxPage {
     try check(query)
-    let page = try await answered(await store.list(query))
+    let page = try await answered(of: query.account, await store.list(query))
     return OutboxPage(items: page.items.map(shown), cursor: page.cursor)
   }
 
-  func check(_ query: OutboxQuery) throws(OutboxError) {
+  func check(_ query: OutboxQuery) throws {
     if let account = query.account { try known(account) }
-    guard (1...1000).contains(query.limit) else { throw .invalidRequest("limit: it must be between 1 and 1000") }
+    guard (1...1000).contains(query.limit) else {
+      throw Failure(.invalidParams, "limit: it must be between 1 and 1000")
+    }
     if let cursor = query.cursor, Int64(cursor) == nil {
-      throw .invalidRequest(
-        "cursor: outbox.list did not return this cursor; leave it out to begin with the oldest item")
+      throw Failure(
+        .invalidParams, "cursor: outbox.list did not return this cursor; leave it out to begin with the oldest item")
     }
   }
 
   /// Changes an item. Returns the number of items that have changed.
-  func change(_ id: String, _ change: OutboxChange) async throws(OutboxError) -> Int {
-    let item = try await answered(await store.change(id, change))
+  func change(_ id: String, _ change: OutboxChange) async throws -> Int {
+    let item = try await answered(item: id, await store.change(id, change))
     if item.subject == nil { madeNobodys(item.account) }
     noteChange(change)
     return 1
@@ -89,7 +88,7 @@ extension OutboxService {
 
   func changeAll(
     _ account: AccountName, in state: OutboxItem.State, _ change: OutboxChange
-  ) async throws(OutboxError) -> Int {
+  ) async throws -> Int {
     try known(account)
     defer {
       madeNobodys(account)
@@ -98,7 +97,7 @@ extension OutboxService {
     var (count, place) = (0, Int64?.none)
     while true {
       let changed = try await answered(
-        await store.changeAll(of: account, in: state, change, upTo: place, limit: OutboxMachine.batch))
+        of: account, await store.changeAll(of: account, in: state, change, upTo: place, limit: OutboxMachine.batch))
       (count, place) = (count + changed.count, changed.place)
       if changed.count < OutboxMachine.batch { return count }
     }
@@ -117,35 +116,35 @@ extension OutboxService {
 
   /// Repeats a step of at most `OutboxMachine.batch` items until none are left, and returns their total number.
   private func untilDone(
-    _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
-  ) async throws(OutboxError) -> Int {
+    of account: AccountName?, _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
+  ) async throws -> Int {
     var count = 0
     while true {
-      let changed = try await answered(await step())
+      let changed = try await answered(of: account, await step())
       count += changed
       if changed < OutboxMachine.batch { return count }
     }
   }
 
   /// Pauses or resumes sending. A pause survives restarts and sign-ins. `nil` means all accounts.
-  func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws(OutboxError) {
+  func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws {
     let chosen = try chosen(account)
     let number = machine.nextPauseNumber()
-    try await answered(await store.setPaused(chosen, isPaused))
+    try await answered(of: account, await store.setPaused(chosen, isPaused))
     machine.paused(chosen, isPaused, number: number, at: now())
     follow()
   }
 
-  package func getStats(_ account: AccountName?) async throws(OutboxError) -> OutboxStats {
+  package func getStats(_ account: AccountName?) async throws -> OutboxStats {
     if let account { try known(account) }
-    return publisher.shown(try await answered(await store.stats(of: account)), of: account)
+    return publisher.shown(try await answered(of: account, await store.stats(of: account)), of: account)
   }
 
   /// Tries waiting items now, and returns once nothing is left to send or the timeout has passed.
-  package func flush(_ account: AccountName?, timeout: Duration) async throws(OutboxError) -> OutboxStats {
+  package func flush(_ account: AccountName?, timeout: Duration) async throws -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
-      _ = try await untilDone { [store] () async throws(OutboxStoreFailure) in
+      _ = try await untilDone(of: account) { [store] () async throws(OutboxStoreFailure) in
         try await store.retryNow(name, limit: OutboxMachine.batch)
       }
       machine.retryNow(name, at: now())
@@ -175,8 +174,10 @@ extension OutboxService {
 
   /// Cancels every undelivered item of these subjects, for a sign-out with `outbox: "discard"`. None of them is sent
   /// any more; the result of a request in flight changes nothing. Returns the number of cancelled items.
-  package func purge(_ name: AccountName, of subjects: [Subject?]) async throws(OutboxError) -> Int {
+  @discardableResult
+  package func purge(_ name: AccountName, of subjects: [Subject?]) async throws -> Int {
     try known(name)
+    if subjects.isEmpty { return 0 }
     machine.discarding(name, at: now())
     defer {
       machine.discarded(name, at: now())
@@ -185,7 +186,7 @@ extension OutboxService {
     follow()
     var count = 0
     for subject in subjects {
-      count += try await untilDone { [store] () async throws(OutboxStoreFailure) in
+      count += try await untilDone(of: name) { [store] () async throws(OutboxStoreFailure) in
         try await store.purge(name, of: subject, limit: OutboxMachine.batch)
       }
     }
@@ -197,18 +198,18 @@ extension OutboxService {
   package func left(_ name: AccountName) async {
     machine.left(name)
     while let work = machine.leaving(name) {
-      do { try await carryOut(work) } catch { return _ = callError(error) }
+      do { try await carryOut(work) } catch { return noteFailure(error) }
     }
     follow()
   }
 
   @discardableResult
-  private func known(_ account: AccountName) throws(OutboxError) -> APISettings {
-    guard let api = access[account] else { throw .unknownAccount(account) }
+  private func known(_ account: AccountName) throws -> APISettings {
+    guard let api = access[account] else { throw Failure.unknownAccount(account) }
     return api
   }
 
-  private func chosen(_ account: AccountName?) throws(OutboxError) -> Set<AccountName> {
+  private func chosen(_ account: AccountName?) throws -> Set<AccountName> {
     guard let account else { return machine.names }
     try known(account)
     return [account]
@@ -225,20 +226,39 @@ extension OutboxService {
     return item
   }
 
-  /// Returns the store's answer to a call.
+  /// Returns the store's answer to a call about this account, this item, or these new items.
   func answered<Value>(
+    of account: AccountName? = nil, item id: String = "", among items: [NewOutboxItem] = [],
     _ call: @autoclosure () async throws(OutboxStoreFailure) -> Value
-  ) async throws(OutboxError) -> Value {
-    do { return try await call() } catch { throw callError(error) }
+  ) async throws -> Value {
+    do throws(OutboxStoreFailure) { return try await call() } catch {
+      noteFailure(error)
+      let first = items.first?.draft.account
+      let account = items.allSatisfy { $0.draft.account == first } ? account ?? first : nil
+      switch error {
+      case .full: throw Failure(.outboxFull, "The outbox is full; nothing was accepted.", account: account)
+      case .keyConflict(let place):
+        throw Failure(
+          .idempotencyConflict, "Another item with different content has this idempotency key.",
+          account: items[place].draft.account, item: place)
+      case .unknownItem: throw Failure.unknownItem(id)
+      case .invalidState(let refusal): throw Failure(.invalidItemState, refusal.description, account: account)
+      case .unavailable(let message), .broken(let message):
+        throw Failure(.storageUnavailable, "Nothing was accepted: \(message)", account: account)
+      }
+    }
   }
 
-  /// The error for a call that failed in the store.
-  private func callError(_ failure: OutboxStoreFailure) -> OutboxError {
+  private func noteFailure(_ failure: OutboxStoreFailure) {
     storeFailures.callFailed(failure)
-    if case .broken = failure {
-      noteDamage()
-      follow()
-    }
-    return OutboxError(failure)
+    guard case .broken = failure else { return }
+    noteDamage()
+    follow()
+  }
+}
+
+extension Failure {
+  fileprivate static func unknownItem(_ id: String) -> Failure {
+    Failure(.unknownItem, "There is no item \(id.quotedName) in the outbox.")
   }
 }

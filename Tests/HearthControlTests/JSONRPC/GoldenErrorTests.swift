@@ -39,7 +39,7 @@ import Testing
     ("challenge", .challenge(challenge, work)),
     ("outboxFull", RPCError(.outboxFull, account: work, message: "a message")),
     ("outboxFull", RPCError(.outboxFull, message: "a message")),
-    ("unknownItem", .unknownItem("an id")),
+    ("unknownItem", RPCError(.unknownItem, message: "There is no item \"an id\" in the outbox.")),
     ("invalidItemState", RPCError(.invalidItemState, account: work, message: "a message")),
     ("invalidItemState", RPCError(.invalidItemState, message: "a message")),
     ("idempotencyConflict", RPCError(.idempotencyConflict, account: work, message: "a message")),

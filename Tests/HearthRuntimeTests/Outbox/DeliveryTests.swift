@@ -271,7 +271,7 @@ import Testing
       await outbox.service.shutdown(grace: .seconds(2))
       await outbox.idle(until: outbox.clock.now() + .seconds(2))
       calls[0].answer(200)
-      await #expect(throws: OutboxError.shuttingDown) { try await outbox.add(Sample.draft()) }
+      await #expect(throws: Failure.shuttingDown) { try await outbox.add(Sample.draft()) }
       outbox.clock.advance(by: .seconds(2))
     }
     try await withService(answers200, in: folder) { outbox in

@@ -183,7 +183,7 @@ import Testing
       let calls = [await outbox.api.nextCall(), await outbox.api.nextCall()]
       outbox.store.setFailing(true)
       calls.forEach { $0.answer(200) }
-      await #expect(throws: OutboxError.storageUnavailable("The disk is full.")) {
+      await #expect(throws: Failure.unavailable("The disk is full.", account: Sample.work)) {
         try await outbox.add(Sample.draft())
       }
       await outbox.idle(until: outbox.clock.now() + .milliseconds(500))

@@ -10,29 +10,30 @@ import Testing
     try await withService { outbox in
       let service = outbox.service
       let stranger = try #require(AccountName("stranger"))
-      await #expect(throws: OutboxError.unknownAccount(stranger)) {
+      await #expect(throws: Failure.unknownAccount(stranger)) {
         try await service.enqueue(Sample.draft(account: stranger))
       }
-      await #expect(throws: OutboxError.originNotAllowed(Sample.secondOrigin)) {
+      await #expect(throws: Failure.originNotAllowed(Sample.secondOrigin, Sample.other)) {
         try await service.enqueue(Sample.draft(account: Sample.other, origin: "https://second.example.com"))
       }
-      await #expect(throws: OutboxError.invalidRequest("method: it is not an HTTP method")) {
+      await #expect(throws: Failure(.invalidParams, "method: it is not an HTTP method")) {
         try await service.enqueue(Sample.draft(method: "a b"))
       }
-      await #expect(throws: OutboxError.unknownItem) { try await service.get("none") }
-      await #expect(throws: OutboxError.unknownItem) { try await service.cancel("none") }
-      await #expect(throws: OutboxError.unknownAccount(stranger)) { try await service.pause(stranger) }
-      await #expect(throws: OutboxError.unknownAccount(stranger)) { try await service.getStats(stranger) }
-      await #expect(throws: OutboxError.self) { try await service.list(OutboxQuery(cursor: "x")) }
+      let unknown = Failure(.unknownItem, "There is no item \"none\" in the outbox.")
+      await #expect(throws: unknown) { try await service.get("none") }
+      await #expect(throws: unknown) { try await service.cancel("none") }
+      await #expect(throws: Failure.unknownAccount(stranger)) { try await service.pause(stranger) }
+      await #expect(throws: Failure.unknownAccount(stranger)) { try await service.getStats(stranger) }
+      await #expect(throws: Failure.self) { try await service.list(OutboxQuery(cursor: "x")) }
       _ = try await service.enqueue(Sample.draft(body: "a", key: "k"))
-      await #expect(throws: OutboxError.keyConflict) { try await service.enqueue(Sample.draft(body: "b", key: "k")) }
+      await #expect(throws: Failure.keyConflict) { try await service.enqueue(Sample.draft(body: "b", key: "k")) }
       #expect(try await service.enqueue(Sample.draft(body: "a", key: "k")).isDuplicate)
-      await #expect(throws: OutboxError.item(1, .originNotAllowed(Sample.secondOrigin))) {
+      await #expect(throws: Failure.originNotAllowed(Sample.secondOrigin, Sample.other).of(item: 1)) {
         try await service.enqueueMany([
           Sample.draft(), Sample.draft(account: Sample.other, origin: "https://second.example.com"),
         ])
       }
-      await #expect(throws: OutboxError.item(1, .keyConflict)) {
+      await #expect(throws: Failure.keyConflict.of(item: 1)) {
         try await service.enqueueMany([Sample.draft(), Sample.draft(body: "b", key: "k")])
       }
     }
@@ -44,7 +45,9 @@ import Testing
     settings.maxItems = 2
     try await withService(answers200, settings: settings) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
-      await #expect(throws: OutboxError.full) { try await outbox.add(Sample.draft("/3")) }
+      await #expect(throws: Failure(.outboxFull, "The outbox is full; nothing was accepted.", account: Sample.work)) {
+        try await outbox.add(Sample.draft("/3"))
+      }
       await outbox.signIn()
       await outbox.delivered(ids[1])
       try await outbox.add(Sample.draft("/3"))
@@ -178,7 +181,7 @@ import Testing
       await outbox.signIn()
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let call = await outbox.api.nextCall()
-      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.inFlight))) {
+      await #expect(throws: Failure.invalidState(OutboxRefusal(.inFlight))) {
         try await outbox.service.cancel(ids[0])
       }
       #expect(try await outbox.service.cancel(ids[1]) == 1)
@@ -208,7 +211,7 @@ import Testing
   func refusedRetry() async throws {
     try await withService(answers200) { outbox in
       let (ids, first) = try await takenAhead(outbox)
-      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.pending))) {
+      await #expect(throws: Failure.invalidState(OutboxRefusal(.pending))) {
         try await outbox.service.retry(ids[1])
       }
       first.answer(200)
@@ -225,7 +228,7 @@ import Testing
     try await withService(answers200) { outbox in
       let (ids, first) = try await takenAhead(outbox)
       outbox.store.setFailing(true)
-      await #expect(throws: OutboxError.storageUnavailable("The disk is full.")) {
+      await #expect(throws: Failure.unavailable("The disk is full.")) {
         try await outbox.service.cancel(ids[1])
       }
       outbox.store.setFailing(false)
@@ -262,7 +265,7 @@ import Testing
       await outbox.delivered(ids[2])
       #expect(try await outbox.service.retryAll(Sample.work, in: .dead) == 2)
       for id in ids { await outbox.delivered(id) }
-      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.delivered))) {
+      await #expect(throws: Failure.invalidState(OutboxRefusal(.delivered))) {
         try await outbox.service.retry(ids[0])
       }
     }
@@ -335,7 +338,7 @@ import Testing
       #expect(try await outbox.service.get(id).reason == .originNotConfigured)
       let stats = try await outbox.service.getStats(nil)
       #expect(stats.pending == 0 && stats.held == 1)
-      await #expect(throws: OutboxError.invalidState(OutboxRefusal(.held, .originNotConfigured))) {
+      await #expect(throws: Failure.invalidState(OutboxRefusal(.held, .originNotConfigured))) {
         try await outbox.service.retry(id)
       }
       await outbox.service.reload([Sample.work: [Sample.origin]])
@@ -357,7 +360,7 @@ import Testing
       }
       #expect(try await outbox.service.flush(Sample.work, timeout: .seconds(30)).held == 1)
       #expect(outbox.api.log.isEmpty)
-      await #expect(throws: OutboxError.unknownAccount(Sample.other)) {
+      await #expect(throws: Failure.unknownAccount(Sample.other)) {
         try await outbox.service.enqueue(Sample.draft(account: Sample.other))
       }
       await outbox.service.reload([Sample.work: [Sample.origin, Sample.secondOrigin]])

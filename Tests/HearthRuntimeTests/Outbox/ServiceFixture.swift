@@ -114,19 +114,32 @@ func withService(
 
 /// The calls as clients make them.
 extension OutboxService {
-  func cancel(_ id: String) async throws(OutboxError) -> Int { try await change(id, .cancel) }
+  func cancel(_ id: String) async throws -> Int { try await change(id, .cancel) }
 
-  func retry(_ id: String) async throws(OutboxError) -> Int { try await change(id, .retry) }
+  func retry(_ id: String) async throws -> Int { try await change(id, .retry) }
 
-  func cancelAll(_ account: AccountName, in state: OutboxItem.State) async throws(OutboxError) -> Int {
+  func cancelAll(_ account: AccountName, in state: OutboxItem.State) async throws -> Int {
     try await changeAll(account, in: state, .cancel)
   }
 
-  func retryAll(_ account: AccountName, in state: OutboxItem.State) async throws(OutboxError) -> Int {
+  func retryAll(_ account: AccountName, in state: OutboxItem.State) async throws -> Int {
     try await changeAll(account, in: state, .retry)
   }
 
-  func pause(_ account: AccountName?) async throws(OutboxError) { try await setPaused(account, true) }
+  func pause(_ account: AccountName?) async throws { try await setPaused(account, true) }
 
-  func resume(_ account: AccountName?) async throws(OutboxError) { try await setPaused(account, false) }
+  func resume(_ account: AccountName?) async throws { try await setPaused(account, false) }
+}
+
+extension Failure {
+  static let keyConflict = Failure(
+    .idempotencyConflict, "Another item with different content has this idempotency key.", account: Sample.work)
+
+  static func invalidState(_ refusal: OutboxRefusal) -> Failure { Failure(.invalidItemState, refusal.description) }
+
+  static func unavailable(_ why: String, account: AccountName? = nil) -> Failure {
+    Failure(.storageUnavailable, "Nothing was accepted: \(why)", account: account)
+  }
+
+  func of(item: Int) -> Failure { Failure(kind, message, account: account, item: item) }
 }

@@ -17,7 +17,9 @@ import Testing
       await outbox.idle(until: outbox.clock.now() + .seconds(3 * 3600))
       outbox.store.setFailing(.broken(damage))
       for _ in 0..<2 {
-        await #expect(throws: OutboxError.storageUnavailable(damage)) { try await outbox.add(Sample.draft()) }
+        await #expect(throws: Failure.unavailable(damage, account: Sample.work)) {
+          try await outbox.add(Sample.draft())
+        }
       }
       #expect(log.records.filter { $0.level >= .error }.map(\.message) == [damage])
       outbox.store.setFailing(nil)
@@ -78,7 +80,7 @@ import Testing
       await meanwhile()
       signal.yield()
     }
-    await #expect(throws: OutboxError.self) { try await outbox.service.list(OutboxQuery()) }
+    await #expect(throws: Failure.self) { try await outbox.service.list(OutboxQuery()) }
     for await _ in recovered { break }
   }
 
@@ -128,7 +130,7 @@ import Testing
       outbox.store.once(.afterRecover) { isRecovered.withLock { $0 = true } }
       unlink(path)
       let told = "The outbox \(path) was removed or replaced while it was open"
-      await #expect(throws: OutboxError.storageUnavailable(told + ".")) { try await outbox.stats() }
+      await #expect(throws: Failure.unavailable(told + ".")) { try await outbox.stats() }
       // Where the service was at work and has found it out, too, it waits before it tries again.
       while !isRecovered.withLock(\.self) {
         outbox.clock.advance(by: .milliseconds(500))

@@ -65,7 +65,7 @@ extension OutboxSimulation {
     let numbers = chosen.map(\.number)
     let drafts = chosen.map(\.draft)
     call(.enqueue(trackedRequests: numbers, replaceKeys: Set(drafts.compactMap(\.replaceKey)))) { daemon in
-      do throws(OutboxError) {
+      do {
         let receipts = try await daemon.outbox.enqueueMany(drafts)
         self.accepted(numbers, receipts, daemon.number)
       } catch {

@@ -1,0 +1,95 @@
+/// Why a call failed. It is created where the reason is known, and becomes the JSON-RPC error of the call.
+package struct Failure: Error, Hashable, Sendable {
+  package var kind: Kind
+  /// One sentence for people, without secrets. For `invalidParams`: the parameter, a colon, and what is wrong.
+  package var message: String
+  /// The account, if the call is about one.
+  package var account: AccountName?
+  /// The index of the item that is the reason, if the call has several.
+  package var item: Int?
+
+  package init(_ kind: Kind, _ message: String, account: AccountName? = nil, item: Int? = nil) {
+    (self.kind, self.message, self.account, self.item) = (kind, message, account, item)
+  }
+
+  package static let shuttingDown = Failure(.shuttingDown, "The daemon is shutting down.")
+
+  package static func unknownAccount(_ account: AccountName) -> Failure {
+    Failure(.unknownAccount, unknownAccount(account.description), account: account)
+  }
+
+  /// The sentence for a name that no account has.
+  package static func unknownAccount(_ name: String) -> String {
+    "There is no account \(name.quotedName) in the configuration."
+  }
+
+  package static func originNotAllowed(_ origin: Origin, _ account: AccountName) -> Failure {
+    Failure(
+      .originNotAllowed,
+      "\(origin) is not in the api_origins of \(account), so its token does not go there. Add it with "
+        + "\"hearthctl account set \(account) --add api_origins \(origin)\".", account: account)
+  }
+}
+
+extension Failure {
+  /// The errors of the specification (JSON-RPC 2.0, section 5.1) and of the contract. The raw value is `data.kind`.
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case parseError, invalidRequest, methodNotFound, invalidParams, internalError
+    case shuttingDown, overloaded
+    case unauthenticated, reauthRequired, locked, refreshUnavailable, unknownAccount, originNotAllowed, requestFailed
+    case challenge
+    case outboxFull, unknownItem, invalidItemState, idempotencyConflict, storageUnavailable
+    case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
+    case wrongPassphrase, passphraseNeeded
+
+    package var code: Int {
+      switch self {
+      case .parseError: -32700
+      case .invalidRequest: -32600
+      case .methodNotFound: -32601
+      case .invalidParams: -32602
+      case .internalError: -32603
+      case .shuttingDown: -32000
+      case .overloaded: -32001
+      case .unauthenticated: 1001
+      case .reauthRequired: 1002
+      case .locked: 1003
+      case .refreshUnavailable: 1004
+      case .unknownAccount: 1005
+      case .originNotAllowed: 1006
+      case .requestFailed: 1007
+      case .challenge: 1008
+      case .outboxFull: 1101
+      case .unknownItem: 1102
+      case .invalidItemState: 1103
+      case .idempotencyConflict: 1104
+      case .storageUnavailable: 1105
+      case .signInFailed: 1201
+      case .signInExpired: 1202
+      case .signInDenied: 1203
+      case .unknownSignIn: 1204
+      case .flowNotSupported: 1205
+      case .wrongPassphrase: 1301
+      case .passphraseNeeded: 1302
+      }
+    }
+
+    package init?(code: Int) {
+      guard let kind = Kind.allCases.first(where: { $0.code == code }) else { return nil }
+      self = kind
+    }
+
+    /// Whether the same call may succeed later without any action.
+    package var isRetryable: Bool {
+      switch self {
+      case .shuttingDown, .overloaded, .locked, .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable:
+        true
+      case .parseError, .invalidRequest, .methodNotFound, .invalidParams, .internalError, .unauthenticated,
+        .reauthRequired, .unknownAccount, .originNotAllowed, .challenge, .unknownItem, .invalidItemState,
+        .idempotencyConflict, .signInFailed, .signInExpired, .signInDenied, .unknownSignIn, .flowNotSupported,
+        .wrongPassphrase, .passphraseNeeded:
+        false
+      }
+    }
+  }
+}
