@@ -84,7 +84,7 @@ struct WipedGrant: Hashable, Sendable {
   /// Called when the clock was set.
   mutating func move(by step: Duration) { counted.move(by: step) }
 
-  /// The credential that was read, with the times that were counted, or nil if this is another grant.
+  /// The credential that was read, with the times that were counted, or `nil` if this is another grant.
   func restored(_ credential: Credential) -> ActiveGrant? {
     guard GrantMarks(credential.grant) == marks else { return nil }
     var active = counted

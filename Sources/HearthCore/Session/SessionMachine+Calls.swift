@@ -252,7 +252,7 @@ extension SessionMachine {
     return earliest <= now ? nil : .rejected(waitedOut(trouble, at: now))
   }
 
-  /// Why no refresh will be sent for a call that asks for one now, or nil if one is under way or about to be sent.
+  /// Why no refresh will be sent for a call that asks for one now, or `nil` if one is under way or about to be sent.
   private func whyNoRefresh(_ active: ActiveGrant, at now: Timestamp) -> SessionRejection? {
     // A call that joins a refresh under way gets its result, whatever has happened to the file meanwhile.
     guard active.phase == .idle else { return nil }

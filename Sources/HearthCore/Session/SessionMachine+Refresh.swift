@@ -42,7 +42,7 @@ extension SessionMachine {
   /// The earliest time at which a requested refresh may be sent.
   var earliestAttempt: Timestamp { refreshes.earliestAttempt(isDemanded: calls.demandRefresh) }
 
-  /// When the next automatic refresh will be sent, or nil if none is planned or one is under way.
+  /// When the next automatic refresh will be sent, or `nil` if none is planned or one is under way.
   private func plannedRefresh(_ active: ActiveGrant) -> Timestamp? {
     guard active.phase == .idle else { return nil }
     // A failed refresh is repeated, even if it was requested long before it was due.

@@ -26,8 +26,8 @@ extension SessionMachine {
     }
   }
 
-  /// The lock that a sign-in begun in the epoch `begun` has to obey, or nil. An account without a session does not show
-  /// a lock; there the user's lock counts if it was set since.
+  /// The lock that a sign-in begun in the epoch `begun` has to obey, or `nil`. An account without a session does not
+  /// show a lock; there the user's lock counts if it was set since.
   package func lock(since begun: SessionEpoch, at now: Timestamp) -> SessionState? {
     let state = state(at: now)
     if case .locked = state { return state }
@@ -102,7 +102,7 @@ extension SessionMachine {
     return published.publish(state, advisesSignIn: advisesSignIn, at: now)
   }
 
-  /// The next time at which something is due without another input, or nil if only inputs can change anything.
+  /// The next time at which something is due without another input, or `nil` if only inputs can change anything.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     var times: [Timestamp?] = calls.waiting.map { deadline(of: $0, at: now) }
     times += [file.read.retryAt, file.write.wakeAt, locks.wakeAt, signInAdvisedAt, plannedRequest(at: now)]

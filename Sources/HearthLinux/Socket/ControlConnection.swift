@@ -39,7 +39,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   /// Calls that have begun and are not answered yet, by the number of their start.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
-  /// How many calls of one read were answered at once. Limited, so that no client occupies the event loop for long.
+  /// How many calls that were read together were answered at once. Limited, to occupy the event loop only briefly.
   private var answeredAtOnce = 0
   private var backlog = OutputBacklog()
   /// The backlog as last reported to the budget, in bytes.
@@ -251,7 +251,7 @@ extension ControlConnection {
     }
   }
 
-  /// The client exceeded a limit: it gets an error, earlier calls are answered, and the connection is closed.
+  /// Called when the client exceeded a limit. Sends an error, answers earlier calls, and closes the connection.
   private func rejectInput(_ message: String) {
     framer = LineFramer(limit: limits.line)
     hasUnreadLines = false
@@ -359,11 +359,11 @@ extension ControlConnection {
     for start in batch.starts { start() }
   }
 
-  /// Writes. `sent` is called when the socket has accepted all of it. Disconnects a client that is too far behind.
+  /// Calls `sent` when the socket has accepted everything. Disconnects a client that is too far behind.
   private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
     guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
-    // All clients that were read together are served first: one that is woken may take the processor from the others.
+    // First serves all clients that were read together, because a woken client may take the processor from the rest.
     if backlog.unflushed == 0 { channel.eventLoop.execute { self.flush() } }
     backlog.wrote(count)
     channel.write(buffer).whenComplete { [self] result in

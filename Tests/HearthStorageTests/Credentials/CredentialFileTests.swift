@@ -151,7 +151,7 @@ struct CredentialFileTests {
   }
 
   @Test(
-    "An assumed issuer is marked, also if sealed; without a mark, an issuer equal to the token endpoint's origin is assumed",
+    "An assumed issuer is marked, also if sealed; unmarked, it is assumed if it is the token endpoint's origin",
     arguments: [Protection.none, .keyFile])
   func assumedIssuer(protection: Protection) async throws {
     bench.files.put(String(repeating: "k", count: 32), at: "/home/me/key")
