@@ -1,4 +1,4 @@
-/// Lets so many tasks at once do something, the others in the order in which they came.
+/// Lets a limited number of tasks do something at once, and the others wait in their order of arrival.
 package actor AsyncSemaphore {
   private var free: Int
   private var waiters: [CheckedContinuation<Void, Never>] = []

@@ -1,7 +1,7 @@
 package import Logging
 import Synchronization
 
-/// A log that keeps what is written into it, and tells of each line as it comes.
+/// A log that keeps its lines and reports each one as it arrives.
 package final class LogRecorder: LogHandler, Sendable {
   package struct Record: Hashable, Sendable {
     package let level: Logger.Level
@@ -17,7 +17,7 @@ package final class LogRecorder: LogHandler, Sendable {
 
   package var records: [Record] { kept.withLock(\.self) }
 
-  /// What writes here.
+  /// The logger that writes here.
   package var logger: Logger { Logger(label: "test") { _ in self } }
 
   package func log(event: LogEvent) {

@@ -57,7 +57,7 @@ package final class ManualClock: Clock {
     }
   }
 
-  /// False where there is nothing to wait for.
+  /// Returns false if there is nothing to wait for.
   private func wait(until deadline: Timestamp, _ id: Int, _ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if deadline <= state.now || state.cancelled.remove(id) != nil { return false }
@@ -73,10 +73,10 @@ package final class ManualClock: Clock {
     return stream
   }
 
-  /// The time is another from now on, though nobody has set the clock: of a test that goes to and fro.
+  /// Changes the time without a clock step, for a test that goes back and forth.
   package func jump(to now: Timestamp) { state.withLock { $0.now = now } }
 
-  /// Moves the time on and wakes those whose deadline has come, earliest first.
+  /// Advances the time and wakes those whose deadline has come, earliest first.
   package func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now + duration
@@ -87,8 +87,8 @@ package final class ManualClock: Clock {
     due.forEach { $0.value.action() }
   }
 
-  /// Sets the clock like an administrator would: sleepers are not woken, watchers of steps are told, or, where
-  /// `isTold` is false, are still to be told.
+  /// Sets the clock like an administrator. Sleepers are not woken. Watchers of clock steps are notified, or not yet if
+  /// `isTold` is false.
   package func step(by duration: Duration, isTold: Bool = true) {
     let watchers = state.withLock { state in
       state.now = state.now + duration
@@ -101,7 +101,7 @@ package final class ManualClock: Clock {
     watchers.forEach { $0.yield(duration) }
   }
 
-  /// Waits until somebody sleeps until exactly `deadline`, or, without one, until anybody sleeps.
+  /// Waits until someone sleeps until exactly `deadline`, or until anyone sleeps if it is nil.
   package func waitForSleeper(until deadline: Timestamp? = nil) async {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     state.withLock { $0.watchers.append(continuation) }
@@ -114,7 +114,7 @@ package final class ManualClock: Clock {
     }
   }
 
-  /// When the earliest sleeper is due.
+  /// The deadline of the earliest sleeper.
   package var nextDeadline: Timestamp? {
     state.withLock { $0.sleepers.values.map(\.deadline).min() }
   }

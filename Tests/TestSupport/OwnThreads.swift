@@ -1,7 +1,7 @@
 import Glibc
 
-/// Runs each piece of a test on a thread of its own, for tests that block on processes and sockets or reckon for long:
-/// the threads that all other tests share are few.
+/// Runs each piece of a test on its own thread, for tests that block on processes and sockets or compute for a long
+/// time. All other tests share only a few threads.
 package final class OwnThreads: TaskExecutor {
   package static let shared = OwnThreads()
 

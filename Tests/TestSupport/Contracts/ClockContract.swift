@@ -1,9 +1,9 @@
 package import HearthCore
 
-/// A clock, and the two things that happen to one from outside.
+/// A clock, and the two ways to change it from outside.
 package struct ClockBench: Sendable {
   let clock: any Clock
-  /// Lets so much time pass while somebody sleeps; a real clock is left alone.
+  /// Lets this much time pass while someone sleeps. Does nothing to a real clock.
   let pass: @Sendable (Duration) async -> Void
   /// Sets the wall clock, as an administrator does.
   let step: @Sendable (Duration) async -> Void
@@ -18,7 +18,7 @@ package struct ClockBench: Sendable {
   }
 }
 
-/// What `Clock` promises.
+/// The promises of `Clock`.
 package enum ClockContract {
   package typealias ClockFact = Fact<ClockBench>
 

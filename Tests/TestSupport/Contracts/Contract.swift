@@ -1,6 +1,6 @@
-/// One thing that the documentation of a port promises, with a check of it.
+/// A promise in the documentation of a port, with a check of it.
 ///
-/// The check throws a `ContractBreach` where the promise is not kept.
+/// The check throws a `ContractBreach` if the promise is broken.
 package struct Fact<Bench: Sendable>: Sendable, CustomStringConvertible {
   package let description: String
   package let check: @Sendable (Bench) async throws -> Void
@@ -11,14 +11,14 @@ package struct Fact<Bench: Sendable>: Sendable, CustomStringConvertible {
   }
 }
 
-/// Something that implements a port, real or a double, and the way to a fresh one with all that a check needs.
+/// An implementation of a port, real or a double, and how to make a new one with everything that a check needs.
 package struct Implementation<Bench: Sendable>: Sendable, CustomStringConvertible {
   package typealias Check = @Sendable (Bench) async throws -> Void
 
   package let description: String
   private let run: @Sendable (@escaping Check) async throws -> Void
 
-  /// `run`: makes a fresh one, hands it to the check, and clears it away.
+  /// `run` makes a new one, passes it to the check, and removes it.
   package init(_ description: String, run: @escaping @Sendable (@escaping Check) async throws -> Void) {
     self.description = description
     self.run = run
@@ -27,7 +27,7 @@ package struct Implementation<Bench: Sendable>: Sendable, CustomStringConvertibl
   package func keeps(_ fact: Fact<Bench>) async throws { try await run(fact.check) }
 }
 
-/// A promise of a port that is not kept.
+/// A broken promise of a port.
 package struct ContractBreach: Error, CustomStringConvertible {
   package let description: String
 
@@ -46,7 +46,7 @@ package func expect<Value: Equatable>(
   guard value == expected else { throw ContractBreach("\(value) was found, \(expected) was expected.", file, line) }
 }
 
-/// Expects that a step fails with this very error.
+/// Expects that a step fails with this exact error.
 package func expect<Failure: Error & Equatable, Value>(
   throws expected: Failure, file: String = #fileID, line: Int = #line, _ body: () async throws -> Value
 ) async throws {

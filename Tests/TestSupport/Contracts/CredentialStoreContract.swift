@@ -1,21 +1,21 @@
 package import HearthCore
 
-/// The store of one account's credential, and what others do to the disk below it.
+/// The store of an account's credential, and what others do to the disk below it.
 package struct CredentialStoreBench: Sendable {
-  /// The store as a process that begins finds it; each call is another process on the same disk, and the one before it
+  /// The store as a new process finds it. Each call stands for another process on the same disk, after the previous one
   /// has ended.
   package var store: @Sendable () -> any CredentialStore
-  /// A credential of its own for each number, with fingerprints as the store reckons them.
+  /// A different credential for each number, with fingerprints as the store computes them.
   package var credential: @Sendable (Int) -> Credential
-  /// Takes the credential's place away, as an unmount does, or brings it back.
+  /// Removes the credential's folder, like an unmount, or restores it.
   package var setAway: @Sendable (Bool) -> Void
-  /// Takes all room on the disk, or gives it back.
+  /// Fills the disk, or frees it.
   package var setFull: @Sendable (Bool) -> Void
-  /// What another program does to the file.
+  /// Changes the file like another program.
   package var delete: @Sendable () -> Void
   package var spoil: @Sendable () -> Void
   package var replace: @Sendable (_ credential: Int) -> Void
-  /// Lets the time pass after which another passphrase may be tried.
+  /// Lets the time pass until another passphrase may be tried.
   package var rest: @Sendable () -> Void
 
   package init(
@@ -34,7 +34,7 @@ package struct CredentialStoreBench: Sendable {
     self.rest = rest
   }
 
-  /// A store with this credential in it.
+  /// A store that contains this credential.
   fileprivate func store(holding number: Int) async throws -> any CredentialStore {
     let store = store()
     try await store.write(credential(number))
@@ -48,11 +48,11 @@ package struct CredentialStoreBench: Sendable {
   fileprivate func fingerprint(_ number: Int) -> Fingerprint { credential(number).grant.accessToken.fingerprint }
 }
 
-/// What `CredentialStore` promises.
+/// The promises of `CredentialStore`.
 package enum CredentialStoreContract {
   package typealias CredentialFact = Fact<CredentialStoreBench>
 
-  /// Of an account whose credential lies open.
+  /// The promises for an account with an unsealed credential.
   package static let facts =
     writing + files + putBack + ends + signOut + [
       CredentialFact("an account without a passphrase needs none, and takes none") { bench in
@@ -66,7 +66,7 @@ package enum CredentialStoreContract {
       }
     ]
 
-  /// Of an account whose protection is a passphrase, which nobody has set yet.
+  /// The promises for an account that is protected by a passphrase, which is not set yet.
   package static let sealedFacts: [CredentialFact] = [
     CredentialFact("nothing can be sealed before a passphrase is set") { bench in
       let store = bench.store()
@@ -143,7 +143,7 @@ package enum CredentialStoreContract {
       let version = StoredVersion.grant(GrantMarks(bench.credential(2).grant))
       try expect(try await store.prepare(over: version), is: .given)
       try expect(try await store.write(bench.credential(3), over: version), is: .given)
-      // The same again, where it is not known whether it was written.
+      // The same again, if it is unknown whether it was written.
       try expect(try await store.write(bench.credential(3), over: version), is: .given)
       try expect(await store.read(), is: .found(bench.credential(3)))
     },

@@ -4,7 +4,7 @@ package import HearthCore
 package struct FileSystemBench: Sendable {
   let files: any FileSystem
   let folder: String
-  /// Makes a link at a path.
+  /// Creates a link at a path.
   let putLink: @Sendable (_ target: String, _ path: String) -> Void
 
   package init(
@@ -26,7 +26,7 @@ package struct FileSystemBench: Sendable {
     try await files.read(path, limit: 1 << 20, followsLink: false).bytes
   }
 
-  /// Every step that takes one path, by its name.
+  /// Every step with one path, by its name.
   fileprivate func steps(on path: String) -> [(name: String, step: () async throws(FileError) -> Void)] {
     let files = files
     return [
@@ -46,7 +46,7 @@ package struct FileSystemBench: Sendable {
     ]
   }
 
-  /// Takes each step on a path and expects this error of it; `but`: the error of those that meet another one.
+  /// Takes each step on a path and expects this error. `but` has the steps that fail with another one.
   fileprivate func expectEachStep(
     on path: String, throws error: FileError, but others: [String: FileError] = [:], only names: Set<String>? = nil
   ) async throws {
@@ -63,7 +63,7 @@ package struct FileSystemBench: Sendable {
   }
 }
 
-/// What `FileSystem` promises.
+/// The promises of `FileSystem`.
 package enum FileSystemContract {
   package typealias FileSystemFact = Fact<FileSystemBench>
 

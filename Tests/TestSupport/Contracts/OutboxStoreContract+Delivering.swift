@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What `OutboxStore` promises of claims and settlements.
+/// The promises of `OutboxStore` for claims and settlements.
 extension OutboxStoreContract {
   static let delivering: [OutboxFact] = [
     OutboxFact("a claim takes what is due of its subject, the head of each lane, and takes it once") { bench in

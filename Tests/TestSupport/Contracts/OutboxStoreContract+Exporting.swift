@@ -5,7 +5,7 @@ extension OutboxStoreBench {
     try await store.export(query, bytes: bytes)
   }
 
-  /// Keeps items as an import does.
+  /// Stores items like an import.
   @discardableResult
   fileprivate func restore(
     _ items: [ExportedItem], at now: Timestamp = Sample.start, within settings: OutboxSettings = OutboxSettings()
@@ -37,7 +37,7 @@ extension ExportedItem {
   }
 }
 
-/// What `OutboxStore` promises of items that go from one outbox to another.
+/// The promises of `OutboxStore` for items that move from one outbox to another.
 extension OutboxStoreContract {
   static let exporting: [OutboxFact] = [
     OutboxFact("what is exported has all that was enqueued, and nothing that is delivered, cancelled or superseded") {
@@ -73,7 +73,7 @@ extension OutboxStoreContract {
       keyed.draft.idempotencyKey = "k"
       let first = try await bench.restore([keyed, .made(2, "/plain")])
       _ = bench.log.take()
-      // From another outbox, with an id of its own.
+      // From another outbox, with its own id.
       var again = ExportedItem.made(3, "/keyed")
       again.draft.idempotencyKey = "k"
       let items = [again, .made(2, "/plain"), .made(4, "/new", replaceKey: "r"), .made(4, "/new", replaceKey: "r")]
@@ -105,7 +105,7 @@ extension OutboxStoreContract {
         return item
       }
       try expect(try await bench.restore(anew).map(\.item.nextAttemptAt), is: waits)
-      // The clock was an hour ahead there, and the wait longer than any API may ask for.
+      // The other clock was an hour ahead, and the wait is longer than an API may ask for.
       var ahead = anew[1]
       (ahead.id, ahead.state) = (ItemID.make(at: start, random: (2, 0)), .waiting)
       (ahead.exportedAt, ahead.nextAttemptAt) = (start + .seconds(3600), start + .seconds(3630))
@@ -209,7 +209,7 @@ extension OutboxStoreContract {
       let newer = try await nobodys(2, "/newer", createdAt: start + .seconds(80))
       let between = try await nobodys(3, "/between", createdAt: start + .seconds(70))
       try expect(try await store.item(between)?.state, is: .superseded)
-      // What is enqueued is the newest, though the clock was ahead.
+      // A newly enqueued item is the newest, although the clock was ahead.
       bench.clock.step(by: .seconds(-3600))
       try await bench.add(Sample.draft("/newest", replaceKey: "r"))
       try expect(try await store.item(newer)?.state, is: .superseded)

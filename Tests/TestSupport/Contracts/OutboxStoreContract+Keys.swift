@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What `OutboxStore` promises of the keys that callers give, and of users without a name.
+/// The promises of `OutboxStore` for the keys of callers, and for users without a name.
 extension OutboxStoreContract {
   static let keys: [OutboxFact] = [
     OutboxFact("a newer item supersedes each older one with its replaceKey: in any lane or none, waiting, held or dead")
@@ -12,7 +12,7 @@ extension OutboxStoreContract {
       ).map(\.item.id)
       try await store.finish { _ in .dead(.rejected, status: 400, error: "no") }
       try await bench.add(Sample.draft("/bobs", replaceKey: "r"), subject: Sample.bob)
-      // Each newer one supersedes the one before.
+      // Each newer item supersedes the previous one.
       let second = try await bench.add(Sample.draft("/waiting", lane: nil, replaceKey: "r"))[0].item.id
       try expect(try await store.item(ids[0])?.state, is: .superseded)
       try await expect(throws: OutboxStoreFailure.invalidState(OutboxRefusal(.superseded))) {
@@ -28,7 +28,7 @@ extension OutboxStoreContract {
       try expect(try await store.item(third)?.state, is: .superseded)
       try expect(try await store.settle().claims.paths, is: ["/last"])
       try expect(try await bench.paths(OutboxQuery(state: .pending)).count, is: 2)
-      // Also where the newer one is refused then.
+      // Even if the newer item is then refused.
       _ = try await store.change(last, .cancel)
       try expect(try await store.settle().claims, is: [])
     },
@@ -56,7 +56,7 @@ extension OutboxStoreContract {
       let claim = try await store.settle().claims[0]
       try expect(store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
       try await bench.add(Sample.draft("/new", replaceKey: "r"))
-      // Nor after a crash.
+      // Not after a crash either.
       let reopened = try bench.reopen()
       try await reopened.recover()
       try expect(try await reopened.settle().claims.paths, is: ["/new"])
@@ -90,7 +90,7 @@ extension OutboxStoreContract {
         try await bench.add(
           Sample.draft("/1", body: body, key: "k", replaceKey: replaceKey, expiresAt: expiresAt))[0]
       }
-      // Cancelled, expired, discarded and replaced.
+      // Cancelled, expired, discarded and replaced items.
       let cancelled = try await add()
       _ = try await store.change(cancelled.item.id, .cancel)
       let expired = try await add(expiresAt: start + .seconds(1))
@@ -125,7 +125,7 @@ extension OutboxStoreContract {
         let claims = try await store.settle().claims
         _ = try await store.exchange(claims.settled(hasLeft: true) { _ in outcome }, releasing: [], claiming: [])
         if isRetried { _ = try await store.change(id, .retry) }
-        // It goes with the item, in an export too.
+        // An export also says that the request may have been sent.
         try expect(try await store.export(OutboxQuery(), bytes: 1 << 20).items.map(\.mayHaveLeft), is: [true])
         if number.isMultiple(of: 2) {
           _ = try await store.change(id, .cancel)
@@ -170,7 +170,7 @@ extension OutboxStoreContract {
       try expect(try await bind(.unnamedBefore, formerly: .unnamed).holdsOthers, is: false)
       let held = try await store.list(OutboxQuery(state: .held)).items
       try expect(Set(held.map(\.reason)), is: [.otherUser])
-      // The next one without a name is another one, whose are the items that nobody has.
+      // The next user without a name is a different one, who gets the items that belong to nobody.
       try await bench.add(Sample.draft("/next"), subject: nil)
       _ = try await bind(.unnamed)
       let next = try await store.settle(subject: .unnamed).claims
@@ -185,7 +185,7 @@ extension OutboxStoreContract {
       bench.clock.jump(to: start + .seconds(60))
       try expect(
         try await store.settle(subject: .unnamed, takesFollowers: true).claims.paths, is: ["/nobodys", "/1", "/2"])
-      // One who has a name now is the same user.
+      // A user who now has a name is the same user.
       _ = try await bind(Sample.alice)
       try expect(try await store.stats(of: Sample.work).held, is: 1)
     },

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What `OutboxStore` promises of the users whose items it keeps.
+/// The promises of `OutboxStore` for the users of the items.
 extension OutboxStoreContract {
   static let owning: [OutboxFact] = [
     OutboxFact("what was made while nobody was known becomes whose it is said to be, so many at a time") { bench in
@@ -72,7 +72,7 @@ extension OutboxStoreContract {
       for id in early + late { states.append(try await store.item(id)?.state) }
       try expect(states, is: [.superseded, .held, .inFlight, .pending])
       try expect([try await store.item(early[1])?.reason], is: [.needsReview])
-      // The key stands for the one that was the user's before.
+      // The key belongs to the item that the user had before.
       let again = try await bench.add(
         Sample.draft("/1", body: "a", key: "1"), Sample.draft("/2", body: "b", lane: nil, key: "2"))
       try expect(again.map(\.item.id), is: late)
@@ -110,7 +110,7 @@ extension OutboxStoreContract {
       try expect(try await store.purge(Sample.work, of: .last, limit: 9), is: 0)
       try await bind(Sample.bob)
       let bobs = try await bench.add(Sample.draft("/bob"), subject: Sample.bob)[0].item.id
-      // Twice: the second one finds the place of those without a name taken.
+      // Twice, because the second time there are already items of a user without a name.
       for _ in 0..<2 {
         try await bind(.unnamed)
         try await bench.add(Sample.draft("/unnamed"), subject: .unnamed)
@@ -142,7 +142,7 @@ extension OutboxStoreContract {
       for lane in lanes { try expect(try await bench.paths(OutboxQuery(lane: Name(lane))), is: ["/1", "/2"]) }
       _ = try await store.bind(Sample.work, to: kay, formerly: nil, adopts: true, limit: 9)
       try expect(try await store.stats(of: Sample.work).held, is: 2)
-      // Each lane goes on by itself.
+      // Each lane continues on its own.
       let first = try await store.settle(subject: kay).claims
       try expect(first.paths, is: ["/1", "/1"])
       for claim in first { try expect(store.begin(claim.deliveries[0].number, of: claim.epoch), is: true) }
@@ -181,7 +181,7 @@ extension OutboxStoreContract {
       try expect(held.stats(of: Sample.work), is: stats)
       try expect(try await bench.paths(OutboxQuery(state: .held)).count, is: 3)
       try expect(try await store.settle().claims, is: [])
-      // Its time goes on.
+      // Its time continues.
       try expect(try await store.expire(limit: 9, by: nil), is: start + .seconds(9))
       try expect(try await store.expire(limit: 9, by: start + .seconds(9)), is: nil)
       try expect([try await store.item(ids[3])?.reason], is: [.expired])
@@ -200,7 +200,7 @@ extension OutboxStoreContract {
         policy: DeliveryPolicy(OutboxSettings()))
       let claims = try await store.exchange([], releasing: [], claiming: [demand]).claimed[Sample.work]?.claims ?? []
       try expect(Set(claims.paths), is: ["/1", "/u"])
-      // The API wants a step-up.
+      // The API asks for a step-up.
       let answered = try await store.settle(claims.settled { _ in .needsStepUp(status: 401, error: "step up") })
       try expect(answered.claims, is: [])
       try expect([try await store.item(ids[0])?.reason], is: [.needsStepUp])

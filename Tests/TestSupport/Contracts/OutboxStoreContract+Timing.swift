@@ -1,6 +1,6 @@
 import HearthCore
 
-/// What `OutboxStore` promises of the time that it goes by.
+/// The promises of `OutboxStore` about time.
 extension OutboxStoreContract {
   static let timing: [OutboxFact] = [
     OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in

@@ -1,12 +1,12 @@
 package import HearthCore
 
-/// An empty outbox, and the way to find it again as the next process does.
+/// An empty outbox, and how the next process opens it again.
 package struct OutboxStoreBench: Sendable {
   let store: any OutboxStore
   let log: CommitLog
-  /// The store's, which begins at `Sample.start`.
+  /// The store's clock, which starts at `Sample.start`.
   let clock: ManualClock
-  /// The same outbox after a crash: what was not written by then is lost.
+  /// The same outbox after a crash, without what was not written yet.
   let reopen: @Sendable () throws -> any OutboxStore
 
   package init(
@@ -42,7 +42,7 @@ extension OutboxSettings {
 }
 
 extension OutboxStore {
-  /// Writes down what became of deliveries, and claims the next ones of the account.
+  /// Settles deliveries, and claims the next ones of the account.
   func settle(
     _ settled: [Settlement] = [], releasing released: [Int64] = [], subject: Subject? = Sample.alice,
     takesFollowers: Bool = false, limit: Int = 100,
@@ -58,7 +58,7 @@ extension OutboxStore {
 
   fileprivate func oldest() async throws -> Timestamp? { try await stats(of: Sample.work).oldestPendingAt }
 
-  /// Claims all that is due, and has it come to this end.
+  /// Claims everything that is due, and settles it with this outcome.
   func finish(_ outcome: (Delivery) -> DeliveryOutcome) async throws {
     let claims = try await settle().claims
     _ = try await exchange(claims.settled(outcome), releasing: [], claiming: [])
@@ -69,7 +69,7 @@ extension [LaneClaim] {
   var paths: [String] { deliveries.map(\.request.url.target) }
 }
 
-/// What `OutboxStore` promises.
+/// The promises of `OutboxStore`.
 package enum OutboxStoreContract {
   package typealias OutboxFact = Fact<OutboxStoreBench>
 
@@ -258,7 +258,7 @@ package enum OutboxStoreContract {
       try expect(try await bench.store.oldest(), is: start)
       _ = try await bench.store.change(first[1].item.id, .cancel)
       try expect(try await bench.store.oldest(), is: start + .seconds(5))
-      // It stands behind the others from now on.
+      // From now on it is behind the others.
       _ = try await bench.store.change(first[0].item.id, .retry)
       for store in [bench.store, try bench.reopen()] {
         try expect(try await store.oldest(), is: start)

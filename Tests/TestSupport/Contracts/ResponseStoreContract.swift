@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// A fresh store of answers, and a way to open the same one again.
+/// An empty store of answers, and how to open the same one again.
 package struct ResponseStoreBench: Sendable {
   package let store: any ResponseStore
   let reopen: @Sendable () async -> any ResponseStore
@@ -10,13 +10,13 @@ package struct ResponseStoreBench: Sendable {
     self.reopen = reopen
   }
 
-  /// What every bench's store allows.
+  /// The limit of each bench's store.
   package static let limits = ResponseLimits(answer: 40, account: 100)
 }
 
 package typealias ResponseFact = Fact<ResponseStoreBench>
 
-/// What `ResponseStore` promises.
+/// The promises of `ResponseStore`.
 package enum ResponseStoreContract {
   package static func key(
     _ path: String = "/a", _ headers: [String: String] = [:], account: AccountName = Sample.work,

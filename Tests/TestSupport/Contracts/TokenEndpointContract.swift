@@ -1,19 +1,19 @@
 package import HearthCore
 
-/// A token endpoint, a credential that it would refresh, and the provider behind it.
+/// A token endpoint, a credential for it to refresh, and the provider behind it.
 package struct TokenEndpointBench: Sendable {
-  /// What a provider does with the next requests.
+  /// What the provider does with the next requests.
   package enum Manner: Sendable {
     case grants, refusesForGood, refusesTheClient, refusesUnclearly, isDown, losesReplies, isOutOfReach
   }
 
-  /// The endpoint, while the provider behaves like this.
+  /// The endpoint, with a provider that behaves like this.
   let endpoint: @Sendable (Manner) -> any TokenEndpoint
-  /// Bound to the endpoint's origin.
+  /// A credential that is bound to the endpoint's origin.
   let credential: Credential
-  /// How many requests have reached the provider.
+  /// The number of requests that have reached the provider.
   let requests: @Sendable () -> Int
-  /// Whether the provider has a call for the end of its tokens.
+  /// Whether the provider has a call to revoke tokens.
   let revokes: Bool
 
   package init(
@@ -42,11 +42,11 @@ package struct TokenEndpointBench: Sendable {
   }
 }
 
-/// What `TokenEndpoint` promises.
+/// The promises of `TokenEndpoint`.
 package enum TokenEndpointContract {
   package typealias EndpointFact = Fact<TokenEndpointBench>
 
-  /// Of every endpoint.
+  /// The promises of every endpoint.
   package static let facts =
     sending + [
       EndpointFact("a refresh brings another access token, bound to the origin of the endpoint") { bench in
@@ -76,7 +76,7 @@ package enum TokenEndpointContract {
       },
     ]
 
-  /// Of those that exchange a refresh token.
+  /// The promises of endpoints that exchange a refresh token.
   package static let refreshFacts: [EndpointFact] = [
     EndpointFact("a refresh token that is refused for good is rejected") { bench in
       try await bench.expectFailure(while: .refusesForGood) { failure in

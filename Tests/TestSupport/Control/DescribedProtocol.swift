@@ -1,6 +1,6 @@
 package import HearthControl
 
-/// What `rpc.discover` says of methods and notifications, to compare with what is on the wire.
+/// The methods and notifications of `rpc.discover`, to compare with the wire.
 package struct DescribedProtocol {
   private let document: JSON
 
@@ -8,10 +8,10 @@ package struct DescribedProtocol {
     self.document = document
   }
 
-  /// What is not as described in a call and its answer; nil where all is. `call` and `answer`: the whole objects.
+  /// What differs from the description in a call and its answer (both whole objects), or nil if nothing does.
   package func flaw(in call: JSON, answeredBy answer: JSON) -> String? {
     guard let name = call["method"]?.string, let method = description(name, among: "methods") else {
-      // What is no request is refused as such, whatever method it names.
+      // An invalid request is refused as one, whatever method it names.
       let isRefused = [-32601, -32600].contains(answer["error"]?["code"]?.int)
       return isRefused ? nil : "nothing describes the method that was answered: \(call)"
     }
@@ -20,7 +20,7 @@ package struct DescribedProtocol {
     return flaw(in: call["params"]?.object ?? [:], of: method) ?? flaw(in: result, schema, at: "result")
   }
 
-  /// What is not as described in a notification; nil where all is.
+  /// What differs from the description in a notification, or nil if nothing does.
   package func flaw(inNotification line: JSON) -> String? {
     guard let name = line["method"]?.string, let notification = description(name, among: "x-notifications") else {
       return "nothing describes the notification \(line)"
@@ -33,7 +33,7 @@ package struct DescribedProtocol {
   }
 
   private func flaw(inError code: Int, of method: JSON) -> String? {
-    // Those of the specification and of every call are not listed.
+    // The errors of the specification and of every call are not listed.
     if code < 0 { return nil }
     let codes = (method["errors"]?.array ?? []).compactMap { $0["code"]?.int }
     return codes.contains(code) ? nil : "the error \(code) is not described"
@@ -57,7 +57,7 @@ package struct DescribedProtocol {
 
   // MARK: - JSON Schema, as much of it as the document uses
 
-  /// A keyword that this does not know is a flaw, so that nothing is taken for checked that is not.
+  /// An unknown keyword is a flaw, so that nothing goes unchecked.
   private func flaw(in value: JSON, _ schema: JSON, at place: String) -> String? {
     guard let schema = resolved(schema).object else { return "\(place): nothing describes it" }
     for keyword in schema.members {
@@ -77,7 +77,7 @@ package struct DescribedProtocol {
     case "minimum": return unless((value.int ?? .min) >= keyword.value.int ?? .max)
     case "maximum": return unless((value.int ?? .max) <= keyword.value.int ?? .min)
     case "format", "pattern", "contentEncoding":
-      // Of texts; the client that reads them holds them to their form.
+      // The pattern of a text, which the client that reads it checks.
       return unless(value.string != nil)
     case "default": return nil
     case "items":

@@ -3,16 +3,16 @@ package import HearthControl
 import HearthThreads
 import Synchronization
 
-/// A server that gives canned answers and remembers what it was asked.
+/// A server that gives canned answers and records the calls.
 package final class FakeDaemon: Sendable {
   package enum Answer: Sendable {
     case result(JSON)
     case error(RPCError)
-    /// The result, then notifications, then the end of the connection.
+    /// The result, then notifications; then it closes the connection.
     case stream(JSON, [Notification])
-    /// The result and then notifications, on a connection that stays.
+    /// The result, then notifications; the connection stays open.
     case events(JSON, [Notification])
-    /// What no daemon would say, on a connection that stays.
+    /// Something that no daemon would send; the connection stays open.
     case bytes([UInt8])
     case silence
     /// Closes without an answer.
@@ -40,7 +40,7 @@ package final class FakeDaemon: Sendable {
     chmod(path, 0o600)
     listen(listener, 16)
     WorkerThread(linger: 0).enqueue { [weak self] in
-      // It is closed here alone: its number may be that of another daemon's socket from then on.
+      // Closed only here, because another daemon's socket may get the same descriptor afterwards.
       defer { close(listener) }
       while true {
         let connection = uninterrupted { accept(listener, nil, nil) }
@@ -60,7 +60,7 @@ package final class FakeDaemon: Sendable {
   }
 
   deinit {
-    // Ends the thread, which waits in accept, or is about to.
+    // Ends the thread, which waits in accept or is about to.
     shutdown(descriptor, Int32(SHUT_RDWR))
   }
 

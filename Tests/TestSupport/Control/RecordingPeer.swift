@@ -1,7 +1,7 @@
 package import HearthControl
 import Synchronization
 
-/// A connected client that takes its lines when the test says so.
+/// A connected client that reads its lines when the test says so.
 package final class RecordingPeer: ControlPeer {
   package final class Sink: NotificationSink {
     private let lines = Mutex<(sent: [JSON], writes: Int, pending: Int, isTaking: Bool)>(([], 0, 0, true))
@@ -17,7 +17,7 @@ package final class RecordingPeer: ControlPeer {
       }
     }
 
-    /// From now on nothing is taken from the socket.
+    /// Reads nothing from the socket from now on.
     package func stall() { lines.withLock { $0.isTaking = false } }
 
     package var sent: [JSON] { lines.withLock(\.sent) }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// One file of a suite's folder `Golden`: what was seen when it was recorded, against what is seen now.
+/// A file in a suite's folder `Golden`, with recorded output to compare with.
 ///
-/// With `HEARTH_RECORD_GOLDEN=1` it is written into the source tree, without it it is compared, line by line.
+/// With `HEARTH_RECORD_GOLDEN=1` the file is written into the source tree. Otherwise it is compared line by line.
 package struct GoldenFile {
   private let name: String
   private let path: String
   private static let isRecording = getenv("HEARTH_RECORD_GOLDEN").map { String(cString: $0) } == "1"
 
-  /// `file`: a source file of the target, in a folder of its own or not.
+  /// `file` is a source file of the target, in a subfolder or not.
   package init(_ name: String, besides file: String = #filePath) {
     self.name = name
     path = "\(Self.folder(besides: file))/\(name)"
@@ -21,7 +21,7 @@ package struct GoldenFile {
     return parts.prefix(end).reduce("") { "\($0)/\($1)" } + "/Golden"
   }
 
-  /// What differs from what was recorded, a line each.
+  /// The differences from the recorded text, one per line.
   package func differences(from text: String) throws -> [String] {
     if Self.isRecording {
       try Files.makeFolder(String(path[..<path.lastIndex(of: "/")!]))

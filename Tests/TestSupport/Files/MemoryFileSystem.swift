@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Files in memory that know what a power loss would leave of them, fail on demand and go away like a volume.
+/// Files in memory. They know what survives a power loss, fail on request, and can be unmounted.
 package final class MemoryFileSystem: FileSystem {
   package enum Step: String, Sendable {
     case read, status, target, names
@@ -15,13 +15,13 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// What is left when the process or the machine stops.
+  /// What survives when the process or the machine stops.
   package enum Loss: Sendable, CaseIterable {
-    /// The process was killed: all that was done is there.
+    /// The process was killed: everything survives.
     case none
-    /// The names reached the disk, contents that were not fsynced did not.
+    /// The names reached the disk, but contents that were not fsynced did not.
     case contents
-    /// Nothing that was not fsynced reached the disk.
+    /// Only what was fsynced reached the disk.
     case contentsAndNames
   }
 
@@ -52,7 +52,7 @@ package final class MemoryFileSystem: FileSystem {
   private let state = Mutex(State())
   private let now: @Sendable () -> Timestamp
 
-  /// `now`: when a file that is written was written.
+  /// `now` is the modification time of written files.
   package init(folders: [String], now: @escaping @Sendable () -> Timestamp) {
     self.now = now
     for folder in folders { addFolder(folder) }
@@ -68,7 +68,7 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// Another program puts a file there by rename, durably.
+  /// Another program replaces the file by a rename, durably.
   package func put(_ text: String, at path: String, mode: UInt32 = 0o600, isOwn: Bool = true) {
     state.withLock { state in
       let bytes = Array(text.utf8)
@@ -79,7 +79,7 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// Another program writes into the file that is there.
+  /// Another program writes into the existing file.
   package func putInPlace(_ text: String, at path: String) {
     state.withLock { state in
       guard let inode = state.names[path] else { return }
@@ -111,22 +111,22 @@ package final class MemoryFileSystem: FileSystem {
     state.withLock { state in state.names[path].flatMap { state.nodes[$0] }?.mode }
   }
 
-  /// All names but folders'.
+  /// All names except folders.
   package var fileNames: [String] {
     state.withLock { state in state.names.filter { state.nodes[$0.value]?.kind != .folder }.keys.sorted() }
   }
 
-  /// Takes all names below a folder away, as an unmount or the lock of an encrypted folder does.
+  /// Removes all names below a folder, like an unmount or the lock of an encrypted folder.
   package func unmount(_ folder: String) {
     state.withLock { $0.unmount(folder) }
   }
 
-  /// Unmounts as soon as this many more steps are done.
+  /// Unmounts after this many more steps.
   package func unmount(_ folder: String, afterSteps count: Int) {
     state.withLock { $0.leaving = (folder, count) }
   }
 
-  /// Brings everything back that `unmount` took away.
+  /// Restores everything that `unmount` removed.
   package func mountAll() {
     state.withLock { state in
       state.names.merge(state.away) { $1 }
@@ -135,22 +135,22 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// Lets a step fail wherever it touches this path; nil lets it succeed again.
+  /// Makes a step fail for this path; nil makes it succeed again.
   package func fail(_ step: Step, at path: String, with error: FileError?) {
     state.withLock { $0.failures["\(step.rawValue) \(path)"] = error }
   }
 
-  /// Lets every step fail below a folder; nil lets them succeed again.
+  /// Makes every step below a folder fail; nil makes them succeed again.
   package func failAll(under folder: String, with error: FileError?) {
     state.withLock { $0.failuresUnder[folder] = error }
   }
 
-  /// Lets this many more changes happen, and no further one.
+  /// Allows this many more changes, and then none.
   package func stop(afterChanges count: Int) {
     state.withLock { $0.changesLeft = count }
   }
 
-  /// Starts again with what is left.
+  /// Starts again with what has survived.
   package func restart(after loss: Loss) {
     state.withLock { state in
       state.changesLeft = nil
@@ -162,7 +162,7 @@ package final class MemoryFileSystem: FileSystem {
     }
   }
 
-  /// Whether an unmount is still to come.
+  /// Whether an unmount is pending.
   package var isLeaving: Bool { state.withLock { $0.leaving != nil } }
 
   package var changesMade: Int { state.withLock(\.changesMade) }
@@ -231,7 +231,7 @@ package final class MemoryFileSystem: FileSystem {
   }
 
   package func syncFile(_ path: String) async throws(FileError) {
-    // A disk takes its time, and others come meanwhile.
+    // A disk takes time, in which other tasks run.
     await Task.yield()
     try perform(.syncFile, path) { state throws(FileError) in
       let inode = try state.file(path)
@@ -331,7 +331,7 @@ extension MemoryFileSystem.State {
     return inode
   }
 
-  /// What opening for writing finds: a regular file, and not through a link.
+  /// The file to open for writing: a regular file, without following a link.
   fileprivate func file(_ path: String) throws(FileError) -> UInt64 {
     let inode = try inode(path)
     switch nodes[inode]?.kind {
@@ -350,13 +350,13 @@ extension MemoryFileSystem.State {
 
   fileprivate func isFolder(_ path: String) -> Bool { names[path].flatMap { nodes[$0] }?.kind == .folder }
 
-  /// Throws where nothing new can be made at a path.
+  /// Throws if nothing new can be created at a path.
   fileprivate func checkRoom(for path: String) throws(FileError) {
     guard names[path] == nil else { throw .exists }
     guard hasFolder(of: path) else { throw absence(of: path) }
   }
 
-  /// Why there is nothing at a path: a file among the folders above it is a failure, and no absence.
+  /// Why nothing exists at a path. A file in place of a folder above it is a failure, not an absence.
   fileprivate func absence(of path: String) -> FileError {
     let folder = Self.folder(of: path)
     if folder.isEmpty { return .absent }
@@ -375,7 +375,7 @@ extension MemoryFileSystem.State {
     String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
   }
 
-  /// Whether all folders above are there.
+  /// Whether all folders above exist.
   fileprivate func hasFolder(of path: String) -> Bool {
     let folder = Self.folder(of: path)
     return folder.isEmpty || isFolder(folder) && hasFolder(of: folder)

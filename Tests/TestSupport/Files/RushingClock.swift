@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// A clock on which everybody's sleep is over at once, and the time it took has passed.
+/// A clock on which every sleep ends at once, after its time has passed.
 package final class RushingClock: Clock {
   private let clock: ManualClock
   private let state = Mutex<(slept: Duration, duringSleep: [@Sendable () -> Void])>((.zero, []))
@@ -34,10 +34,10 @@ package final class RushingClock: Clock {
   /// Sets the clock like an administrator would.
   package func step(by duration: Duration) { clock.step(by: duration) }
 
-  /// How long all sleeps together were.
+  /// The total duration of all sleeps.
   package var slept: Duration { state.withLock(\.slept) }
 
-  /// Does this at the end of the next sleep that has nothing yet to be done.
+  /// Runs this at the end of the next sleep that has nothing to run yet.
   package func duringNextSleep(_ action: @escaping @Sendable () -> Void) {
     state.withLock { $0.duringSleep.append(action) }
   }

@@ -1,7 +1,7 @@
 import HearthCore
 import Synchronization
 
-/// A watch that sees nothing until the test lets it.
+/// A watch that reports nothing until the test says so.
 package final class SilentWatch: FileWatch {
   private let state = Mutex<(paths: [String], hints: AsyncStream<Void>.Continuation?)>(([], nil))
 

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Keeps metrics in memory, as a disk does over restarts.
+/// Keeps metrics in memory, as a disk does across restarts.
 package final class MemoryMetricsStore: MetricsStore {
   private let state = Mutex<(kept: [MetricFamily], failure: AccessFailure?)>(([], nil))
 

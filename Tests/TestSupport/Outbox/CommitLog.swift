@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Notes the commits of a store in their order.
+/// Records the commits of a store in order.
 package final class CommitLog: Sendable {
   private let noted = Mutex<[OutboxCommit]>([])
 
@@ -21,7 +21,7 @@ package final class CommitLog: Sendable {
 }
 
 extension [OutboxCommit] {
-  /// The items that changed, as they were after that.
+  /// The changed items, in their new state.
   package var changed: [OutboxItem] {
     flatMap(\.changes).compactMap { change in
       switch change {
@@ -52,7 +52,7 @@ extension [OutboxCommit] {
 extension [LaneClaim] {
   package var deliveries: [Delivery] { flatMap(\.deliveries) }
 
-  /// What became of all deliveries of these claims.
+  /// The outcomes of all deliveries of these claims.
   package func settled(hasLeft: Bool = false, _ outcome: (Delivery) -> DeliveryOutcome) -> [Settlement] {
     flatMap { claim in
       claim.deliveries.map {

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Another store that, while it is told to, fails: as a full disk does, or with another failure.
+/// Wraps a store and fails when the test says so, like a full disk or in another way.
 package final class FaultyOutboxStore: OutboxStore {
   private let store: any OutboxStore
   private let failure = Mutex<OutboxStoreFailure?>(nil)
@@ -9,7 +9,7 @@ package final class FaultyOutboxStore: OutboxStore {
   private let begins = Mutex(0)
   private let meanwhile = Mutex<[Moment: @Sendable () async -> Void]>([:])
 
-  /// Before the store is asked, or before its answer is heard.
+  /// A moment before the store is asked, or before its answer is returned.
   package enum Moment {
     case beforeEnqueue, afterEnqueue, beforeChange, afterExchange, afterRecover, afterBind, afterPaused, afterSetPaused
   }
@@ -22,13 +22,13 @@ package final class FaultyOutboxStore: OutboxStore {
 
   package func setFailing(_ failure: OutboxStoreFailure?) { self.failure.withLock { $0 = failure } }
 
-  /// Whether it can be written down that requests leave: nil where it can.
+  /// The error of recording that requests are sent, or nil if that works.
   package func setBeginFailing(_ failure: OutboxStoreFailure?) { beginFailure.withLock { $0 = failure } }
 
-  /// How often a request was about to leave.
+  /// The number of times that a request was about to be sent.
   package var beginCount: Int { begins.withLock(\.self) }
 
-  /// What happens at the next such moment, which lasts until it is done.
+  /// Runs at the next such moment, which waits for it.
   package func once(_ moment: Moment, _ body: @escaping @Sendable () async -> Void) {
     meanwhile.withLock { $0[moment] = body }
   }

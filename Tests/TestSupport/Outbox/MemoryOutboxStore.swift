@@ -6,7 +6,7 @@ package final class MemoryOutboxStore: OutboxStore {
   private struct State {
     var model: OutboxModel
     var receive: (@Sendable (OutboxCommit) -> Void)?
-    /// The clock's steps that the model has followed.
+    /// The clock steps that the model has followed.
     var steps: Duration
   }
 
@@ -18,7 +18,7 @@ package final class MemoryOutboxStore: OutboxStore {
     self.clock = clock
   }
 
-  /// The same outbox after the end of the process, or of the machine.
+  /// The same outbox after the process or the machine has stopped.
   package func reopened(losesPower: Bool = false) -> MemoryOutboxStore {
     var model = state.withLock(\.model)
     model.crash(losesPower: losesPower)
@@ -29,7 +29,7 @@ package final class MemoryOutboxStore: OutboxStore {
     state.withLock { $0.receive = receive }
   }
 
-  /// Changes the model, and has its commits received before anybody is answered.
+  /// Changes the model, and has its commits received before the caller gets an answer.
   private func change<Value: Sendable>(
     _ body: (inout OutboxModel, Timestamp) throws(OutboxStoreFailure) -> Value
   ) throws(OutboxStoreFailure) -> Value {

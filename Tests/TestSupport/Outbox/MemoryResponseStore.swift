@@ -9,7 +9,7 @@ package final class MemoryResponseStore: ResponseStore {
   }
 
   private let limits: ResponseLimits
-  /// Those that were used last stand at the end.
+  /// The most recently used answers come last.
   private let rows = Mutex<[Row]>([])
 
   package init(limits: ResponseLimits = ResponseLimits()) {
@@ -18,7 +18,7 @@ package final class MemoryResponseStore: ResponseStore {
 
   private let heldWipe = Mutex<(@Sendable () async -> Void)?>(nil)
 
-  /// The next wipe begins only when `body` is done.
+  /// Delays the next wipe until `body` has finished.
   package func holdWipe(_ body: @escaping @Sendable () async -> Void) { heldWipe.withLock { $0 = body } }
 
   package var count: Int { rows.withLock(\.count) }

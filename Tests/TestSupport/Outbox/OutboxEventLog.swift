@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Keeps what was published, and lets a test wait for it.
+/// Records published events, and lets a test wait for one.
 package final class OutboxEventLog<Event: Sendable>: Sendable {
   private struct Watcher {
     let matches: @Sendable (Event) -> Bool
@@ -28,7 +28,7 @@ package final class OutboxEventLog<Event: Sendable>: Sendable {
     found.forEach { $0.continuation.resume(returning: event) }
   }
 
-  /// The first one, past or to come, that matches.
+  /// The first matching event, past or future.
   @discardableResult
   package func first(where matches: @escaping @Sendable (Event) -> Bool) async -> Event {
     await withCheckedContinuation { continuation in

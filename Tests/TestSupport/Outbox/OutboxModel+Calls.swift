@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// What programs and people ask for.
+/// The calls of programs and people.
 extension OutboxModel {
   package mutating func enqueue(
     _ new: [NewOutboxItem], within settings: OutboxSettings, at now: Timestamp
@@ -91,7 +91,7 @@ extension OutboxModel {
     }
   }
 
-  /// Whether the content is the same: neither case nor order of header names matters.
+  /// Whether the content is the same. Case and order of header names do not matter.
   package static func isSame(_ one: NewOutboxItem, _ other: NewOutboxItem) -> Bool {
     func headers(_ new: NewOutboxItem) -> [[String]] {
       new.draft.headers.enumerated().sorted { ($0.1.name.lowercased(), $0.0) < ($1.1.name.lowercased(), $1.0) }
@@ -285,7 +285,7 @@ extension OutboxModel {
     return OutboxBinding(isDone: moved.count <= limit, holdsOthers: holdsOthers)
   }
 
-  /// Where the owner that an item joins has one with its key, one of the two may be ended.
+  /// If the new owner already has an item with this item's key, one of the two may be ended.
   private mutating func settleKey(of number: Int64, with owner: Int, at now: Timestamp) {
     guard let joining = items[number], joining.holdsKey, let key = joining.new.draft.idempotencyKey,
       !joining.progress.hasEndedUnsent, let own = keyed(owner, key)
@@ -322,7 +322,7 @@ extension OutboxModel {
     for number in order {
       guard let progress = items[number]?.progress else { continue }
       items[number]!.progress.unknownSince = progress.unknownSince.map { min($0 + shift, now) }
-      // What waits for its `notBefore` waits for a time and not for a duration.
+      // An item with a `notBefore` waits for a time, not for a duration.
       guard let dueAt = progress.dueAt, progress.notBefore.map({ $0 < dueAt }) ?? true else { continue }
       let longest = now + .seconds(24 * 3600)
       items[number]!.progress.dueAt = min(dueAt + shift, longest)
@@ -370,7 +370,7 @@ extension OutboxModel {
 
   // MARK: - Crashes
 
-  /// The process has ended, or with `losesPower` the machine: what has begun is known no more.
+  /// The process has stopped, or with `losesPower` the machine. What has begun is forgotten.
   package mutating func crash(losesPower: Bool) {
     hasLostMarks = hasLostMarks || losesPower
     (changes, commits, configured) = ([], [], nil)
@@ -387,10 +387,10 @@ extension OutboxModel {
       guard let progress = items[number]?.progress, let dueAt = progress.dueAt, dueAt > now,
         let nextAttemptAt = progress.nextAttemptAt, nextAttemptAt > dueAt
       else { continue }
-      // It waits for its origin and not for a time, and the clock was set back.
+      // The item waits for its origin, not for a time, and the clock was set back.
       items[number]!.progress.dueAt = nil
     }
-    // The clock may have been set while nothing ran.
+    // The clock may have been set while nothing was running.
     moveSchedule(by: min(now - scheduledAt, .zero), at: now)
     touched.formUnion(owners.map(\.account))
     readyAnew()

@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// Claims and what comes of them.
+/// Claims and their outcomes.
 extension OutboxModel {
-  /// The request of this item leaves now. False where the claim does not hold any more.
+  /// Records that the item's request is being sent. Returns false if the claim is no longer valid.
   package mutating func begin(_ number: Int64, of epoch: Int64) -> Bool {
     guard let claim = claims[epoch], claim.items.contains(number), let item = items[number] else { return false }
     if claim.begun.contains(number), isOutdated(item) { return false }
@@ -51,7 +51,8 @@ extension OutboxModel {
     for number in claims[epoch]?.items ?? [] { take(number, outOf: epoch) }
   }
 
-  /// Takes an item out of its claim, with all behind it that has not begun. False where its own request may have left.
+  /// Takes an item, and all later ones that have not begun, out of its claim. Returns false if its request may have been
+  /// sent.
   mutating func revoke(_ number: Int64, always: Bool = false) -> Bool {
     guard let epoch = claimOf[number], let claim = claims[epoch] else { return true }
     guard always || !claim.begun.contains(number) else { return false }
@@ -66,7 +67,7 @@ extension OutboxModel {
     items.values.contains { item.isOlder(than: $0) }
   }
 
-  /// Whether the request of an older one may be under way.
+  /// Whether the request of an older one may be running.
   package func isOvertaking(_ item: Item) -> Bool {
     claimOf.keys.contains { isBegun($0) && items[$0]!.isOlder(than: item) }
   }
@@ -87,7 +88,7 @@ extension OutboxModel {
 
   private struct Search {
     var claimed = OutboxExchange.Claimed()
-    /// What is left of them.
+    /// What remains of them.
     var rooms: [Origin: OutboxDemand.Room]
 
     mutating func cut(_ item: Item) { claimed.cut[item.origin, default: []].formUnion(item.kind) }
@@ -105,7 +106,7 @@ extension OutboxModel {
     }
     var search = Search(rooms: demand.rooms)
     let fronts = findFronts().filter { $0.owner == owner && !demand.refused.contains($0.number) }
-    // Those that have been ready for longest come first.
+    // Those that have been ready the longest come first.
     let due = fronts.compactMap { items[$0.number] }.filter { $0.progress.dueAt ?? now <= now }.sorted {
       ($0.progress.dueAt ?? $0.createdAt, $0.position) < ($1.progress.dueAt ?? $1.createdAt, $1.position)
     }
@@ -128,7 +129,7 @@ extension OutboxModel {
     return search.claimed
   }
 
-  /// Whether a front that is due is sent now. One that cannot be sent any more leaves its lane.
+  /// Whether to send a front that is due. One that can no longer be sent leaves its lane.
   private mutating func mayBeClaimed(
     _ item: Item, _ demand: OutboxDemand, _ search: inout Search, at now: Timestamp
   ) -> Bool {
@@ -179,7 +180,7 @@ extension OutboxModel {
       method: item.new.draft.method, policy: demand.policy, expiry: demand.expiry, at: now)
   }
 
-  /// Claims a front, and up to `share` items in all with the pending ones that follow it in its lane.
+  /// Claims a front and the pending items that follow it in its lane, up to `share` items in total.
   private mutating func claim(
     _ head: Item, share: Int, _ demand: OutboxDemand, _ search: inout Search, at now: Timestamp
   ) {

@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// What an `OutboxStore` has to do, as simply as it can be written down: items, claims, owners and pauses in memory, one
-/// call after the other. A call that throws has changed nothing. A file is all that it lacks.
+/// A simple model of an `OutboxStore`: items, claims, owners and pauses in memory. It handles one call after the other.
+/// A call that throws changes nothing. Only a file is missing.
 package struct OutboxModel: Sendable {
   package struct Item: Sendable {
     package let number: Int64
@@ -9,19 +9,19 @@ package struct OutboxModel: Sendable {
     package let origin: Origin
     package let bytes: Int
     package let createdAt: Timestamp
-    /// It orders those with one `replaceKey`, as does the number between equal ones.
+    /// Orders items with the same `replaceKey`; the number orders those with equal times.
     let madeAt: Timestamp
     package internal(set) var owner: Int
-    /// Nil for an unordered item.
+    /// The lane, or nil for an unordered item.
     package internal(set) var lane: Int?
     package internal(set) var position: Int64
-    /// Counts the changes that gave it its owner and its position.
+    /// Counts the changes of its owner and its position.
     package internal(set) var placedAt: Int64
     package internal(set) var progress: ItemProgress
-    /// Whether its idempotency key, which the caller gave, stands for it.
+    /// Whether the caller gave its idempotency key, and the key is still reserved for it.
     package internal(set) var holdsKey: Bool
 
-    /// Whether another one has the `replaceKey` of this one and was made later.
+    /// Whether a later item has the same `replaceKey`.
     func isOlder(than other: Item) -> Bool {
       new.draft.replaceKey != nil && owner == other.owner && new.draft.replaceKey == other.new.draft.replaceKey
         && (madeAt, number) < (other.madeAt, other.number)
@@ -32,9 +32,9 @@ package struct OutboxModel: Sendable {
   }
 
   package struct Claim: Sendable {
-    /// The items that are not settled, in their order.
+    /// The items that are not settled, in order.
     package internal(set) var items: [Int64]
-    /// Of those, the ones whose requests may have left.
+    /// Those of them whose requests may have been sent.
     package internal(set) var begun: Set<Int64> = []
     package internal(set) var since: Timestamp
     /// Compared with `Item.placedAt`.
@@ -51,7 +51,7 @@ package struct OutboxModel: Sendable {
     let name: Name
   }
 
-  /// An item that can be claimed as soon as it is due.
+  /// An item that can be claimed when it is due.
   struct Front: Hashable {
     let number: Int64
     let owner: Int
@@ -60,7 +60,7 @@ package struct OutboxModel: Sendable {
   }
 
   package internal(set) var items: [Int64: Item] = [:]
-  /// The active items in the order of their positions.
+  /// The active items in order of position.
   package internal(set) var order: [Int64] = []
   package internal(set) var claims: [Int64: Claim] = [:]
   /// The claim of each claimed item.
@@ -69,20 +69,20 @@ package struct OutboxModel: Sendable {
   var lanes: [LaneKey] = []
   package internal(set) var current: [AccountName: Int] = [:]
   package internal(set) var pausedAccounts: Set<AccountName> = []
-  /// The accounts of the configuration; nil before it is known.
+  /// The accounts of the configuration, or nil before it is known.
   var configured: Set<AccountName>?
   private(set) var lastCount: Int64 = 0
 
-  /// What the clock showed when a wait was last written down, or moved.
+  /// The time of the clock when a wait was last recorded or moved.
   var scheduledAt = Timestamp(milliseconds: 0)
 
-  /// After a loss of power every claimed item counts as sent.
+  /// Whether every claimed item counts as sent, because a power loss may have lost the marks.
   var hasLostMarks = false
 
-  // What has happened since the last commit.
+  // The changes since the last commit.
   var changes: [OutboxCommit.Change] = []
   var touched: Set<AccountName> = []
-  /// The kinds of owners of which a demand has just claimed all that there is.
+  /// The kinds of owners for which a demand has just claimed everything.
   var met: [Int: OutboxKinds] = [:]
   private var fronts: Set<Front> = []
   var commits: [OutboxCommit] = []
@@ -96,14 +96,14 @@ package struct OutboxModel: Sendable {
 
   // MARK: - Commits
 
-  /// The commits since this was last called, in order.
+  /// The commits since the last call, in order.
   package mutating func takeCommits() -> [OutboxCommit] {
     defer { commits = [] }
     return commits
   }
 
-  /// Ends a transaction: whatever can be claimed now, or will be when it is due, and could not be before makes its account
-  /// ready.
+  /// Ends a transaction. An account becomes ready if something can be claimed, now or when it is due, that could not be
+  /// claimed before.
   mutating func commit(isOfAll: Bool = false) {
     let now = Set(findFronts())
     var commit = OutboxCommit()
@@ -117,10 +117,10 @@ package struct OutboxModel: Sendable {
     if !commit.isEmpty { commits.append(commit) }
   }
 
-  /// Nobody knows of what could be claimed before.
+  /// Forgets what could be claimed before.
   mutating func readyAnew() { fronts = [] }
 
-  /// The unordered items, and the heads of lanes of which nothing is claimed.
+  /// The unordered items, and the heads of lanes without a claim.
   func findFronts() -> [Front] {
     var busy: Set<Int> = []
     for number in claimOf.keys {
@@ -148,7 +148,7 @@ package struct OutboxModel: Sendable {
     return owners[owner].subject != nil && current != owner
   }
 
-  /// Whose items a discard takes if nobody is known.
+  /// The subjects whose items a discard removes if nobody is known.
   package func lastSubjects(of account: AccountName) -> [Subject?] {
     guard let last = current[account].flatMap({ owners[$0].subject }) else { return [] }
     return last.named == nil ? [.unnamed, .unnamedBefore] : [last]
@@ -167,7 +167,7 @@ package struct OutboxModel: Sendable {
 
   package func subject(of item: Item) -> Subject? { owners[item.owner].subject }
 
-  /// Changes an item, and keeps the order of the active ones.
+  /// Changes an item, and keeps the active items in order.
   mutating func update(_ number: Int64, isPublished: Bool = true, _ change: (inout ItemProgress) -> Void) {
     guard let before = items[number]?.progress else { return }
     change(&items[number]!.progress)
@@ -222,7 +222,7 @@ package struct OutboxModel: Sendable {
     return stats
   }
 
-  /// One that was exported is as old as it is; any other is the newest of the account with its `replaceKey`.
+  /// The age of an imported item is kept. Any other is the account's newest item with its `replaceKey`.
   func madeAt(_ new: NewOutboxItem, at now: Timestamp) -> Timestamp {
     if let kept = new.kept { return kept.createdAt }
     let others = items.values.filter {

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// What the tests of the outbox are about.
+/// Sample values for tests of the outbox.
 package enum Sample {
   package static let work = AccountName("work")!
   package static let other = AccountName("other")!
@@ -38,7 +38,7 @@ extension OutboxSettings {
 }
 
 extension OutboxDemand {
-  /// With the same room for each origin, of which those in `probed` could not be reached.
+  /// The same room for each origin. Those in `probed` could not be reached.
   package init(
     account: AccountName, subject: Subject?, lanes: Int, unordered: Int, unanswered: Int = .max, bytes: Int = .max,
     takesFollowers: Bool, open: Set<Origin>, probed: Set<Origin> = [], configured: Set<Origin>, expiry: ExpiryTime,

@@ -1,7 +1,7 @@
 package import HearthCore
 
 extension OutboxStore {
-  /// Where nobody has paused anything.
+  /// For tests without pauses.
   package func recover() async throws(OutboxStoreFailure) { try await recover(pausing: []) }
 
   /// The first of several calls.

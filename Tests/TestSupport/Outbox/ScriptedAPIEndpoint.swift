@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// An API whose answers the test gives: by a rule, or, where the rule has none, call by call.
+/// An API that answers by the test's rule, or call by call if the rule has no answer.
 package final class ScriptedAPIEndpoint: APIEndpoint {
   package typealias Outcome = Result<APIResponse, ExchangeFailure>
   package typealias Rule = @Sendable (APIRequest, Fingerprint?) -> Outcome?
@@ -9,7 +9,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
   /// A request that waits for its answer.
   package struct Call: Sendable {
     package let request: APIRequest
-    /// Of the token it came with; nil without one.
+    /// The fingerprint of its token, or nil without one.
     package let fingerprint: Fingerprint?
     fileprivate let id: Int
     fileprivate let endpoint: ScriptedAPIEndpoint
@@ -41,13 +41,13 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
     state.withLock { $0.rule = rule }
   }
 
-  /// Every request so far, in the order they came.
+  /// Every request so far, in order of arrival.
   package var log: [(request: APIRequest, fingerprint: Fingerprint?)] { state.withLock(\.log) }
 
-  /// How many requests waited for their answers at the same time.
+  /// The largest number of requests that waited at the same time.
   package var mostAtOnce: Int { state.withLock(\.mostAtOnce) }
 
-  /// How many wait now.
+  /// The number of requests that wait now.
   package var waiting: Int { state.withLock(\.waiting.count) }
 
   package func exchange(
@@ -85,7 +85,7 @@ package final class ScriptedAPIEndpoint: APIEndpoint {
     return try outcome.get()
   }
 
-  /// The next request that waits for an answer; waits for one.
+  /// Waits for the next request that needs an answer, and returns it.
   package func nextCall() async -> Call {
     await withCheckedContinuation { continuation in
       let call = state.withLock { state -> Call? in

@@ -1,19 +1,19 @@
 package import HearthCore
 import Synchronization
 
-/// Sessions whose tokens the test sets. Refusing the current token brings the next one, or what the test says.
+/// Sessions whose tokens the test sets. Rejecting the current token brings the next one, or what the test says.
 package final class ScriptedBearerTokenProvider: BearerTokenProvider {
   private struct State {
     var subject: Subject?
     var generation = 1
     var failure: BearerFailure?
-    /// What a refusal of the current token comes to; nil where it brings the next one.
+    /// The result of rejecting the current token, or nil if that brings the next one.
     var refusal: BearerFailure?
-    /// After so many refusals of the current token there is no session any more.
+    /// The number of rejections of the current token after which the session ends.
     var refusalsLeft: Int
     var rejections: [APIRejection] = []
     var accepted: [Fingerprint] = []
-    /// Whether a refused token stays, so that the refusal is the request's own answer.
+    /// Whether a rejected token stays in use, so that the rejection is the answer to that request only.
     var keepsToken = false
   }
 
@@ -29,7 +29,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
     return Token(secret: Secret("the-secret-token-\(generation)"), fingerprint: Fingerprint(text)!)
   }
 
-  /// The fingerprints that were refused, in order.
+  /// The rejected fingerprints, in order.
   package var refused: [Fingerprint] { refusals.map(\.fingerprint) }
   package var refusals: [APIRejection] { state.withLock(\.rejections) }
   package var current: Token { state.withLock { Self.token($0.generation) } }
@@ -38,7 +38,7 @@ package final class ScriptedBearerTokenProvider: BearerTokenProvider {
   package func set(failure: BearerFailure?) { state.withLock { $0.failure = failure } }
   package func set(refusal: BearerFailure?) { state.withLock { $0.refusal = refusal } }
   package func keepToken() { state.withLock { $0.keepsToken = true } }
-  /// The tokens of each request that was answered 2xx, in order.
+  /// The tokens of each request that got a 2xx, in order.
   package var accepted: [Fingerprint] { state.withLock(\.accepted) }
   package func renew() { state.withLock { $0.generation += 1 } }
 

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// An API that is asked by exchanges, which the test plays.
+/// An API with exchanges that the test controls.
 package final class ScriptedExchanges: APIExchangeEndpoint {
   private struct State {
     var begun: [ScriptedExchange] = []
@@ -28,7 +28,7 @@ package final class ScriptedExchanges: APIExchangeEndpoint {
     return exchange
   }
 
-  /// The next exchange that begins; waits for one.
+  /// Waits for the next exchange that begins, and returns it.
   package func next() async -> ScriptedExchange {
     await withCheckedContinuation { continuation in
       let exchange = state.withLock { state -> ScriptedExchange? in
@@ -41,21 +41,21 @@ package final class ScriptedExchanges: APIExchangeEndpoint {
   }
 }
 
-/// One exchange. The body is taken as soon as it comes, unless the test holds it up.
+/// An exchange. It accepts the body as it arrives, unless the test holds it up.
 package final class ScriptedExchange: APIExchange {
   private struct State {
     var written: [UInt8] = []
     var isComplete = false
-    /// The network takes nothing.
+    /// The network accepts nothing.
     var isHeld = false
-    /// The API has answered, and takes no more of the body.
+    /// The API has answered, and accepts no more of the body.
     var isRefused = false
     var response: APIResponse?
     var pieces: [[UInt8]] = []
     var end: Result<Void, ExchangeFailure>?
     var cancelled: String?
     var lastMoved: Timestamp
-    /// How many calls wait for what the test plays.
+    /// The number of calls that wait for the test.
     var callers = 0
     var changes = 0
     var waiting: [CheckedContinuation<Void, Never>] = []
@@ -73,11 +73,11 @@ package final class ScriptedExchange: APIExchange {
 
   package var lastMoved: Timestamp { state.withLock(\.lastMoved) }
   package var written: [UInt8] { state.withLock(\.written) }
-  /// The last piece was written as such.
+  /// Whether the last piece was marked as the last.
   package var isComplete: Bool { state.withLock(\.isComplete) }
-  /// Somebody writes or reads, and waits for the network.
+  /// Whether a write or a read waits for the network.
   package var isAwaited: Bool { state.withLock { $0.callers > 0 } }
-  /// Why it was given up.
+  /// Whether the exchange was cancelled; `cancelled` says why.
   package var isCancelled: Bool { cancelled != nil }
   package var cancelled: String? { state.withLock(\.cancelled) }
 
@@ -94,7 +94,7 @@ package final class ScriptedExchange: APIExchange {
   package func finish() { change { $0.end = .success(()) } }
   package func fail(_ failure: ExchangeFailure) { change { $0.end = .failure(failure) } }
 
-  /// Returns once this is so.
+  /// Returns when the condition is true.
   package func wait(until isReached: KeyPath<ScriptedExchange, Bool>) async {
     while true {
       let seen = state.withLock(\.changes)
@@ -113,7 +113,7 @@ package final class ScriptedExchange: APIExchange {
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Until something has changed, unless this is so.
+  /// Waits for a change, unless the condition is true.
   private func pause(asCaller: Bool = false, unless isReached: (State) -> Bool) async {
     if asCaller { change { $0.callers += 1 } }
     await withCheckedContinuation { waiter in
