@@ -1,7 +1,7 @@
 import Glibc
 package import HearthControl
 
-/// A client that says exactly what a test wants said, and that blocks: for use on a thread of its own.
+/// A client that sends exactly what a test wants. It blocks, so use it on its own thread.
 package final class RawClient: @unchecked Sendable {
   package struct Failure: Error {
     let what: String
@@ -17,7 +17,7 @@ package final class RawClient: @unchecked Sendable {
     try self.init(AF_UNIX, address)
   }
 
-  /// `port`: on 127.0.0.1.
+  /// Connects to `port` on 127.0.0.1.
   package convenience init(port: Int) throws {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -28,7 +28,7 @@ package final class RawClient: @unchecked Sendable {
 
   private init<Address>(_ family: Int32, _ address: Address) throws {
     descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    // A test that would wait for ever fails instead.
+    // Makes a test fail instead of waiting forever.
     var timeout = timeval.generous
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
@@ -47,12 +47,12 @@ package final class RawClient: @unchecked Sendable {
     descriptor = -1
   }
 
-  /// Nothing more will be sent.
+  /// Closes the sending side.
   package func endInput() {
     shutdown(descriptor, Int32(SHUT_WR))
   }
 
-  /// As it stands, without a line's end; false where the other end is closed.
+  /// Sends the text unchanged, without a line end. Returns false if the other end is closed.
   @discardableResult
   package func send(raw text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -77,10 +77,10 @@ package final class RawClient: @unchecked Sendable {
     send(raw: String(decoding: Request(id: JSON(id), method: method, params: params).line, as: UTF8.self))
   }
 
-  /// The next line as JSON; nil at the end of the stream.
+  /// The next line as JSON, or nil at the end of the stream.
   package func receive() throws -> JSON? { try receiveLine().map { try JSON(parsing: $0) } }
 
-  /// The next line as it stands, without its end; nil at the end of the stream.
+  /// The next line without its end, or nil at the end of the stream.
   package func receiveLine() throws -> [UInt8]? {
     while true {
       if let line = try framer.next() { return line }
@@ -92,14 +92,14 @@ package final class RawClient: @unchecked Sendable {
     }
   }
 
-  /// Lines until the other end closes.
+  /// Reads lines until the other end closes the connection.
   package func receiveAll() throws -> [JSON] {
     var lines: [JSON] = []
     while let line = try receive() { lines.append(line) }
     return lines
   }
 
-  /// All that comes until the other end closes.
+  /// Reads everything until the other end closes the connection.
   package func receiveToEnd() throws -> String {
     var bytes: [UInt8] = []
     while true {

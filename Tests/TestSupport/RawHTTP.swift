@@ -1,8 +1,8 @@
-/// One HTTP/1.1 request to loopback on a connection of its own. It blocks.
+/// An HTTP/1.1 request to loopback on its own connection. It blocks.
 package enum RawHTTP {
   package struct Answer: Sendable {
     package let status: Int
-    /// In the order of the response.
+    /// The header fields, in the order of the response.
     package let headers: [(name: String, value: String)]
     package let body: String
   }
@@ -20,7 +20,7 @@ package enum RawHTTP {
     return try answer(client.receiveToEnd(), to: "\(method) \(path)")
   }
 
-  /// A request as it goes over the wire.
+  /// The request as it is sent.
   package static func request(
     _ method: String, _ path: String, headers: [(name: String, value: String)] = [], body: String = ""
   ) -> String {
@@ -30,7 +30,7 @@ package enum RawHTTP {
     return lines.joined(separator: "\r\n") + "\r\n\r\n" + body
   }
 
-  /// The sandbox tells the length of what it answers, so that what follows the head is the body.
+  /// The sandbox sends the length of its answers, so the rest after the head is the body.
   private static func answer(_ text: String, to request: String) throws -> Answer {
     guard let end = text.firstRange(of: "\r\n\r\n"), case let lines = text[..<end.lowerBound].split(separator: "\r\n"),
       let status = lines.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) })

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A server on 127.0.0.1 that says exactly what a test wants said, and that blocks: for use on a thread of its own.
+/// A server on 127.0.0.1 that sends exactly what a test wants. It blocks, so use it on its own thread.
 package final class RawServer: @unchecked Sendable {
   package let port: Int
   private let listener: Int32
 
   package init() throws {
     listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    // A test that would wait for ever fails instead.
+    // Makes a test fail instead of waiting forever.
     var timeout = timeval.generous
     setsockopt(listener, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     var address = sockaddr_in()
@@ -28,7 +28,7 @@ package final class RawServer: @unchecked Sendable {
 
   package var url: String { "http://127.0.0.1:\(port)" }
 
-  /// The next connection; waits for one.
+  /// Waits for the next connection.
   package func accept() throws -> RawConnection {
     let descriptor = uninterrupted { Glibc.accept(listener, nil, nil) }
     guard descriptor >= 0 else { throw CallFailure("accept") }
@@ -36,10 +36,10 @@ package final class RawServer: @unchecked Sendable {
   }
 }
 
-/// One connection to it.
+/// A connection to the server.
 package final class RawConnection: @unchecked Sendable {
   private var descriptor: Int32
-  /// What has come behind the last head.
+  /// What was received after the last head.
   private var rest: [UInt8] = []
 
   fileprivate init(_ descriptor: Int32) {
@@ -56,20 +56,20 @@ package final class RawConnection: @unchecked Sendable {
     descriptor = -1
   }
 
-  /// The kernel keeps no more than a little of what comes and was not read.
+  /// Makes the kernel buffer only a little unread data.
   package func takesLittle() {
     var size: Int32 = 8192
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
   }
 
-  /// Closes it by a TCP reset.
+  /// Closes the connection with a TCP reset.
   package func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     close()
   }
 
-  /// The next request's line and header fields, without the empty line.
+  /// The next request line and header fields, without the empty line.
   package func readHead() throws -> String {
     let end = Array("\r\n\r\n".utf8)
     while true {
@@ -84,7 +84,7 @@ package final class RawConnection: @unchecked Sendable {
     }
   }
 
-  /// So many bytes of what follows, or fewer where the other end has closed.
+  /// Reads `count` bytes, or fewer if the other end closes.
   package func read(_ count: Int) throws -> [UInt8] {
     var bytes = Array(rest.prefix(count))
     rest.removeFirst(bytes.count)
@@ -113,7 +113,7 @@ package final class RawConnection: @unchecked Sendable {
     guard sendSome(bytes, flags: 0) == bytes.count else { throw CallFailure("send") }
   }
 
-  /// What of it goes at once: how many bytes.
+  /// Sends what fits without blocking. Returns the number of bytes sent.
   package func sendNow(_ bytes: [UInt8]) -> Int { sendSome(bytes, flags: Int32(MSG_DONTWAIT)) }
 
   private func sendSome(_ bytes: [UInt8], flags: Int32) -> Int {

@@ -1,17 +1,17 @@
 package import Glibc
 import Synchronization
 
-/// A program that runs, its output in files.
+/// A running program with its output in files.
 package final class ChildProcess: Sendable {
   package enum End: Equatable, Sendable {
     case exited(Int32)
     case killed(by: Int32)
   }
 
-  /// What its standard input is.
+  /// The standard input of the program.
   package enum Input: Sendable {
     case text(String)
-    /// A file or device by its path.
+    /// A file or device, by its path.
     case file(String)
   }
 
@@ -22,11 +22,11 @@ package final class ChildProcess: Sendable {
   private let inputPath: String
   private let end = Mutex<End?>(nil)
 
-  /// Starts one of the programs that were built beside these tests.
+  /// Starts a program that was built with these tests.
   ///
-  /// It is run by its descriptor: a user without rights may not be able to reach the folder it lies in. `launcher` is
-  /// a command line that runs the one that follows it. `output`: where its output goes, in place of a file in
-  /// `outputFolder`.
+  /// It runs by its descriptor, because a user without rights may not be able to reach its folder. `launcher` is a
+  /// command line that runs the command that follows it. `output` replaces the file in `outputFolder` for the program's
+  /// output.
   package init(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
     launcher: [String] = [], input: Input = .text(""), output: String? = nil, outputFolder: String
@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, binary, Self.descriptor)
     actions.close(from: Self.descriptor + 1)
 
-    // The test's own signal mask and handlers are not the program's.
+    // The program does not inherit the test's signal mask and handlers.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -90,7 +90,7 @@ package final class ChildProcess: Sendable {
     for path in [inputPath, outputPath, errorPath] { unlink(path) }
   }
 
-  /// Nil while it runs.
+  /// The exit status, or nil while the program runs.
   package var status: End? {
     end.withLock { end in
       if end != nil { return end }
@@ -107,7 +107,7 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Stops it, and returns once none of its threads runs any more: SIGCONT lets it go on.
+  /// Stops the program and returns when none of its threads runs any more. SIGCONT continues it.
   package func freeze() throws {
     signal(SIGSTOP)
     try eventually("\(name) stands still") {
@@ -117,21 +117,21 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Waits for its end: for as long as it, or one of `others` that work for it, computes.
+  /// Waits for its end, for as long as it or one of `others` uses the processor.
   @discardableResult
   package func wait(within limit: Duration = .generous, while others: [ChildProcess] = []) throws -> End {
     try eventually("\(name) ends", within: limit, while: { others.reduce(work) { $0 + $1.work } }) { status }
   }
 
-  /// Its processor time so far, and that of its children that have ended, in tenths of a second (proc_pid_stat(5)).
+  /// The processor time so far of the program and its ended children, in tenths of a second (proc_pid_stat(5)).
   package var work: Int {
-    // The second field, a name in parentheses, may hold blanks.
+    // The second field, a name in parentheses, may contain spaces.
     let fields = Files.text("/proc/\(pid)/stat").split(separator: ")").last?.split(separator: " ") ?? []
     let ticks = fields.dropFirst(11).prefix(4).reduce(0) { $0 + (Int($1) ?? 0) }
     return ticks * 10 / sysconf(Int32(_SC_CLK_TCK))
   }
 
-  /// Its exit status; throws where a signal ended it.
+  /// Waits for the exit status. Throws if a signal ended the program.
   package func waitForExit() throws -> Int32 {
     let end = try wait()
     guard case .exited(let status) = end else {
@@ -140,17 +140,17 @@ package final class ChildProcess: Sendable {
     return status
   }
 
-  /// Ends it at once, and takes its status.
+  /// Kills the program and waits for its end.
   package func kill() {
     signal(SIGKILL)
     _ = try? wait()
   }
 
   private static let count = Atomic<Int>(0)
-  /// Where the program finds its own binary open.
+  /// The descriptor on which the program finds its own binary.
   private static let descriptor: Int32 = 3
 
-  /// Beside the tests, or where `HEARTH_PROGRAMS` says that others are.
+  /// The folder of the programs: that of the tests, or `HEARTH_PROGRAMS`.
   package static let binaries: String = {
     if let folder = getenv("HEARTH_PROGRAMS") { return String(cString: folder) }
     let path = String(unsafeUninitializedCapacity: 4096) { buffer in

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// What a test waited for, in vain.
+/// Something that a test waited for and that never happened.
 package struct NeverHappened: Error, CustomStringConvertible {
   package let description: String
 
@@ -10,19 +10,19 @@ package struct NeverHappened: Error, CustomStringConvertible {
 }
 
 extension Duration {
-  /// How long a test waits for something that happens at once on a machine with nothing else to do. It is the same
-  /// everywhere, and no test is about it.
+  /// The time that a test waits for something that happens at once on an idle machine. It is the same everywhere, and
+  /// no test depends on it.
   package static let generous: Duration = .seconds(30)
 }
 
 extension timeval {
-  /// The same for system calls.
+  /// The same limit for system calls.
   package static var generous: timeval { timeval(tv_sec: Int(Duration.generous.components.seconds), tv_usec: 0) }
 }
 
-/// Waits until `condition` gives a value. With `Torture`, the one place in these tests that lets time pass.
+/// Waits until `condition` returns a value. Only this function and `Torture` let real time pass in these tests.
 ///
-/// `progress` grows while long work goes on: the limit counts anew if it has grown meanwhile, ten times at most.
+/// `progress` grows while long work continues. If it has grown at the limit, the limit starts again, at most ten times.
 @discardableResult
 package func eventually<Value>(
   _ what: String, within limit: Duration = .generous, while progress: () throws -> Int = { 0 },
@@ -34,7 +34,7 @@ package func eventually<Value>(
   while true {
     if let value = try condition() { return value }
     looks += 1
-    // A look may take as long as the limit.
+    // One check may take as long as the limit.
     if looks > 2, ContinuousClock.now - start > limit {
       let now = try progress()
       guard now != reached, limits < 10 else {
@@ -47,7 +47,7 @@ package func eventually<Value>(
   }
 }
 
-/// Waits until `condition` holds.
+/// Waits until `condition` is true.
 package func eventually(
   _ what: String, within limit: Duration = .generous, while progress: () throws -> Int = { 0 },
   _ condition: () throws -> Bool

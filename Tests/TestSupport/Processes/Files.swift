@@ -1,6 +1,6 @@
 package import Glibc
 
-/// A system call that a test needs and that failed.
+/// A failed system call of a test.
 package struct CallFailure: Error, CustomStringConvertible {
   package let description: String
 
@@ -9,9 +9,9 @@ package struct CallFailure: Error, CustomStringConvertible {
   }
 }
 
-/// Files as these tests need them: small, whole, by path.
+/// Small files for tests, read and written as a whole, by path.
 package enum Files {
-  /// Nil where there is no such file, or it cannot be read.
+  /// The text of a file, or nil if it does not exist or cannot be read.
   package static func read(_ path: String) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -28,7 +28,7 @@ package enum Files {
 
   package static func text(_ path: String) -> String { String(decoding: read(path) ?? [], as: UTF8.self) }
 
-  /// Writes in place, 0600 where the file is new.
+  /// Writes in place. A new file gets the mode 0600.
   package static func write(_ text: String, to path: String, owner: uid_t = getuid()) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw CallFailure("open \(path)") }
@@ -40,7 +40,7 @@ package enum Files {
     }
   }
 
-  /// Copies a file as it is now; where there is none, there is none at `target` either.
+  /// Copies a file. If it does not exist, removes `target`.
   package static func copy(_ path: String, to target: String) throws {
     unlink(target)
     guard let bytes = read(path) else { return }
@@ -50,7 +50,7 @@ package enum Files {
     guard Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw CallFailure("write \(target)") }
   }
 
-  /// Puts a new file in the place of `path`, as most programs save theirs.
+  /// Replaces `path` with a new file, as most programs save theirs.
   package static func replace(_ path: String, with text: String) throws {
     try write(text, to: path + ".new")
     guard rename(path + ".new", path) == 0 else { throw CallFailure("rename \(path)") }
@@ -77,7 +77,7 @@ package enum Files {
     guard unlink(path) == 0 else { throw CallFailure("unlink \(path)") }
   }
 
-  /// Permission bits; nil where there is nothing.
+  /// The permission bits, or nil if there is no file.
   package static func mode(_ path: String) -> mode_t? {
     var status = stat()
     return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
@@ -103,7 +103,7 @@ package enum Files {
     return names.sorted()
   }
 
-  /// Every regular file in a folder and below.
+  /// Every regular file in a folder and below it.
   package static func tree(_ folder: String) -> [String] {
     names(in: folder).flatMap { name in
       let path = "\(folder)/\(name)"

@@ -1,6 +1,6 @@
 package import Glibc
 
-/// Unix sockets for tests; gone with their folder.
+/// Unix sockets for tests, which are removed with their folder.
 package enum UnixSocket {
   package static func address(_ path: String) -> sockaddr_un {
     var address = sockaddr_un()
@@ -39,27 +39,27 @@ package final class NotifySocket {
     path = "\(folder.path)/notify"
     guard let descriptor = UnixSocket.bound(SOCK_DGRAM, at: path) else { return nil }
     self.descriptor = descriptor
-    // The daemon may be another user's.
+    // The daemon may run as another user.
     chmod(folder.path, 0o755)
     chmod(path, 0o666)
   }
 
   deinit { close(descriptor) }
 
-  /// What comes next; nil where nothing comes.
+  /// The next message, or nil if none arrives.
   package func next() -> String? {
     var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&waiting, 1, Int32(Duration.generous / .milliseconds(1))) == 1 ? receive() : nil
   }
 
-  /// What was sent first of what has not been received; nil where nothing is waiting.
+  /// The oldest message that has not been received, or nil if there is none.
   package func receive() -> String? {
     var bytes = [UInt8](repeating: 0, count: 4096)
     let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
     return count < 0 ? nil : String(decoding: bytes.prefix(count), as: UTF8.self)
   }
 
-  /// Leaves no room for what others send until something is received.
+  /// Fills the buffer, so that nobody can send anything until something is received.
   package func fill() {
     let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(sender) }

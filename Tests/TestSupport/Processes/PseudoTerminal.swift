@@ -1,10 +1,10 @@
 import Glibc
 
-/// A terminal, the person at which is the test: it types, and sees all that is shown.
+/// A terminal with the test as its user, which types and sees everything that is shown.
 package final class PseudoTerminal {
   package let path: String
   private let master: Int32
-  /// It keeps the settings that a program leaves behind.
+  /// Keeps the settings that a program leaves behind.
   private let terminal: Int32
   private var bytes: [UInt8] = []
 
@@ -23,13 +23,13 @@ package final class PseudoTerminal {
     close(master)
   }
 
-  /// Waits until the program takes it, if it is long.
+  /// Types text. If the text is long, waits until the program reads it.
   package func type(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     write(master, bytes, bytes.count)
   }
 
-  /// All so far.
+  /// All output so far.
   package var shown: String {
     _ = fcntl(master, F_SETFL, O_NONBLOCK)
     defer { _ = fcntl(master, F_SETFL, 0) }
@@ -41,7 +41,7 @@ package final class PseudoTerminal {
     }
   }
 
-  /// Whether it has these local modes (termios(3)).
+  /// Whether the terminal has these local modes (termios(3)).
   package func has(_ modes: Int32...) -> Bool {
     var settings = termios()
     tcgetattr(terminal, &settings)

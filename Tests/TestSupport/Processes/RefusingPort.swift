@@ -1,7 +1,7 @@
 import Glibc
 
-/// A port that refuses connections for as long as the tests run: it is bound, so that nobody else gets it, and nobody
-/// listens.
+/// A port that refuses connections while the tests run. It is bound, so that nobody else gets it, but nobody listens on
+/// it.
 package enum RefusingPort {
   package static let number: Int = {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

@@ -1,23 +1,23 @@
-/// How the discovery document of a real provider names its issuer, and where the document lies.
+/// How a real provider's discovery document names its issuer, and where the document is.
 package struct ProviderDocument: Sendable, CustomStringConvertible {
-  /// What Hearth makes of it.
+  /// What Hearth does with it.
   package enum Meaning: Sendable {
     case used
-    /// The issuer differs by its last slash: both are this document's.
+    /// The issuer differs by its final slash. Hearth accepts both for this document.
     case misspelled
-    /// The issuer is another one, which may have no document: then the account names the endpoints.
+    /// The issuer is a different one, which may have no document. Then the account must name the endpoints.
     case otherIssuer
   }
 
   package let provider: String
-  /// As the account has it.
+  /// The issuer in the account.
   package let configured: String
-  /// `issuer` of the document.
+  /// The `issuer` in the document.
   package let named: String
-  /// Where a redirect leads from the document's own place (status and `Location`), if it does.
+  /// The redirect from the document's own address (status and `Location`), if there is one.
   package let redirect: (status: Int, location: String)?
   package let meaning: Meaning
-  /// Where it is documented or quoted.
+  /// The source of the documentation or quotation.
   package let source: String
 
   private init(

@@ -1,4 +1,4 @@
-/// The responses of providers that write RFC 6749 in a way of their own, by name.
+/// The responses of providers with their own dialect of RFC 6749, by name.
 extension ProviderResponse {
   static let dialects: [ProviderResponse] = ebay + gitea("forgejo") + gitea("gitea") + withings + zoho
 

@@ -2,7 +2,7 @@ extension ProviderResponse {
   private static let cloudflare =
     "https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-1xxx-errors/"
 
-  /// What stands between a machine and any provider.
+  /// Responses of machines between Hearth and any provider.
   static let gateways: [ProviderResponse] = [
     ProviderResponse(
       "gateway", .gateway, 200, "<!DOCTYPE html><html><body>Welcome to the hotel. Please sign in.</body></html>",

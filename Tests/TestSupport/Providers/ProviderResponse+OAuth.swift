@@ -1,4 +1,4 @@
-/// The responses of providers whose endpoints their presets name, by name.
+/// The responses of providers whose presets name the endpoints, by provider.
 extension ProviderResponse {
   static let oauthProviders: [ProviderResponse] =
     amazon + apple + atlassian + discord + dropbox + github + hubspot + linkedin + slack + spotify + strava + twitch

@@ -1,4 +1,4 @@
-/// The responses of providers whose endpoints are discovered, by name.
+/// The responses of providers with discovery, by provider.
 extension ProviderResponse {
   static let openIDProviders: [ProviderResponse] =
     auth0 + cognito + gitlab + google + indigoIAM + keycloak + microsoft + okta + salesforce

@@ -1,52 +1,52 @@
-/// What a real provider's token endpoint answers to a refresh, or what answers in its place.
+/// A response of a real provider's token endpoint to a refresh, or of something in its place.
 ///
-/// The bodies are as documented or as somebody has seen them, shortened, and with tokens of our own.
+/// The bodies are as documented or as seen in practice, shortened, and with our own tokens.
 package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
   package enum Situation: String, Sendable, CaseIterable {
-    /// A new access token, and a new refresh token with it.
+    /// A new access token and a new refresh token.
     case rotated
-    /// A new access token alone.
+    /// Only a new access token.
     case renewed
-    /// The refresh token has run out, was revoked, was spent before, or was never one.
+    /// The refresh token has expired, was revoked, was already used, or never existed.
     case refused
     /// The user's account is disabled or gone.
     case disabled
-    /// The user has to do something first: a second factor, consent, a new sign-in.
+    /// The user must do something first: a second factor, consent, a new sign-in.
     case interaction
-    /// Client, secret, scopes or request are refused.
+    /// The client, secret, scopes or request were refused.
     case client
     /// Too many requests.
     case limited
     /// The provider cannot answer now.
     case broken
-    /// Something in between has answered.
+    /// Something between Hearth and the provider has answered.
     case gateway
   }
 
-  /// What Hearth makes of it.
+  /// What Hearth does with it.
   package enum Meaning: Hashable, Sendable {
-    /// `seconds`: how long the access token lives, where the answer tells.
+    /// `seconds` is the lifetime of the access token, if the answer has one.
     case grant(rotated: Bool, seconds: Int?)
-    /// The session ends: `refreshTokenRejected`.
+    /// The session ends with `refreshTokenRejected`.
     case ends
-    /// The session ends: `accountDisabled`.
+    /// The session ends with `accountDisabled`.
     case endsDisabled
-    /// It goes on, and asks to fix the configuration.
+    /// The session continues, and Hearth asks for a fix of the configuration.
     case misconfigured
-    /// It goes on, and is tried again after waits of up to an hour.
+    /// The session continues, and Hearth retries after waits of up to an hour.
     case unclear
-    /// It goes on, and is tried again after waits of up to `backoff_max`, or when the answer says.
+    /// The session continues, and Hearth retries after waits of up to `backoff_max`, or when the answer says.
     case unavailable
   }
 
   package enum Evidence: String, Sendable {
-    /// The provider's documentation says so; nobody has looked.
+    /// The provider documents it, but nobody has checked.
     case documented
-    /// Somebody quotes it from a log.
+    /// Someone has quoted it from a log.
     case seen
   }
 
-  /// The preset's name; `gateway` for what may answer in anybody's place.
+  /// The preset's name, or `gateway` for what may answer in any provider's place.
   package let provider: String
   package let situation: Situation
   package let status: Int
@@ -54,10 +54,10 @@ package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
   private let template: String
   package let meaning: Meaning
   package let evidence: Evidence
-  /// Where it is documented, or quoted.
+  /// The source of the documentation or quotation.
   package let source: String
 
-  /// In `template` `{access}`, `{refresh}` and `{id}` stand for tokens, `{user}` for the user's name.
+  /// In `template`, `{access}`, `{refresh}` and `{id}` stand for tokens, and `{user}` for the user's name.
   init(
     _ provider: String, _ situation: Situation, _ status: Int, _ template: String, type: String = "application/json",
     headers: [String: String] = [:], means meaning: Meaning, _ evidence: Evidence, _ source: String
@@ -70,7 +70,7 @@ package struct ProviderResponse: Hashable, Sendable, CustomStringConvertible {
   /// Whether the body is a JSON object.
   package var hasObject: Bool { template.utf8.first == UInt8(ascii: "{") }
 
-  /// The body, with these tokens in it.
+  /// The body with these tokens.
   package func body(
     access: String = "made-up-access", refresh: String = "made-up-refresh", id: String = "made-up-id",
     user: String = "made-up-user"

@@ -11,7 +11,7 @@ extension Token {
 }
 
 extension Credential {
-  /// Access token `number`, refresh token `number + 1000`, an hour long.
+  /// Access token `number` and refresh token `number + 1000`, valid for an hour.
   package static func sample(
     _ number: Int, subject: Subject? = .sample, issuedAt: Timestamp, lifetime: Duration? = .seconds(3600),
     isRenewable: Bool = true

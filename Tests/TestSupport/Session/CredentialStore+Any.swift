@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// For tests that are not about other programs.
+/// For tests that do not involve other programs.
 extension CredentialStore {
   package func prepare() async throws(AccessFailure) { _ = try await prepare(over: .any) }
 

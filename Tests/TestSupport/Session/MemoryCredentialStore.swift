@@ -1,12 +1,12 @@
 package import HearthCore
 import Synchronization
 
-/// A credential store on a disk in memory, which answers at once and can be full, sealed, or written by others.
+/// A credential store on a disk in memory. It answers at once, and can be full, sealed, or changed by others.
 package final class MemoryCredentialStore: CredentialStore {
   private struct State {
     var disk = SimulatedDisk()
     var memoryFailure: AccessFailure?
-    /// Why nothing can be written while the disk is full.
+    /// Why nothing can be written.
     var writeFailure = AccessFailure.full
     var isMisprotected = false
     var written: [Credential] = []
@@ -66,7 +66,7 @@ package final class MemoryCredentialStore: CredentialStore {
   package func write(
     _ credential: Credential, over version: StoredVersion
   ) async throws(AccessFailure) -> WriteTurn {
-    // Sealing takes its time: others come first.
+    // Sealing takes time, in which other tasks run.
     if state.withLock(\.isMisprotected) { for _ in 0..<100 { await Task.yield() } }
     let turn = try done(.write(credential, generation: 0, over: version), "write")
     state.withLock { $0.isMisprotected = false }
@@ -134,8 +134,8 @@ package final class MemoryCredentialStore: CredentialStore {
 
   // MARK: What the test does
 
-  /// Is protected by a passphrase from now on, and its key is not held; nil: by the first one that is entered.
-  /// `refusing`: what the next attempts meet.
+  /// Seals the credential with a passphrase whose key is not held. If it is nil, the first passphrase that is entered
+  /// counts. `refusing` has the errors of the next attempts.
   package func isSealed(with passphrase: String?, refusing refusals: UnlockFailure...) {
     state.withLock { state in
       state.passphrase = passphrase.map { Secret($0) }
@@ -144,7 +144,7 @@ package final class MemoryCredentialStore: CredentialStore {
     }
   }
 
-  /// What another program makes of the file; the watch tells of it.
+  /// Changes the file like another program, and notifies the watch.
   package func becomes(_ file: SimulatedDisk.File) {
     let watchers = state.withLock { state in
       state.disk.file = file
@@ -153,19 +153,19 @@ package final class MemoryCredentialStore: CredentialStore {
     watchers.forEach { $0.yield() }
   }
 
-  /// The same, before the watch tells of it.
+  /// Changes the file like another program, before the watch notices.
   package func becomesUnnoticed(_ file: SimulatedDisk.File) { state.withLock { $0.disk.file = file } }
 
-  /// Is protected otherwise than the account wants from now on, until it is written.
+  /// Gives the file another protection than the account wants, until it is written.
   package func isMisprotected() { state.withLock { $0.isMisprotected = true } }
 
-  /// Takes the credential's place away, as an unmount does, or brings it back.
+  /// Removes the credential's folder, like an unmount, or restores it.
   package func isAway(_ isAway: Bool) { state.withLock { $0.disk.isAway = isAway } }
 
-  /// What keeps the memory of the account from being read from now on; nil: nothing.
+  /// Sets the error of reading what the store remembers of the account; nil for none.
   package func cannotRemember(_ accessFailure: AccessFailure?) { state.withLock { $0.memoryFailure = accessFailure } }
 
-  /// What keeps anything from being written from now on; nil: nothing.
+  /// Sets the error of every write; nil for none.
   package func cannotBeWritten(_ accessFailure: AccessFailure?) {
     state.withLock { state in
       state.disk.isFull = accessFailure != nil

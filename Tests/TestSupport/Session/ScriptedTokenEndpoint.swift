@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// A token endpoint that answers when the test says so, and tells which requests have arrived.
+/// A token endpoint that answers when the test says so, and reports the requests that have arrived.
 package final class ScriptedTokenEndpoint: TokenEndpoint {
   package enum Answer: Sendable {
     case granted(TokenResponse)
@@ -17,7 +17,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     var mostInFlight = 0
     var revoked: [Credential] = []
     var revocations = RevocationOutcome.revoked
-    /// The revocations that wait, or nil if none has to.
+    /// The waiting revocations, or nil if revocations do not wait.
     var heldRevocations: [CheckedContinuation<Void, Never>]?
     var subject: Subject?
     var origin: Origin? = .sample
@@ -90,10 +90,10 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     return credential.origin == nil || origin == nil || credential.origin == origin
   }
 
-  /// What `revoke` answers from now on.
+  /// Sets the result of `revoke`.
   package func answersRevocations(_ outcome: RevocationOutcome) { state.withLock { $0.revocations = outcome } }
 
-  /// From now on `revoke` waits for `finishRevocations`.
+  /// Makes `revoke` wait for `finishRevocations`.
   package func holdRevocations() { state.withLock { $0.heldRevocations = [] } }
 
   package func finishRevocations() {
@@ -104,27 +104,27 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     held.forEach { $0.resume() }
   }
 
-  /// What `expiry` tells from now on.
+  /// Sets the result of `expiry`.
   package func tells(expiry: Timestamp?) { state.withLock { $0.expiry = expiry } }
 
-  /// What `expiry` tells of one token from now on.
+  /// Sets the result of `expiry` for one token.
   package func tells(expiry: Timestamp, of token: Token) { state.withLock { $0.expiries[token] = expiry } }
 
-  /// What `time` tells from now on; nil where it tells none.
+  /// Sets the result of `time`; nil if there is none.
   package func tells(time: Timestamp?) { state.withLock { $0.time = time } }
 
-  /// What `origin` tells from now on.
+  /// Sets the result of `origin`.
   package func isAt(_ origin: Origin?) { state.withLock { $0.origin = origin } }
 
-  /// What `origins` tells from now on.
+  /// Sets the result of `origins`.
   package func hasEndpoints(at origins: Set<Origin>?) { state.withLock { $0.origins = origins } }
 
-  /// What `identify` tells from now on, and what happens while it is asked.
+  /// Sets the result of `identify`, and what happens during the call.
   package func identifies(as subject: Subject?, whenAsked: @escaping @Sendable () -> Void = {}) {
     state.withLock { ($0.subject, $0.whenAsked) = (subject, whenAsked) }
   }
 
-  /// Answers the request that has waited longest, or the next one that comes.
+  /// Answers the request that has waited longest, or the next one that arrives.
   package func answer(_ answer: Answer) {
     let waiting: CheckedContinuation<Answer, Never>? = state.withLock { state in
       if state.waiting.isEmpty {
@@ -136,7 +136,7 @@ package final class ScriptedTokenEndpoint: TokenEndpoint {
     waiting?.resume(returning: answer)
   }
 
-  /// Waits until so many requests have arrived since the beginning.
+  /// Waits until this many requests have arrived in total.
   package func waitForRequests(_ count: Int) async {
     let (stream, continuation) = AsyncStream<Int>.makeStream()
     state.withLock { state in

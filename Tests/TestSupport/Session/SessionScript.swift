@@ -1,18 +1,18 @@
 package import HearthCore
 
-/// Drives a session's machine by hand, one input after the other, so that a test reads like a script.
+/// Drives a session's machine by hand, one input at a time, so that a test reads like a script.
 ///
-/// `actions` is what the last input asked for; results are handed in by the verbs below.
+/// `actions` has the actions of the last input. The verbs below pass in the results.
 package struct SessionScript: Sendable {
   package private(set) var machine: SessionMachine
   package var now: Timestamp
-  /// What the last input asked for, without the answers to calls.
+  /// The actions of the last input, without the answers to calls.
   package private(set) var actions: [SessionAction] = []
-  /// All answers so far; each call may have one.
+  /// All answers so far. Each call may have only one.
   package private(set) var answers: [CallID: [SessionResponse]] = [:]
-  /// All that was published so far.
+  /// All events so far.
   package private(set) var events: [SessionEvent] = []
-  /// When each refresh was asked for.
+  /// The times at which refreshes were requested.
   package private(set) var attempts: [Timestamp] = []
   private var callCount = 0
   private var generationOfWrite = 0
@@ -20,8 +20,8 @@ package struct SessionScript: Sendable {
   private var generationOfQuestion = 0
   private var providerOfQuestion = 0
 
-  /// A session that has just been started; it asks to read its credential. `remembered` is nil where that cannot be
-  /// read now.
+  /// A session that has just started and asks to read its credential. `remembered` is nil if that cannot be read
+  /// now.
   package init(
     _ settings: SessionSettings = .obeyingEveryLock, remembered: RememberedAccount? = RememberedAccount(),
     seed: UInt64 = 1, at now: Timestamp = .sample
@@ -89,7 +89,8 @@ package struct SessionScript: Sendable {
     take(.credentialWritten(generation: generationOfWrite, accessFailure.map { .failure($0) } ?? .success(())))
   }
 
-  /// `nowhere`: neither the file nor the memory of it took it; else one of them did, whatever failed.
+  /// `nowhere` means that neither the file nor the memory recorded the end. Otherwise one of them did, even after an
+  /// error.
   package mutating func writesEnd(_ accessFailure: AccessFailure? = nil, nowhere: Bool = false) {
     take(.endWritten(accessFailure.map { .failure(nowhere ? .nowhere($0) : .partly($0)) } ?? .success(())))
   }
@@ -129,7 +130,7 @@ package struct SessionScript: Sendable {
         generation: generationOfQuestion, provider: providerOfQuestion, subject, origin: origin, origins: endpoints))
   }
 
-  /// Asks for something; the answer is found under the result in `answers`.
+  /// Makes a call. Its answer is in `answers`, under the returned ID.
   @discardableResult
   package mutating func asks(_ call: SessionCall) -> CallID {
     callCount += 1
@@ -137,19 +138,19 @@ package struct SessionScript: Sendable {
     return CallID(callCount)
   }
 
-  /// Lets time pass and wakes the machine at the end, as a service does that was woken late.
+  /// Lets time pass and wakes the machine at the end, like a service that wakes up late.
   package mutating func passes(_ duration: Duration) {
     now = now + duration
     take(.woke)
   }
 
-  /// The clock is set.
+  /// Sets the clock.
   package mutating func steps(_ step: Duration) {
     now = now + step
     take(.clockChanged(by: step))
   }
 
-  /// Goes to the next time at which the machine wants to be woken; false where there is none.
+  /// Advances to the next time at which the machine wants to wake. Returns false if there is none.
   @discardableResult
   package mutating func wakes() -> Bool {
     guard let next = machine.nextWake(after: now) else { return false }
@@ -158,12 +159,12 @@ package struct SessionScript: Sendable {
     return true
   }
 
-  /// Goes to the time at which the next refresh is planned.
+  /// Advances to the time of the next planned refresh.
   package mutating func comesDue() {
     while let due = machine.snapshot(at: now).nextAttemptAt, now < due, wakes() {}
   }
 
-  /// A user's forced refresh, landed and stored.
+  /// A user's forced refresh, completed and stored.
   package mutating func refreshes(to number: Int) {
     passes(RefreshSettings.leastGap)
     asks(.refresh)
@@ -177,24 +178,24 @@ package struct SessionScript: Sendable {
   package var snapshot: SessionStatus { machine.snapshot(at: now) }
   package var nextWake: Timestamp? { machine.nextWake(after: now) }
 
-  /// The one answer to a call; nil while it waits, or where it was answered twice.
+  /// The answer to a call, or nil while it waits or if there were two.
   package func answer(to id: CallID) -> SessionResponse? {
     let all = answers[id] ?? []
     return all.count == 1 ? all[0] : nil
   }
 
-  /// What a call is answered at once; nil where it has to wait.
+  /// The immediate answer to a call, or nil if it has to wait.
   package mutating func answer(asking call: SessionCall) -> SessionResponse? {
     let id = asks(call)
     return answer(to: id)
   }
 
-  /// Whether the token stays in use at once after an API has rejected it.
+  /// Whether the token stays in use after an API has rejected it.
   package mutating func keepsToken(after rejection: APIRejection) -> Bool {
     if case .token? = answer(asking: .reportUnauthorized(rejection)) { true } else { false }
   }
 
-  /// What the last input asked for, without events.
+  /// The actions of the last input, without events.
   package var effects: [SessionAction] {
     actions.filter { if case .publish = $0 { false } else { true } }
   }
@@ -226,7 +227,7 @@ extension AccessFailure {
 }
 
 extension SessionResponse {
-  /// The token of a credential that names its subject, as a session gives it out.
+  /// The token of a credential with a subject, as a session gives it out.
   package static func token(_ credential: Credential, as kind: BearerKind = .accessToken) -> SessionResponse {
     .token(Bearer(credential, as: kind, subject: nil))
   }

@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// A credential file, its marker and accounts.json, and what a store does to them one write at a time, so that a crash
-/// can come between any two.
+/// A credential file, its marker and accounts.json, and the writes of a store to them, one at a time, so that a crash
+/// can happen between any two.
 package struct SimulatedDisk: Sendable {
   package enum File: Hashable, Sendable {
     case nothing, garbage, tooNew
@@ -9,7 +9,7 @@ package struct SimulatedDisk: Sendable {
     case ended(EndRecord)
   }
 
-  /// What accounts.json knows.
+  /// The content of accounts.json.
   package struct Known: Hashable, Sendable {
     package var end: EndRecord?
     package var subject: Subject?
@@ -19,7 +19,7 @@ package struct SimulatedDisk: Sendable {
     package var removalMark: Fingerprint?
     package var grants = GrantHistory()
     package var isPlaced = false
-    /// The place where it was last seen or written.
+    /// The place where the credential was last seen or written.
     package var place = 0
     package var barred: Fingerprint?
   }
@@ -34,27 +34,27 @@ package struct SimulatedDisk: Sendable {
     case remember(lockedByUser: Bool)
     case rememberBarred(Fingerprint)
     case lock, unlock
-    /// From here on another place is used. The file is nil if it was moved there.
+    /// Switches to another place. The file is nil if it was moved there.
     case replace(File?, isSealed: Bool)
   }
 
   package enum Progress {
     case goesOn
     case done(Result<Void, AccessFailure>)
-    /// Another program's grant lies there.
+    /// The file has another program's grant.
     case superseded
     case read(CredentialReading)
   }
 
   package var file = File.nothing
   package var marker = false
-  /// Counts the places that the credential was kept in.
+  /// The number of places that the credential has had.
   private var place = 0
   package var known = Known()
   package var isDenied = false
   package var isAway = false
   package var isFull = false
-  /// The credential is sealed with a passphrase, which has to be entered after each lock.
+  /// Whether a passphrase seals the credential. It must be entered after each lock.
   package var isSealed = false
   package var hasKey = true
 
@@ -74,7 +74,7 @@ package struct SimulatedDisk: Sendable {
   private var blocked: AccessFailure? { isAway ? .away : isDenied ? .denied : nil }
   private var cannotWrite: AccessFailure? { blocked ?? (isSealed && !hasKey ? .sealed : nil) ?? (isFull ? .full : nil) }
 
-  /// What a job that could not be done to its end has left of an end.
+  /// What an interrupted job has recorded of an end.
   package func notWritten(_ record: EndRecord, _ accessFailure: AccessFailure) -> EndNotWritten {
     known.end == record || file == .ended(record) ? .partly(accessFailure) : .nowhere(accessFailure)
   }
@@ -119,7 +119,7 @@ package struct SimulatedDisk: Sendable {
     }
   }
 
-  /// Whether a grant that `read` would find lies there, and is neither of these.
+  /// Whether `read` would find a grant there that is neither of these.
   private func holdsOther(than version: StoredVersion, nor credential: Credential? = nil) -> Bool {
     var copy = self
     guard case .grant(let marks) = version, case .found(let found) = copy.read() else { return false }

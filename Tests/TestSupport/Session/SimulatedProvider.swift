@@ -2,13 +2,13 @@ package import HearthCore
 
 /// An identity provider with rotation and reuse detection, in virtual time.
 package struct SimulatedProvider: Sendable {
-  /// In what it differs from others.
+  /// How the provider differs from others.
   package struct Manner: Sendable {
     /// Each refresh brings a new refresh token.
     package var rotates = true
-    /// How long a refresh token lives from its issue; nil: for good.
+    /// The lifetime of a refresh token from its issue, or nil if it does not expire.
     package var refreshLifetime: Duration?
-    /// Access tokens come from a cache, with some of their life gone.
+    /// Access tokens come from a cache, so part of their lifetime has passed.
     package var cachesTokens = false
     /// One revocation ends all grants of a user.
     package var revokesByUser = false
@@ -22,31 +22,31 @@ package struct SimulatedProvider: Sendable {
     package var rotatedAt: Duration
     package let subject: Subject
     package var isAlive = true
-    /// When the current refresh token runs out.
+    /// The time at which the current refresh token expires.
     package var runsOutAt: Duration?
   }
 
   package enum Refusal: Error {
     case dead
-    /// A token was spent twice: the family ends with it.
+    /// A token was used twice, which ends the family.
     case reuse
   }
 
-  /// How long the token before the current one is still taken; nil: not at all.
+  /// How long the previous token is still accepted, or nil if it is not.
   package let grace: Duration?
   package let lifetime: Duration
   package let manner: Manner
-  /// When each access token runs out.
+  /// The time at which each access token expires.
   package private(set) var runsOutAt: [Fingerprint: Duration] = [:]
   package private(set) var issuedAt: [Fingerprint: Duration] = [:]
-  /// When each refresh token runs out, where it does.
+  /// The time at which each refresh token expires, if it does.
   package private(set) var refreshEnds: [Fingerprint: Duration] = [:]
   package private(set) var families: [Family] = []
   private var familyOf: [Fingerprint: Int] = [:]
   private var numberOf: [Fingerprint: Int] = [:]
   private var issued: Int
 
-  /// `before`: how many tokens were issued elsewhere, so that no two providers issue the same.
+  /// `before` is the number of tokens issued by other providers, so that all tokens are different.
   package init(grace: Duration?, lifetime: Duration, manner: Manner = Manner(), after before: Int = 0) {
     self.grace = grace
     self.lifetime = lifetime
@@ -144,7 +144,7 @@ package struct SimulatedProvider: Sendable {
     familyOf[token.fingerprint].map { families[$0].isAlive } ?? false
   }
 
-  /// Whether the family lives and this is what it would take next.
+  /// Whether the family is alive and would accept this token next.
   package func isCurrent(_ token: Token) -> Bool {
     isAlive(token) && familyOf[token.fingerprint].map { families[$0].current } == numberOf[token.fingerprint]
   }

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// A desktop that shows no page to anybody, and tells which were opened.
+/// A desktop that shows no pages, and reports which were opened.
 package final class ScriptedPageOpener: PageOpener {
   private struct State {
     var hasDisplay = true
@@ -25,16 +25,16 @@ package final class ScriptedPageOpener: PageOpener {
     state.withLock { ($0.hasDisplay, $0.opens) = (hasDisplay, opens) }
   }
 
-  /// How many pages it was to open.
+  /// The number of pages that it was asked to open.
   package var count: Int { state.withLock(\.count) }
 
-  /// The next page that it is to open.
+  /// The next page that it is asked to open.
   package func nextPage() async -> String? {
     for await page in pages { return page }
     return nil
   }
 
-  /// Returns once it was asked for a display, each time once more.
+  /// Returns when it has been asked for a display once more.
   package func nextQuestion() async {
     for await _ in questions { return }
   }

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Loopback addresses that nobody listens on: the test plays the browser.
+/// Loopback addresses on which nobody listens. The test plays the browser.
 package final class ScriptedRedirects: RedirectListener {
   package final class Address: OpenRedirect {
     package let port = 4711
@@ -20,7 +20,7 @@ package final class ScriptedRedirects: RedirectListener {
       feed.finish()
     }
 
-    /// Makes a request as a browser does, and returns the page that it is shown.
+    /// Sends a request like a browser, and returns the page that it gets.
     package func get(
       _ target: String, method: String = "GET", host: String = "127.0.0.1:4711", by sender: RedirectSender = .user
     ) async -> RedirectPage {
@@ -35,7 +35,7 @@ package final class ScriptedRedirects: RedirectListener {
 
   package init() {}
 
-  /// In the order in which they were opened.
+  /// The redirects in the order in which they were opened.
   package var addresses: [Address] { state.withLock(\.self) }
 
   package func listen(at _: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect {

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// A provider that answers each step of a sign-in as the test says, and waits for that where nothing was said yet.
+/// A provider that answers each step of a sign-in as the test says, and waits if the test has not said yet.
 package final class ScriptedSignInEndpoint: SignInEndpoint {
   package typealias Answer = Result<TokenResponse, SignInFailure>
 
@@ -31,14 +31,14 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     deviceCode: Secret("device-code"), userCode: "WDJB-MJHT", verificationURI: "https://id.example.com/device",
     verificationURIComplete: nil, lifetime: .seconds(900), interval: .seconds(5))
 
-  /// The codes that were redeemed, in their order.
+  /// The redeemed codes, in order.
   package var codes: [Secret] { state.withLock(\.codes) }
   package var polls: Int { state.withLock(\.polls) }
 
-  /// From now on no sign-in begins.
+  /// Makes every sign-in fail to start from now on.
   package func failToBegin(_ failure: SignInFailure) { state.withLock { $0.beginning = failure } }
 
-  /// What happens from now on whenever the provider is asked to begin a sign-in, or for a password's grant.
+  /// What happens when the provider is asked to start a sign-in, or for a grant with a password.
   package func whenAsked(_ body: @escaping @Sendable () async -> Void) { state.withLock { $0.whenAsked = body } }
 
   package func answer(_ answer: Answer) {
@@ -50,7 +50,7 @@ package final class ScriptedSignInEndpoint: SignInEndpoint {
     waiting?.resume(returning: answer)
   }
 
-  /// Returns once the provider is being asked for a grant.
+  /// Returns when the provider is being asked for a grant.
   package func waitUntilAsked() async {
     await withCheckedContinuation { continuation in
       let isAsked = state.withLock { state in

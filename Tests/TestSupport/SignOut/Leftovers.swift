@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// The grants that a session left to be revoked.
+/// The grants that a session left for revocation.
 package final class Leftovers: Sendable {
   private let state = Mutex<(all: [Credential], watchers: [AsyncStream<Int>.Continuation])>(([], []))
 

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Keeps what is to be revoked in memory, as a disk does over restarts.
+/// Keeps grants to revoke in memory, as a disk does across restarts.
 package final class MemoryRevocationStore: RevocationStore {
   private let state = Mutex<(kept: [PendingRevocation], failure: AccessFailure?)>(([], nil))
 
