@@ -1,7 +1,7 @@
 package import HearthCore
 
 extension Timestamp {
-  /// As a `Date` header has it (RFC 9110, section 5.6.7).
+  /// The value of a `Date` header (RFC 9110, section 5.6.7).
   package var httpDate: String {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     let parts = description.prefix(19).split { "-T:".contains($0) }

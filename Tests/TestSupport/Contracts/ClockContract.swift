@@ -23,7 +23,7 @@ package enum ClockContract {
   package typealias ClockFact = Fact<ClockBench>
 
   package static let facts = [
-    ClockFact("the time never runs backwards, and both ways to ask for it tell the same") { bench in
+    ClockFact("the time never runs backwards, and both ways to read it agree") { bench in
       var last = bench.clock.now()
       let before = bench.clock.moment().stepped
       for _ in 0..<1000 {
@@ -48,12 +48,12 @@ package enum ClockContract {
         try await group.waitForAll()
       }
     },
-    ClockFact("a deadline that has passed is waited for by nobody") { bench in
+    ClockFact("nobody waits for a deadline that has passed") { bench in
       await bench.clock.sleep(until: bench.clock.now())
       await bench.clock.sleep(until: Timestamp(milliseconds: 0))
       try expect(bench.clock.now() > Timestamp(milliseconds: 0), "the time goes on")
     },
-    ClockFact("each sleeper wakes at its own deadline, whoever lay down first") { bench in
+    ClockFact("each sleeper wakes at its own deadline, whoever started first") { bench in
       let clock = bench.clock
       let start = clock.now()
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -75,14 +75,14 @@ package enum ClockContract {
         group.cancelAll()
       }
     },
-    ClockFact("who was cancelled before does not sleep, and no time passes") { bench in
+    ClockFact("a cancelled task does not sleep, and no time passes") { bench in
       await withTaskGroup(of: Void.self) { group in
         group.cancelAll()
         group.addTask { await bench.clock.sleep(until: .distantFuture) }
       }
       try expect(bench.clock.now() < .distantFuture, "the time has not been moved")
     },
-    ClockFact("a timer acts at its deadline, at once where that has passed, and never once it is cancelled") { bench in
+    ClockFact("a timer fires at its deadline, at once if that has passed, and never after it is cancelled") { bench in
       let clock = bench.clock
       let deadline = clock.now() + .milliseconds(40)
       let (acts, act) = AsyncStream<String>.makeStream()
@@ -98,7 +98,7 @@ package enum ClockContract {
       }
       try expect(await acts.reduce(into: []) { $0.append($1) }, is: ["passed", "due"])
     },
-    ClockFact("a step is told to everyone who asked, and moves the time and the sum of all steps") { bench in
+    ClockFact("everyone who asked is notified of a step, which changes the time and the sum of all steps") { bench in
       let clock = bench.clock
       var streams = [clock.steps(), clock.steps()].map { $0.makeAsyncIterator() }
       let before = clock.moment()

@@ -55,7 +55,7 @@ package enum CredentialStoreContract {
   /// The promises for an account with an unsealed credential.
   package static let facts =
     writing + files + putBack + ends + signOut + [
-      CredentialFact("an account without a passphrase needs none, and takes none") { bench in
+      CredentialFact("an account without a passphrase needs and accepts none") { bench in
         let store = try await bench.store(holding: 1)
         try expect(await store.needsPassphrase(), is: false)
         try await expect(throws: UnlockFailure.notSealed) {
@@ -80,7 +80,7 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(1))
       try expect(await store.read(), is: .found(bench.credential(1)))
     },
-    CredentialFact("a lock forgets the key, and only the passphrase that sealed it opens the credential") { bench in
+    CredentialFact("a lock forgets the key, and only the passphrase that sealed the credential opens it") { bench in
       let before = bench.store()
       try await before.unlock(passphrase: Secret("sesame"))
       try await before.write(bench.credential(1))
@@ -102,29 +102,29 @@ package enum CredentialStoreContract {
   ]
 
   private static let writing: [CredentialFact] = [
-    CredentialFact("of a new account nothing is remembered, and nobody has signed in") { bench in
+    CredentialFact("nothing is remembered of a new account, and nobody has signed in") { bench in
       try expect(try await bench.store().remembered(), is: RememberedAccount())
       try expect(await bench.store().read(), is: .neverSignedIn)
     },
-    CredentialFact("what is written is read again, by the next process too, and its subject is remembered") { bench in
+    CredentialFact("what is written is read again, also by the next process, and its subject is remembered") { bench in
       for store in [try await bench.store(holding: 1), bench.store()] {
         try expect(await store.read(), is: .found(bench.credential(1)))
         try expect(try await store.remembered().subject, is: bench.credential(1).subject)
       }
     },
-    CredentialFact("that a grant's refresh was answered for another user is remembered by the next process") { bench in
+    CredentialFact("the next process remembers that a grant's refresh was answered for another user") { bench in
       let store = try await bench.store(holding: 1)
       let barred = bench.credential(1).grant.accessToken.fingerprint
       try await store.remember(barred: barred)
       _ = await bench.store().read()
       try expect(try await bench.store().remembered().barred, is: barred)
     },
-    CredentialFact("what is written later takes the place of what was there") { bench in
+    CredentialFact("a later write replaces what was there") { bench in
       let store = try await bench.store(holding: 1)
       try await store.write(bench.credential(2))
       try expect(await bench.store().read(), is: .found(bench.credential(2)))
     },
-    CredentialFact("preparing changes nothing that is read, and a write follows it") { bench in
+    CredentialFact("preparing changes nothing that is read, and a write can follow it") { bench in
       let store = try await bench.store(holding: 1)
       try await store.prepare()
       try expect(await store.read(), is: .found(bench.credential(1)))
@@ -132,7 +132,7 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(2))
       try expect(await store.read(), is: .found(bench.credential(2)))
     },
-    CredentialFact("what grew from another version than lies there is not written, and not refreshed") { bench in
+    CredentialFact("a grant that came from another version than the stored one is not written or refreshed") { bench in
       let store = try await bench.store(holding: 1)
       bench.replace(2)
       for version in [StoredVersion.grant(GrantMarks(bench.credential(1).grant)), .grant(nil)] {
@@ -147,7 +147,7 @@ package enum CredentialStoreContract {
       try expect(try await store.write(bench.credential(3), over: version), is: .given)
       try expect(await store.read(), is: .found(bench.credential(3)))
     },
-    CredentialFact("what is gone, spoilt or ended is no other version, nor is a grant that was signed out") { bench in
+    CredentialFact("a missing, damaged, ended or signed-out credential is not another version") { bench in
       let store = try await bench.store(holding: 1)
       let version = StoredVersion.grant(GrantMarks(bench.credential(1).grant))
       bench.spoil()
@@ -158,7 +158,7 @@ package enum CredentialStoreContract {
       try expect(try await store.write(bench.credential(4), over: .grant(nil)), is: .given)
       try expect(await store.read(), is: .found(bench.credential(4)))
     },
-    CredentialFact("what there is no room for is told beforehand, and the old one stays") { bench in
+    CredentialFact("a lack of room is reported beforehand, and the old credential stays") { bench in
       let store = try await bench.store(holding: 1)
       bench.setFull(true)
       try await expectFailure(.storageError) { try await store.prepare() }
@@ -170,7 +170,7 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(2))
       try expect(await store.read(), is: .found(bench.credential(2)))
     },
-    CredentialFact("the user's own lock is remembered until it is taken away, whatever is written meanwhile") { bench in
+    CredentialFact("the user's own lock is remembered until it is removed, whatever is written meanwhile") { bench in
       let store = try await bench.store(holding: 1)
       try await store.remember(lockedByUser: true)
       try await store.write(bench.credential(2))
@@ -193,7 +193,7 @@ package enum CredentialStoreContract {
       bench.setAway(false)
       try expect(await store.read(), is: .found(bench.credential(1)))
     },
-    CredentialFact("a credential that is gone from a place that can be read is missing, until one is written") {
+    CredentialFact("a credential that is gone from a readable place is missing, until one is written") {
       bench in
       let store = try await bench.store(holding: 1)
       bench.delete()
@@ -203,7 +203,7 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(2))
       try expect(await store.read(), is: .found(bench.credential(2)))
     },
-    CredentialFact("what cannot be understood is corrupt until it is set aside, and then goes by another name") {
+    CredentialFact("an unreadable file is corrupt until it is set aside, and then has another name") {
       bench in
       let store = try await bench.store(holding: 1)
       bench.spoil()
@@ -213,7 +213,7 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(2))
       try expect(await store.read(), is: .found(bench.credential(2)))
     },
-    CredentialFact("the grant that another program puts there is found") { bench in
+    CredentialFact("a grant from another program is found") { bench in
       let store = try await bench.store(holding: 1)
       bench.replace(2)
       try expect(await store.read(), is: .found(bench.credential(2)))
@@ -221,7 +221,7 @@ package enum CredentialStoreContract {
   ]
 
   private static let putBack: [CredentialFact] = [
-    CredentialFact("a grant in whose place another was written is a former one wherever it is put back, and no other") {
+    CredentialFact("a replaced grant is a former one wherever it is put back, and no other grant is") {
       bench in
       let store = try await bench.store(holding: 1)
       try await store.write(bench.credential(2))
@@ -238,7 +238,7 @@ package enum CredentialStoreContract {
       bench.replace(3)
       try expect(await bench.store().read(), is: .former(bench.credential(3)))
     },
-    CredentialFact("so is the grant before another program's, and that one is none, nor one that is written again") {
+    CredentialFact("so is the grant before another program's, but not that one or one that is written again") {
       bench in
       let store = try await bench.store(holding: 1)
       bench.replace(2)
@@ -250,14 +250,14 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(1))
       try expect(await bench.store().read(), is: .found(bench.credential(1)))
     },
-    CredentialFact("an end takes the place of a former grant, for what has ended is newer") { bench in
+    CredentialFact("an end replaces a former grant, because what has ended is newer") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 2))
       try await store.write(bench.credential(2))
       bench.replace(1)
       try await store.writeEnd(end)
       try expect(await bench.store().read(), is: .ended(end))
     },
-    CredentialFact("what was signed out is not found when it is put back, nor is what came before it") { bench in
+    CredentialFact("a grant that was signed out is not found when it is put back, nor are earlier ones") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 2))
       try await store.write(bench.credential(2))
       try await store.remove(end, fingerprint: bench.fingerprint(2))
@@ -275,7 +275,7 @@ package enum CredentialStoreContract {
       try await store.write(bench.credential(1))
       try expect(await bench.store().read(), is: .found(bench.credential(1)))
     },
-    CredentialFact("what came before is not found when its place is back after the sign-out, and is removed") { bench in
+    CredentialFact("an earlier grant is not found when its place is back after the sign-out, and is removed") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 2))
       try await store.write(bench.credential(2))
       bench.setAway(true)
@@ -289,7 +289,7 @@ package enum CredentialStoreContract {
       try expect(await next.read(), is: .ended(end, removed: removed))
       try expect(await next.read(), is: .ended(end))
     },
-    CredentialFact("a token that the provider has refused is not found again, whatever was signed in since") { bench in
+    CredentialFact("a token that the provider has refused is not found again, whatever sign-ins came since") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
       try await store.writeEnd(end)
       try await store.write(bench.credential(2))
@@ -299,7 +299,7 @@ package enum CredentialStoreContract {
   ]
 
   private static let ends: [CredentialFact] = [
-    CredentialFact("the end of a session takes the place of its grant, until another one is written") { bench in
+    CredentialFact("the end of a session replaces its grant, until another one is written") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
       try await store.writeEnd(end)
       for store in [store, bench.store()] {
@@ -310,7 +310,7 @@ package enum CredentialStoreContract {
       try expect(await store.read(), is: .found(bench.credential(2)))
       try expect(try await store.remembered().end, is: nil)
     },
-    CredentialFact("an end that does not reach the file is on record, and is made good for by a later read") { bench in
+    CredentialFact("an end that does not reach the file is recorded, and a later read completes it") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
       bench.setAway(true)
       try await expectEnd(isNowhere: false) { try await store.writeEnd(end) }
@@ -319,7 +319,7 @@ package enum CredentialStoreContract {
       let next = bench.store()
       for _ in 1...2 { try expect(await next.read(), is: .ended(end)) }
     },
-    CredentialFact("an end that there is no room for is on record nowhere") { bench in
+    CredentialFact("an end for which there is no room is recorded nowhere") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.refreshTokenRejected, of: 1))
       bench.setFull(true)
       try await expectEnd(isNowhere: true) { try await store.writeEnd(end) }
@@ -330,7 +330,7 @@ package enum CredentialStoreContract {
   ]
 
   private static let signOut: [CredentialFact] = [
-    CredentialFact("a sign-out removes the credential, gives it back to be revoked, and forgets its subject") { bench in
+    CredentialFact("a sign-out removes the credential, returns it for revocation, and forgets its subject") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 1))
       let removed = try await store.remove(end, fingerprint: bench.fingerprint(1))
       try expect(removed, is: RemovedCredentials(current: bench.credential(1)))
@@ -339,7 +339,7 @@ package enum CredentialStoreContract {
         try expect(try await store.remembered(), is: RememberedAccount(end: end))
       }
     },
-    CredentialFact("a sign-out that does not reach the file is carried out by a later read") { bench in
+    CredentialFact("a later read completes a sign-out that did not reach the file") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 1))
       bench.setAway(true)
       try await expectEnd(isNowhere: false) {
@@ -351,7 +351,7 @@ package enum CredentialStoreContract {
       try expect(await next.read(), is: .ended(end, removed: removed))
       try expect(await next.read(), is: .ended(end))
     },
-    CredentialFact("a different grant that is found then is no longer the one that was signed out") { bench in
+    CredentialFact("a different grant that is found then is not the one that was signed out") { bench in
       let (store, end) = (try await bench.store(holding: 1), bench.end(.signedOut, of: 1))
       bench.setAway(true)
       try await expectEnd(isNowhere: false) {

@@ -70,7 +70,7 @@ package enum FileSystemContract {
   package static let facts = contents + names + errors
 
   private static let contents: [FileSystemFact] = [
-    FileSystemFact("what is written is read back, with its status, and a shorter text cuts the file") { bench in
+    FileSystemFact("what is written is read back, with its status, and a shorter text truncates the file") { bench in
       let (files, path) = (bench.files, bench.path)
       try await bench.put(Array("hello, world".utf8), at: path)
       try await files.write(Array("hello".utf8), to: path)
@@ -83,7 +83,7 @@ package enum FileSystemContract {
       try expect(contents.status.size, is: 5)
       try expect(contents.status.isOwn, "the file is one's own")
     },
-    FileSystemFact("files and folders are made for their owner alone, until their mode is set") { bench in
+    FileSystemFact("files and folders are created for their owner only, until their mode is set") { bench in
       let (files, path) = (bench.files, bench.path)
       try await files.createFile(path)
       try await files.createFolder(bench.folder + "/sub")
@@ -92,7 +92,7 @@ package enum FileSystemContract {
       try await files.setMode(path, to: 0o640)
       try expect(try await files.status(path).mode, is: 0o640)
     },
-    FileSystemFact("room that is allocated is there, keeps the contents, and is cut to what is written") { bench in
+    FileSystemFact("allocated room exists, keeps the contents, and is cut to what is written") { bench in
       let (files, path) = (bench.files, bench.path)
       try await bench.put([7, 8, 9], at: path)
       try await files.allocate(path, bytes: 64 << 10)
@@ -103,7 +103,7 @@ package enum FileSystemContract {
       try await files.write([1, 2, 3], to: path)
       try expect(try await bench.bytes(at: path), is: [1, 2, 3])
     },
-    FileSystemFact("a file that is longer than the limit is not read, one as long as it is") { bench in
+    FileSystemFact("a file longer than the limit is not read, and one as long as the limit is") { bench in
       try await bench.put([1, 2, 3], at: bench.path)
       try await bench.expectEachStep(on: bench.path, throws: .exists, only: ["createFile", "createFolder"])
       try await expect(throws: FileError.tooBig) {
@@ -114,7 +114,7 @@ package enum FileSystemContract {
   ]
 
   private static let names: [FileSystemFact] = [
-    FileSystemFact("a rename puts the new file in place of the old one, and leaves no other name") { bench in
+    FileSystemFact("a rename replaces the old file with the new one, and leaves no other name") { bench in
       let (files, path) = (bench.files, bench.path)
       try await bench.put([6], at: path)
       let old = try await files.status(path).inode
@@ -124,7 +124,7 @@ package enum FileSystemContract {
       try expect(try await files.status(path).inode != old, "it is another file")
       try expect(try await files.names(in: bench.folder), is: ["file"])
     },
-    FileSystemFact("it is the same file whatever is written into it, and what is removed is gone") { bench in
+    FileSystemFact("it stays the same file whatever is written into it, and a removed file is gone") { bench in
       let (files, path) = (bench.files, bench.path)
       try await files.createFile(path)
       let inode = try await files.status(path).inode
@@ -134,14 +134,14 @@ package enum FileSystemContract {
       try await expect(throws: FileError.absent) { try await files.status(path) }
       try expect(try await files.names(in: bench.folder), is: [])
     },
-    FileSystemFact("the names in a folder are those of what lies in itself") { bench in
+    FileSystemFact("the names in a folder are only those directly in it") { bench in
       try await bench.files.createFile(bench.path)
       try await bench.files.createFolder(bench.folder + "/sub")
       try await bench.files.createFile(bench.folder + "/sub/below")
       bench.putLink("file", bench.folder + "/link")
       try expect(Set(try await bench.files.names(in: bench.folder)), is: ["file", "sub", "link"])
     },
-    FileSystemFact("a link is followed only where that is asked for, and nothing is changed through it") { bench in
+    FileSystemFact("a link is followed only on request, and nothing is changed through it") { bench in
       let (files, link) = (bench.files, bench.folder + "/link")
       try await bench.put([7], at: bench.path)
       bench.putLink(bench.path, link)
@@ -157,17 +157,17 @@ package enum FileSystemContract {
   ]
 
   private static let errors: [FileSystemFact] = [
-    FileSystemFact("each step on what is not there says that it is absent") { bench in
+    FileSystemFact("each step on a missing path says that it is absent") { bench in
       try await bench.expectEachStep(on: bench.folder + "/absent/file", throws: .absent)
     },
-    FileSystemFact("nothing is renamed into a folder that is absent") { bench in
+    FileSystemFact("nothing is renamed into a missing folder") { bench in
       try await bench.put([7], at: bench.path)
       try await expect(throws: FileError.absent) {
         try await bench.files.rename(bench.path, to: bench.folder + "/absent/file")
       }
       try expect(try await bench.bytes(at: bench.path), is: [7])
     },
-    FileSystemFact("a file where a folder should be is a failure, and no absence") { bench in
+    FileSystemFact("a file in place of a folder is a failure, not an absence") { bench in
       try await bench.files.createFile(bench.path)
       try await bench.expectEachStep(on: bench.path + "/below", throws: .failed("Not a directory"))
       try await bench.expectEachStep(
@@ -176,7 +176,7 @@ package enum FileSystemContract {
         try await bench.files.target(ofLink: bench.path)
       }
     },
-    FileSystemFact("a folder where a file should be is neither read, written, replaced nor removed") { bench in
+    FileSystemFact("a folder in place of a file is not read, written, replaced or removed") { bench in
       let folder = bench.folder + "/sub"
       try await bench.files.createFolder(folder)
       try await bench.files.createFile(bench.path)

@@ -3,14 +3,14 @@ import HearthCore
 /// The promises of `OutboxStore` for claims and settlements.
 extension OutboxStoreContract {
   static let delivering: [OutboxFact] = [
-    OutboxFact("a claim takes what is due of its subject, the head of each lane, and takes it once") { bench in
+    OutboxFact("a claim takes what is due for its subject, the head of each lane, and takes it once") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
       try await bench.add(Sample.draft("/b"), subject: Sample.bob)
       try expect(Set(try await bench.store.settle().claims.paths), is: ["/1", "/u"])
       try expect(try await bench.store.settle().claims, is: [])
       try expect(try await bench.store.settle(subject: Sample.bob).claims.paths, is: ["/b"])
     },
-    OutboxFact("what became of a delivery is written down, and the next one claimed, in one step") { bench in
+    OutboxFact("the outcome of a delivery is stored and the next one claimed in one step") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let first = try await bench.store.settle().claims
       _ = bench.log.take()
@@ -25,7 +25,7 @@ extension OutboxStoreContract {
       bench.clock.jump(to: later)
       try expect(try await bench.store.settle().claims.deliveries.map(\.item.attempts), is: [1])
     },
-    OutboxFact("what is refused for now is not claimed, and keeps its lane; others are") { bench in
+    OutboxFact("an item that is refused for now is not claimed and holds up its lane; others are claimed") { bench in
       let paths = ["/1", "/2", "/3"]
       try await bench.add(Sample.draft(paths[0], lane: nil), Sample.draft(paths[1]), Sample.draft(paths[2]))
       try await bench.add(Sample.draft("/other", lane: "b"))
@@ -45,8 +45,7 @@ extension OutboxStoreContract {
       demand.refused = Set(first.deliveries.filter { $0.item.lane != "b" }.map(\.number))
       try expect(try await claimed(), is: ["/other"])
     },
-    OutboxFact("what is larger than may be claimed keeps its lane; smaller items are claimed, however many are larger")
-    {
+    OutboxFact("an item too large to claim holds up its lane; smaller ones are claimed, however many are larger") {
       bench in
       for number in 0..<9 { try await bench.add(Sample.draft("/large", body: "12345", lane: "\(number)")) }
       try await bench.add(Sample.draft("/1", lane: "small"), Sample.draft("/2", body: "12345", lane: "small"))
@@ -59,7 +58,7 @@ extension OutboxStoreContract {
       try expect(exchange.claimed[Sample.work]?.claims.paths, is: ["/1"])
       try expect(try await bench.store.settle().claims.count, is: 9)
     },
-    OutboxFact("how often a proxy or a portal has answered is kept with the item, until the API answers") { bench in
+    OutboxFact("the number of answers from a proxy or portal stays with the item until the API answers") { bench in
       try await bench.add(Sample.draft("/1"))
       for (count, status) in [(0, 511), (1, 503), (0, 511), (1, 407)] {
         let claims = try await bench.store.settle().claims
@@ -72,7 +71,7 @@ extension OutboxStoreContract {
       try await store.recover()
       try expect(try await store.settle().claims.deliveries.map(\.offlineAnswers), is: [2])
     },
-    OutboxFact("what is claimed is pending until it begins, and in flight until it is settled") { bench in
+    OutboxFact("a claimed item is pending until it begins, and in flight until it is settled") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
       let claim = try await bench.store.settle(takesFollowers: true).claims[0]
       func states() async throws -> [OutboxItem.State?] {
@@ -97,7 +96,7 @@ extension OutboxStoreContract {
         [claim].settled { _ in .delivered(status: 200) }, releasing: [], claiming: [])
       try expect(try await states(), is: [.delivered, .delivered])
     },
-    OutboxFact("a claim that has ended is stale: nothing of it begins, and no settlement of it counts") { bench in
+    OutboxFact("an ended claim is stale: none of its items begins, and none of its settlements counts") { bench in
       let id = try await bench.add(Sample.draft("/1"))[0].item.id
       let stale = try await bench.store.settle().claims[0]
       try expect(bench.store.begin(stale.deliveries[0].number, of: stale.epoch), is: true)
@@ -112,7 +111,7 @@ extension OutboxStoreContract {
       try expect(try await bench.store.item(id)?.state, is: .pending)
       try expect(bench.store.begin(again.deliveries[0].number, of: again.epoch), is: true)
     },
-    OutboxFact("a claim ends with the first item that does not leave its lane, and the rest goes behind it") { bench in
+    OutboxFact("a claim ends with the first item that stays in its lane, and the rest stays behind it") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"))
       let claim = try await bench.store.settle(takesFollowers: true).claims[0]
       try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
@@ -123,7 +122,7 @@ extension OutboxStoreContract {
       bench.clock.jump(to: start + .seconds(60))
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1", "/2", "/3"])
     },
-    OutboxFact("what had begun at a crash is pending again, its fate unknown since it was claimed; the rest is not") {
+    OutboxFact("after a crash, what had begun is pending with an unknown fate since its claim; the rest is not") {
       bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/u", lane: nil))
       let claims = try await bench.store.settle(takesFollowers: true).claims
@@ -138,7 +137,7 @@ extension OutboxStoreContract {
       let unknown = again.deliveries.map { ($0.request.url.target, $0.unknownSince) }
       try expect(Dictionary(uniqueKeysWithValues: unknown), is: ["/1": start, "/2": nil, "/u": nil])
     },
-    OutboxFact("of the heads that got no response last, only so many are claimed, and others before them") { bench in
+    OutboxFact("only a few of the heads that got no response last are claimed, and others come first") { bench in
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: path)) }
       try await bench.store.finish { delivery in
         .waiting(

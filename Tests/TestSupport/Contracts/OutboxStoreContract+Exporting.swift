@@ -40,7 +40,7 @@ extension ExportedItem {
 /// The promises of `OutboxStore` for items that move from one outbox to another.
 extension OutboxStoreContract {
   static let exporting: [OutboxFact] = [
-    OutboxFact("what is exported has all that was enqueued, and nothing that is delivered, cancelled or superseded") {
+    OutboxFact("an export has everything that was enqueued, except what is delivered, cancelled or superseded") {
       bench in
       var full = Sample.draft(
         "/full", body: "body", lane: "a", key: "k", replaceKey: "r", notBefore: start + .seconds(60),
@@ -65,7 +65,7 @@ extension OutboxStoreContract {
       try expect(page.items.map(\.exportedAt), is: Array(repeating: start, count: 4))
       try expect(try await bench.exported(OutboxQuery(state: .dead)).items.map(\.id), is: [receipts[0].item.id])
     },
-    OutboxFact("what would come of items can be asked for before they are kept, and asking keeps nothing") { bench in
+    OutboxFact("a dry run says what would happen to items, and stores nothing") { bench in
       func rehearsed(_ items: [ExportedItem], within settings: OutboxSettings = OutboxSettings()) async throws
         -> [OutboxReceipt]
       { try await bench.store.rehearse(bench.new(items), within: settings) }
@@ -91,7 +91,7 @@ extension OutboxStoreContract {
       let conflict = [.made(6, "/new"), other]
       try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) { try await rehearsed(conflict) }
     },
-    OutboxFact("what waits for another try, or for its time, waits for as long where it is kept anew") { bench in
+    OutboxFact("an item that waits for a retry or for its time waits as long after an import") { bench in
       try await bench.add(
         Sample.draft("/later", lane: nil), Sample.draft("/now", lane: nil),
         Sample.draft("/timed", lane: nil, notBefore: start + .seconds(90)))
@@ -125,13 +125,13 @@ extension OutboxStoreContract {
       try expect(pages, is: [["1"], ["22222222"], ["3", "4"]])
       try expect(try await bench.exported(OutboxQuery(limit: 3)).items.count, is: 3)
     },
-    OutboxFact("what is in flight is exported as such") { bench in
+    OutboxFact("an item in flight is exported as one") { bench in
       try await bench.add(Sample.draft("/1"))
       let claim = try await bench.store.settle().claims[0]
       try expect(bench.store.begin(claim.deliveries[0].number, of: claim.epoch), is: true)
       try expect(try await bench.exported().items.map(\.state), is: [.inFlight])
     },
-    OutboxFact("what is kept anew comes in its order, with its past, once however often it is brought") { bench in
+    OutboxFact("imported items keep their order and past, and are stored once, however often they come") { bench in
       let items = [
         ExportedItem.made(1, "/1"), .made(2, "/dead", state: .dead, reason: .redirected), .made(3, "/2"),
         .made(4, "/held", state: .held, reason: .needsReview), .made(5, "/u", lane: nil),
@@ -155,7 +155,7 @@ extension OutboxStoreContract {
       let claims = try await bench.store.settle(takesFollowers: true).claims
       try expect(Set(claims.map(\.deliveries).map { $0.map(\.request.url.target) }), is: [["/1", "/2"], ["/u"]])
     },
-    OutboxFact("an item that is there, delivered or cancelled meanwhile, is not brought back") { bench in
+    OutboxFact("an item that exists, or was delivered or cancelled meanwhile, is not imported again") { bench in
       let ids = try await bench.add(Sample.draft("/1"), Sample.draft("/2")).map(\.item.id)
       let items = try await bench.exported().items
       _ = try await bench.store.change(ids[1], .cancel)
@@ -178,7 +178,7 @@ extension OutboxStoreContract {
         Sample.work, to: Sample.bob, formerly: nil, adopts: true, limit: 9)
       try expect(try await bench.store.settle(subject: Sample.bob, takesFollowers: true).claims.paths, is: ["/bob"])
     },
-    OutboxFact("an older item does not replace a newer one, nor does one that is dead") { bench in
+    OutboxFact("an older or dead item does not replace a newer one") { bench in
       let there = try await bench.add(Sample.draft("/new", replaceKey: "r"))[0].item
       let older = try await bench.restore([.made(1, "/old", replaceKey: "r")])
       try expect(older.map(\.isDuplicate), is: [true])
@@ -186,8 +186,7 @@ extension OutboxStoreContract {
       try await bench.restore([.made(2, "/dead", state: .dead, reason: .rejected, replaceKey: "r")])
       try expect(try await bench.store.item(there.id)?.state, is: .pending)
     },
-    OutboxFact("of two values with one replaceKey the one made later is the newer, whoever was known when it was made")
-    {
+    OutboxFact("of two values with one replaceKey, the later one is the newer, whichever user was known") {
       bench in
       let store = bench.store
       func bind() async throws {
@@ -215,14 +214,14 @@ extension OutboxStoreContract {
       try expect(try await store.item(newer)?.state, is: .superseded)
       try expect(try await store.settle().claims.paths, is: ["/newest"])
     },
-    OutboxFact("what was exported longer ago than the horizon needs review before it is sent again") { bench in
+    OutboxFact("an item that was exported longer ago than the horizon needs review before it is sent again") { bench in
       let late = OutboxSettings().idempotencyHorizon + .seconds(1)
       let receipts = try await bench.restore([.made(1, "/late", lane: "late", age: late), .made(2, "/1")])
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/1"])
       let item = try await bench.store.item(receipts[0].item.id)
       try expect([item?.reason], is: [.needsReview])
     },
-    OutboxFact("what does not fit is not kept") { bench in
+    OutboxFact("an item that does not fit is not stored") { bench in
       let settings = OutboxSettings(maxItems: 1, maxBytes: 99)
       try await expect(throws: OutboxStoreFailure.full) {
         try await bench.restore([.made(1, "/1"), .made(2, "/2")], within: settings)

@@ -63,7 +63,7 @@ extension OutboxStoreContract {
       try expect(try await reopened.settle().claims, is: [])
       try expect(try await reopened.item(old)?.state, is: .superseded)
     },
-    OutboxFact("however many newer ones wait for the end of older requests, what stands behind them does not wait") {
+    OutboxFact("items behind newer ones that wait for older requests do not wait, however many they are") {
       bench in
       let store = bench.store
       func fill(_ path: String) async throws {
@@ -81,7 +81,7 @@ extension OutboxStoreContract {
       try await bench.add(Sample.draft("/unordered", lane: nil), Sample.draft("/lane", lane: "further"))
       try expect(Set(try await store.settle(limit: 1).claims.paths), is: ["/unordered", "/lane"])
     },
-    OutboxFact("the key of an item that has ended unsent is free; that of one whose request may have left is not") {
+    OutboxFact("the key of an item that ended unsent is free; one whose request may have been sent is not") {
       bench in
       let store = bench.store
       func add(_ body: String = "a", expiresAt: Timestamp? = nil, replaceKey: String? = nil) async throws
@@ -111,7 +111,7 @@ extension OutboxStoreContract {
       try expect(try await add("d").isDuplicate, is: true)
       try await expect(throws: OutboxStoreFailure.keyConflict(at: 0)) { try await add("e") }
     },
-    OutboxFact("a key stays with its content once a request may have left, whatever became of the item since") {
+    OutboxFact("a key stays with its content once a request may have been sent, whatever happens to the item") {
       bench in
       var store = bench.store
       let outcomes: [(DeliveryOutcome, isRetried: Bool)] = [

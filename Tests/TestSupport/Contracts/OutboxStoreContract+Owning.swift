@@ -3,7 +3,7 @@ import HearthCore
 /// The promises of `OutboxStore` for the users of the items.
 extension OutboxStoreContract {
   static let owning: [OutboxFact] = [
-    OutboxFact("what was made while nobody was known becomes whose it is said to be, so many at a time") { bench in
+    OutboxFact("items from before the user was known get the user that is named later, in limited steps") { bench in
       let store = bench.store
       try await bench.add(Sample.draft("/mine"))
       try await bench.add(Sample.draft("/1"), Sample.draft("/2"), subject: nil)
@@ -17,7 +17,7 @@ extension OutboxStoreContract {
       try expect(steps >= 2, "one item is moved at a time")
       try expect(try await store.list(OutboxQuery()).items.allSatisfy { $0.subject == Sample.alice }, "all are alice's")
     },
-    OutboxFact("of one write that was made twice, by its user and while nobody was known, the earlier one goes on") {
+    OutboxFact("if a write was made both by its user and before the user was known, the earlier one continues") {
       bench in
       let store = bench.store
       let early = try await bench.add(
@@ -101,7 +101,7 @@ extension OutboxStoreContract {
       try expect(try await store.purge(Sample.work, of: Sample.alice, limit: 9), is: 1)
       try expect(try await store.item(ids[1])?.state, is: .cancelled)
     },
-    OutboxFact("what the last user of an account has left can be discarded, though nobody is known any more") { bench in
+    OutboxFact("the items of an account's last user can be discarded even if nobody is known any more") { bench in
       let store = bench.store
       func bind(_ subject: Subject, formerly former: Subject? = nil) async throws {
         _ = try await store.bind(
@@ -127,7 +127,7 @@ extension OutboxStoreContract {
       try expect(try await next.item(bobs)?.state, is: .held)
       try expect(try await next.stats(of: Sample.other).pending, is: 1)
     },
-    OutboxFact("users, lanes and keys whose names only look alike are told apart, by their bytes") { bench in
+    OutboxFact("users, lanes and keys with names that only look alike are distinguished by their bytes") { bench in
       let store = bench.store
       let (kay, kelvin) = (Subject(issuer: "i", id: "K"), Subject(issuer: "i", id: "\u{212A}"))
       let lanes = ["caf\u{E9}", "cafe\u{301}"]
@@ -213,7 +213,7 @@ extension OutboxStoreContract {
       _ = try await store.exchange(last.settled { _ in .delivered(status: 200) }, releasing: [], claiming: [])
       try expect(try await store.settle().claims.paths, is: ["/2"])
     },
-    OutboxFact("what is held in its place can be cancelled, replaced and discarded, and its lane goes on") { bench in
+    OutboxFact("an item held in its place can be cancelled, replaced and discarded, and its lane continues") { bench in
       let store = bench.store
       let second = "https://second.example.com"
       let ids = try await bench.add(
@@ -232,7 +232,7 @@ extension OutboxStoreContract {
       try expect(try await reopened.purge(Sample.work, of: Sample.alice, limit: 9), is: 3)
       try expect(try await reopened.stats(of: nil).held, is: 0)
     },
-    OutboxFact("items that were made under a former name become those of the new one") { bench in
+    OutboxFact("items from a former name get the new name") { bench in
       let id = try await bench.add(Sample.draft("/1"))[0].item.id
       let binding = try await bench.store.bind(
         Sample.work, to: Sample.bob, formerly: Sample.alice, adopts: false, limit: 9)

@@ -3,7 +3,7 @@ import HearthCore
 /// The promises of `OutboxStore` about time.
 extension OutboxStoreContract {
   static let timing: [OutboxFact] = [
-    OutboxFact("a step of the clock changes no wait for another try, but ends one longer than a day") { bench in
+    OutboxFact("a clock step changes no wait for a retry, but ends one that is longer than a day") { bench in
       let ids = try await bench.add(Sample.draft("/1", lane: nil), Sample.draft("/2", lane: nil)).map(\.item.id)
       try await bench.store.finish { wait(.seconds($0.item.id == ids[0] ? 60 : 2 * 86_400)) }
       bench.clock.step(by: .seconds(3600))
@@ -17,8 +17,7 @@ extension OutboxStoreContract {
       bench.clock.jump(to: now + .seconds(86_400))
       try expect(try await bench.store.settle().claims.deliveries.map(\.item.id), is: [ids[1]])
     },
-    OutboxFact("a wait lasts as long as it was to, though the clock was ahead then and was set back while nothing ran")
-    {
+    OutboxFact("a wait keeps its length, though the clock was ahead and was set back while nothing ran") {
       bench in
       bench.clock.jump(to: start + .seconds(365 * 86_400))
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: "b", notBefore: start + .seconds(400 * 86_400)))
@@ -30,7 +29,7 @@ extension OutboxStoreContract {
       bench.clock.jump(to: start + .seconds(600))
       try expect(try await store.settle().claims.paths, is: ["/1"])
     },
-    OutboxFact("a fate is unknown for as long as before when the clock is stepped, that of what is in flight as well") {
+    OutboxFact("a clock step does not change how long a fate has been unknown, even that of an item in flight") {
       bench in
       try await bench.add(Sample.draft("/waits", lane: nil), Sample.draft("/sent", lane: "a"))
       let claims = try await bench.store.settle().claims
@@ -46,7 +45,7 @@ extension OutboxStoreContract {
       let again = try await store.settle().claims.deliveries
       try expect(again.map(\.unknownSince), is: Array(repeating: start + .seconds(2 * 86_400), count: 2))
     },
-    OutboxFact("what was due when it was claimed is due when it is given back, though the clock was set back") {
+    OutboxFact("an item that was due when claimed is due when it is returned, though the clock was set back") {
       bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
       try await bench.store.finish { _ in wait(.seconds(60)) }
@@ -56,7 +55,7 @@ extension OutboxStoreContract {
       bench.clock.step(by: .seconds(-3600))
       try expect(Set(try await bench.store.settle(releasing: claims.map(\.epoch)).claims.paths), is: ["/1", "/2"])
     },
-    OutboxFact("the wait of an item counts from when its outcome came, by the store's time, which it tells") { bench in
+    OutboxFact("an item's wait counts from its outcome, by the store's time, which the store reports") { bench in
       try await bench.add(Sample.draft("/1"))
       let claims = try await bench.store.settle().claims
       bench.clock.advance(by: .seconds(100))
@@ -69,7 +68,7 @@ extension OutboxStoreContract {
       try expect(exchange.time, is: start + .seconds(100))
       try expect(try await bench.store.settle().claimed.nextDueAt, is: start + .seconds(120))
     },
-    OutboxFact("whether an item has expired is no matter of the store's time") { bench in
+    OutboxFact("whether an item has expired does not depend on the store's time") { bench in
       try await bench.add(Sample.draft("/1", expiresAt: start + .seconds(9)))
       bench.clock.advance(by: .seconds(3600))
       let late = try await bench.store.settle(by: .unconfirmed(start + .seconds(9)))

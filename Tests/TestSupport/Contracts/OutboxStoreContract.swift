@@ -85,7 +85,7 @@ package enum OutboxStoreContract {
   }
 
   private static let keeping: [OutboxFact] = [
-    OutboxFact("what is enqueued is kept in order, and found by its id, in lists and counts, after a crash too") {
+    OutboxFact("an enqueued item keeps its order, and is found by its id, in lists and in counts, even after a crash") {
       bench in
       let receipts = try await bench.add(Sample.draft("/1"), Sample.draft("/2", body: "12345"), Sample.draft("/3"))
       try expect(receipts.map(\.isDuplicate), is: [false, false, false])
@@ -99,7 +99,7 @@ package enum OutboxStoreContract {
         try expect(try await store.stats(of: Sample.other), is: OutboxStats())
       }
     },
-    OutboxFact("many items are kept whole or not at all") { bench in
+    OutboxFact("many items are stored completely or not at all") { bench in
       try await bench.add(Sample.draft("/1", body: "a", key: "k"))
       try await expect(throws: OutboxStoreFailure.keyConflict(at: 1)) {
         try await bench.add(Sample.draft("/2"), Sample.draft("/1", body: "b", key: "k"))
@@ -112,7 +112,7 @@ package enum OutboxStoreContract {
       }
       try expect(try await bench.paths(), is: ["/1"])
     },
-    OutboxFact("the limit of bytes counts whatever can be long of an item: its body, its headers and its URL") {
+    OutboxFact("the byte limit counts everything of an item that can be long: its body, headers and URL") {
       bench in
       var draft = Sample.draft("/1", body: "body")
       draft.headers = [APIRequest.Header(name: "X-Kind", value: "note")]
@@ -124,14 +124,14 @@ package enum OutboxStoreContract {
         try await bench.add(draft, within: OutboxSettings(maxItems: 9, maxBytes: bytes)).map(\.item.bytes), is: [bytes])
       try expect(try await bench.store.stats(of: nil).bytes, is: bytes)
     },
-    OutboxFact("the same key with the same content is answered with the item that is there") { bench in
+    OutboxFact("the same key with the same content returns the existing item") { bench in
       let first = try await bench.add(Sample.draft("/1", body: "a", key: "k"))
       let again = try await bench.add(Sample.draft("/1", body: "a", key: "k"), Sample.draft("/2"))
       try expect(again.map(\.isDuplicate), is: [true, false])
       try expect(again.first?.item, is: first.first?.item)
       try expect(try await bench.paths(), is: ["/1", "/2"])
     },
-    OutboxFact("a list is paged in the order of the items' places, and chooses by account, state and lane") { bench in
+    OutboxFact("a list is paged in the order of the items, and filters by account, state and lane") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil), Sample.draft("/3"))
       let page = try await bench.store.list(OutboxQuery(limit: 2))
       try expect(page.items.count, is: 2)
@@ -141,7 +141,7 @@ package enum OutboxStoreContract {
       try expect(try await bench.paths(OutboxQuery(state: .dead)), is: [])
       try expect(try await bench.paths(OutboxQuery(account: Sample.other)), is: [])
     },
-    OutboxFact("a call is not given up when its task is cancelled") { bench in
+    OutboxFact("a call completes even if its task is cancelled") { bench in
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.cancelAll()
         group.addTask { _ = try await bench.add(Sample.draft("/1")) }
@@ -149,7 +149,7 @@ package enum OutboxStoreContract {
       }
       try expect(try await bench.paths(), is: ["/1"])
     },
-    OutboxFact("each commit is received once, in order, with what it changed, before its call returns") { bench in
+    OutboxFact("each commit is received once, in order, with its changes, before its call returns") { bench in
       let receipts = try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil))
       let enqueued = bench.log.take()
       try expect(enqueued.count, is: 1)
@@ -177,7 +177,7 @@ package enum OutboxStoreContract {
       try expect(try await bench.store.change(ids[1], .cancel).state, is: .cancelled)
       try expect(try await bench.store.settle(takesFollowers: true).claims.paths, is: ["/3", "/1"])
     },
-    OutboxFact("what is in flight cannot be changed; what is only claimed can, and its claim is cut off before it") {
+    OutboxFact("an item in flight cannot be changed; a claimed one can, and its claim then ends before it") {
       bench in
       let ids = try await bench.add(
         Sample.draft("/1"), Sample.draft("/2"), Sample.draft("/3"), Sample.draft("/u", lane: nil)
@@ -223,7 +223,7 @@ package enum OutboxStoreContract {
       let last = try await bench.store.settle([next].settled { _ in .delivered(status: 200) })
       try expect(last.claims.paths, is: ["/newer"])
     },
-    OutboxFact("all dead items of an account are changed together, so many at a time") { bench in
+    OutboxFact("all dead items of an account are changed together, in limited steps") { bench in
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
       try await bench.store.finish { _ in .dead(.rejected, status: 400, error: "no") }
       func changeAll(_ change: OutboxChange, _ limit: Int) async throws -> Int {
@@ -234,7 +234,7 @@ package enum OutboxStoreContract {
       try expect(try await changeAll(.cancel, 2), is: 0)
       try expect(try await bench.store.settle().claims.count, is: 2)
     },
-    OutboxFact("what several calls put back, each of them only once, though it may be dead again in between") { bench in
+    OutboxFact("several calls retry each item only once, although it may be dead again in between") { bench in
       for path in ["/1", "/2"] { try await bench.add(Sample.draft(path, lane: nil)) }
       var place: Int64?
       var counts: [Int] = []
@@ -245,7 +245,7 @@ package enum OutboxStoreContract {
       }
       try expect(counts, is: [1, 1, 0])
     },
-    OutboxFact("the oldest of all that wait for their delivery is told, wherever it stands") { bench in
+    OutboxFact("the oldest item that waits for delivery is reported, wherever it is") { bench in
       let first = try await bench.add(
         Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(99)))
       bench.clock.advance(by: .seconds(5))
@@ -264,7 +264,7 @@ package enum OutboxStoreContract {
         try expect(try await store.oldest(), is: start)
       }
     },
-    OutboxFact("what has expired is not retried, alone or among others, but can be cancelled") { bench in
+    OutboxFact("an expired item is not retried, alone or among others, but can be cancelled") { bench in
       let ids = try await bench.add(
         Sample.draft("/1", lane: nil, expiresAt: start + .seconds(1)),
         Sample.draft("/2", lane: nil, expiresAt: start + .seconds(1)), Sample.draft("/3", lane: nil)
@@ -281,7 +281,7 @@ package enum OutboxStoreContract {
       try expect(try await store.change(ids[0], .cancel).state, is: .cancelled)
       try expect(try await store.changeAll(of: Sample.work, in: .dead, .cancel, limit: 9), is: 1)
     },
-    OutboxFact("what waits for another try can be made due now, but not what may not be sent before a time") { bench in
+    OutboxFact("an item that waits for a retry can be made due now, but not one with a time to be sent") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", lane: nil, notBefore: start + .seconds(9)))
       try await bench.store.finish { _ in wait(.seconds(60)) }
       try expect(try await bench.store.settle().claims, is: [])
@@ -292,7 +292,7 @@ package enum OutboxStoreContract {
   ]
 
   private static let housekeeping: [OutboxFact] = [
-    OutboxFact("what is past its time is dead, so many at a time") { bench in
+    OutboxFact("expired items are dead, in limited steps") { bench in
       for path in ["/1", "/2"] {
         try await bench.add(Sample.draft(path, lane: nil, expiresAt: start + .seconds(9)))
       }
@@ -308,7 +308,7 @@ package enum OutboxStoreContract {
       try expect(try await bench.store.expire(limit: 9, by: start + .seconds(10)), is: nil)
       try expect(bench.log.take().changed.count, is: 1)
     },
-    OutboxFact("what is past its time does not begin, though it is claimed, and what has begun is not dead") { bench in
+    OutboxFact("an expired item does not begin although it is claimed, and one that has begun is not dead") { bench in
       for path in ["/1", "/2"] {
         try await bench.add(Sample.draft(path, lane: nil, expiresAt: start + .seconds(9)))
       }
@@ -319,7 +319,7 @@ package enum OutboxStoreContract {
       let states = try await bench.store.list(OutboxQuery()).items.map(\.state)
       try expect(states, is: [.inFlight, .dead])
     },
-    OutboxFact("what was finished long ago is removed, so many at a time, and nothing else") { bench in
+    OutboxFact("only items that ended long ago are removed, in limited steps") { bench in
       for path in ["/1", "/2", "/3"] { try await bench.add(Sample.draft(path, lane: nil)) }
       try await bench.store.finish { _ in .delivered(status: 200) }
       try await bench.add(Sample.draft("/4"))
@@ -338,14 +338,14 @@ package enum OutboxStoreContract {
       try expect(try await prune(9, by: start + .seconds(11)), is: OutboxPruning(isMore: false, nextAt: nil))
       try expect(try await bench.paths(), is: ["/4"])
     },
-    OutboxFact("the accounts that the user has paused are remembered after a crash, until they go on") { bench in
+    OutboxFact("accounts that the user has paused are remembered after a crash, until they are resumed") { bench in
       try await bench.store.setPaused([Sample.work, Sample.other], true)
       try await bench.store.setPaused([Sample.other], false)
       for store in [bench.store, try bench.reopen()] {
         try expect(try await store.configure([]), is: [Sample.work])
       }
     },
-    OutboxFact("what an account has that is not configured is shown as held, until it is configured again") { bench in
+    OutboxFact("items of an account that is not configured are shown as held until it is configured again") { bench in
       try await bench.add(Sample.draft("/1"), Sample.draft("/2", account: Sample.other))
       let held = OutboxQuery(state: .held)
       for (configured, reasons) in [

@@ -35,7 +35,7 @@ package enum ResponseStoreContract {
   }
 
   package static let facts: [ResponseFact] = [
-    ResponseFact("what was kept is found as it was, and the last one takes the place of those before") { bench in
+    ResponseFact("a kept answer is found unchanged, and a new one replaces earlier ones") { bench in
       try expect(await bench.store.find(try key()), is: nil)
       await bench.store.keep(response("first", at: 9), for: try key())
       await bench.store.keep(response("second"), for: try key())
@@ -43,7 +43,7 @@ package enum ResponseStoreContract {
       await bench.store.remove(try key())
       try expect(await bench.store.find(try key()), is: nil)
     },
-    ResponseFact("it is found after a restart, too") { bench in
+    ResponseFact("it is also found after a restart") { bench in
       await bench.store.keep(response("body"), for: try key())
       try expect(await bench.reopen().find(try key()), is: response("body"))
     },
@@ -55,7 +55,7 @@ package enum ResponseStoreContract {
       let elsewhere = Subject(issuer: "https://other.example.com", id: Sample.alice.id)
       try expect(await bench.store.find(try key(subject: elsewhere)), is: nil)
     },
-    ResponseFact("it is found by the fields that select it, and others do not count") { bench in
+    ResponseFact("it is found by the fields that select it, and other fields do not matter") { bench in
       let selectors = ["accept", "x-b"]
       await bench.store.keep(response("json", selectors: selectors), for: try key("/a", ["Accept": "json", "X": "1"]))
       await bench.store.keep(response("text", selectors: selectors), for: try key("/a", ["Accept": "text"]))
@@ -66,7 +66,7 @@ package enum ResponseStoreContract {
       try expect(await bench.store.find(try key("/a", ["Accept": "text", "X-B": "1"])), is: nil)
       try expect(await bench.store.find(try key("/a")), is: nil)
     },
-    ResponseFact("what was used longest ago makes room, and what is too large is not kept") { bench in
+    ResponseFact("the least recently used answers make room, and too large ones are not kept") { bench in
       await bench.store.keep(response("long ".repeated(7)), for: try key("/1"))
       await bench.store.keep(response("long ".repeated(7)), for: try key("/2"))
       await bench.store.keep(response("other"), for: try key("/1", account: Sample.other))
@@ -78,7 +78,7 @@ package enum ResponseStoreContract {
       await bench.store.keep(response("long ".repeated(8)), for: try key("/3"))
       try expect(await bench.store.find(try key("/3")), is: nil)
     },
-    ResponseFact("what repeats a secret, in the answer or in the address, is not kept, nor what was kept before") {
+    ResponseFact("an answer or address that repeats a secret is not kept, and removes what was kept before") {
       bench in
       let secret = Secret("s3cret/token")
       for (body, path) in [("a s3cret\\/token", "/a"), ("plain", "/a?t=s3cret%2Ftoken"), ("czNjcmV0L3Rva2Vu", "/b")] {
@@ -89,7 +89,7 @@ package enum ResponseStoreContract {
       await bench.store.keep(response("plain"), for: try key(), unlessRepeating: [secret])
       try expect(await bench.store.find(try key()), is: response("plain"))
     },
-    ResponseFact("wiping removes an account's, but not of the user who stays, and no other account's") { bench in
+    ResponseFact("wiping removes an account's answers, except those of the user who stays") { bench in
       await bench.store.keep(response("alice"), for: try key())
       await bench.store.keep(response("bob"), for: try key(subject: Sample.bob))
       await bench.store.keep(response("other"), for: try key(account: Sample.other))

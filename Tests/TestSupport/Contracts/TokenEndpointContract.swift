@@ -59,17 +59,17 @@ package enum TokenEndpointContract {
       EndpointFact("a provider that cannot answer now is unavailable") { bench in
         try await bench.expectFailure(while: .isDown) { if case .unavailable = $0 { true } else { false } }
       },
-      EndpointFact("a request that was surely not sent is told from one whose reply was lost") { bench in
+      EndpointFact("a request that was certainly not sent differs from one whose reply was lost") { bench in
         try await bench.expectFailure(while: .isOutOfReach) { if case .unreachable = $0 { true } else { false } }
         try await bench.expectFailure(while: .losesReplies) { if case .unanswered = $0 { true } else { false } }
       },
-      EndpointFact("a client that is refused is misconfigured, and the session is not over") { bench in
+      EndpointFact("a refused client is misconfigured, and the session does not end") { bench in
         try await bench.expectFailure(while: .refusesTheClient) { if case .misconfigured = $0 { true } else { false } }
       },
-      EndpointFact("a refusal whose reason is not known to be final is unclear") { bench in
+      EndpointFact("a refusal that is not known to be final is unclear") { bench in
         try await bench.expectFailure(while: .refusesUnclearly) { if case .unclear = $0 { true } else { false } }
       },
-      EndpointFact("a token that says nothing of its lifetime, where none is configured, runs out at no known time") {
+      EndpointFact("a token without a lifetime, reported or configured, has no known expiry") {
         bench in
         let endpoint = bench.endpoint(.grants)
         try expect(endpoint.expiry(of: .sample(7), at: .sample), is: nil)
@@ -83,7 +83,7 @@ package enum TokenEndpointContract {
         if case .rejected(.refreshToken, _) = failure { true } else { false }
       }
     },
-    EndpointFact("without a refresh token nothing is sent, and a person has to fix it") { bench in
+    EndpointFact("without a refresh token nothing is sent, and a person must fix it") { bench in
       var credential = bench.credential
       credential.grant.refreshToken = nil
       try await bench.expectFailure(while: .grants, of: credential) {
@@ -94,7 +94,7 @@ package enum TokenEndpointContract {
   ]
 
   private static let sending: [EndpointFact] = [
-    EndpointFact("a credential of another origin is sent nowhere") { bench in
+    EndpointFact("a credential of another origin is never sent") { bench in
       let endpoint = bench.endpoint(.grants)
       var foreign = bench.credential
       foreign.origin = try HTTPURL("https://other.example.com/").origin
@@ -103,7 +103,7 @@ package enum TokenEndpointContract {
       _ = await endpoint.identify(foreign)
       try expect(bench.requests(), is: 0)
     },
-    EndpointFact("a revocation is claimed only where the provider said that it took it") { bench in
+    EndpointFact("a revocation succeeds only if the provider confirms it") { bench in
       try expect(await bench.endpoint(.isDown).revoke(bench.credential) == .revoked, is: false)
       try expect(await bench.endpoint(.isOutOfReach).revoke(bench.credential) == .revoked, is: false)
       try expect(await bench.endpoint(.grants).revoke(bench.credential) == .revoked, is: bench.revokes)

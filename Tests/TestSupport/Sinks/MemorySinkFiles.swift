@@ -1,7 +1,7 @@
 package import HearthCore
 internal import Synchronization
 
-/// Files of sinks in memory, which refuse as the test says.
+/// Token files in memory, which fail as the test says.
 package final class MemorySinkFiles: SinkFiles {
   private struct State {
     var files: [String: String] = [:]
@@ -12,7 +12,7 @@ package final class MemorySinkFiles: SinkFiles {
     var links: [String: String] = [:]
   }
 
-  /// What was to be written, and for whose sink.
+  /// What was written, and for which sink.
   package struct Put: Hashable, Sendable {
     package let text: String
     package let account: AccountName
@@ -24,16 +24,16 @@ package final class MemorySinkFiles: SinkFiles {
 
   package var files: [String: String] { state.withLock(\.files) }
 
-  /// All that was put, in its order.
+  /// Everything that was written, in order.
   package var puts: [Put] { state.withLock(\.puts) }
 
-  /// Every step from now on; nil: none.
+  /// Sets the error of every step; nil for none.
   package func fails(with failure: SinkFailure?) { state.withLock { $0.failure = failure } }
 
-  /// Every file that was begun, from now on; nil: none.
+  /// Sets the error of every file that is started; nil for none.
   package func failsToPut(with failure: SinkFailure?) { state.withLock { $0.putFailure = failure } }
 
-  /// From now on the folder `link` is the folder `target`.
+  /// Makes the folder `link` the same as the folder `target`.
   package func link(_ link: String, to target: String) { state.withLock { $0.links[link] = target } }
 
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {

@@ -1,7 +1,7 @@
 package import HearthCore
 internal import Synchronization
 
-/// Keeps the paths in memory, and refuses as the test says.
+/// Keeps the paths in memory, and fails as the test says.
 package final class MemorySinkRecord: SinkRecord {
   private let state: Mutex<(claims: [String: [SinkMark]], failure: AccessFailure?)>
 
@@ -13,7 +13,7 @@ package final class MemorySinkRecord: SinkRecord {
 
   package func marks(at path: String) -> [SinkMark]? { state.withLock { $0.claims[path] } }
 
-  /// From now on; nil: no more.
+  /// Sets the error; nil for none.
   package func fails(with failure: AccessFailure?) { state.withLock { $0.failure = failure } }
 
   package func recall() async throws(AccessFailure) -> [String: [SinkMark]] { state.withLock(\.claims) }
