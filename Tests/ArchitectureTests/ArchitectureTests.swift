@@ -2,14 +2,14 @@ import Testing
 
 @Suite("The house")
 struct ArchitectureTests {
-  @Test("no file imports what its target may not know")
+  @Test("no file imports a module that its target may not import")
   func imports() throws {
     let files = try House.files(in: "Sources")
     #expect(files.count > 30)
     #expect(Walls.breaches(in: files) == [])
   }
 
-  @Test("the manifest gives no target what it may not import")
+  @Test("the manifest gives no target a dependency that it may not import")
   func manifest() throws {
     let manifest = Manifest(try House.text("Package.swift"))
     #expect(Walls.breaches(in: manifest) == [])
@@ -18,19 +18,19 @@ struct ArchitectureTests {
     #expect(manifest.dependencies["hearthctl"]?.contains("HearthControl") == true)
   }
 
-  /// All but these tests, read once for all rules.
+  /// All files except these tests, read once for all rules.
   private static let ruled = Result {
     try (House.files(in: "Sources") + House.files(in: "Tests")).filter { $0.target != "ArchitectureTests" }
   }
 
-  @Test("no file breaks a rule that can be seen in its text", arguments: HouseRule.all.indices)
+  @Test("no file breaks a rule that is visible in its text", arguments: HouseRule.all.indices)
   func houseRules(_ index: Int) throws {
     let files = try Self.ruled.get()
     #expect(HouseRule.all[index].breaches(in: files) == [])
   }
 }
 
-@Suite("The house's own rules bite")
+@Suite("The rules catch violations")
 struct ArchitectureBiteTests {
   @Test(
     "every way to write an import is seen",
@@ -62,7 +62,7 @@ struct ArchitectureBiteTests {
     #expect(Walls.breaches(in: manifest).count == 1)
   }
 
-  @Test("a manifest's products are known by their modules")
+  @Test("products in the manifest count as their modules")
   func manifestProducts() {
     let manifest = Manifest(
       """

@@ -1,10 +1,10 @@
-/// A rule of the house that can be seen in the text of a file.
+/// A rule that is visible in the text of a file.
 struct HouseRule: Sendable {
   let name: String
   let appliesTo: @Sendable (SourceFile) -> Bool
   let breaches: @Sendable (SourceFile) -> [Int]
 
-  /// Forbids lines of code that match; only those with `word` in them do.
+  /// Forbids lines of code that match. Only lines with `word` can match.
   private static func noLine(
     _ name: String, in appliesTo: @escaping @Sendable (SourceFile) -> Bool = { _ in true }, with word: String,
     matching pattern: @escaping @Sendable (Substring) -> Bool
@@ -14,7 +14,7 @@ struct HouseRule: Sendable {
     }
   }
 
-  /// Forbids types whose names end in `word`, which says nothing.
+  /// Forbids types whose names end with `word`, which says nothing.
   private static func noName(_ word: String) -> HouseRule {
     noLine("no \(word)", in: isSource, with: word) {
       $0.contains(/\b(?:struct|class|enum|actor|protocol)\s+\w*(?:Manager|Helper|Helpers|Utils|Utilities)\b/)

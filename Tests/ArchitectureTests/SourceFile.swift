@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// One Swift file of the package, as text.
+/// A Swift file of the package, as text.
 struct SourceFile {
-  /// From the package's root: `Sources/HearthCore/Values/Token.swift`.
+  /// The path from the package's root, such as `Sources/HearthCore/Values/Token.swift`.
   let path: String
   let lines: [Substring]
 
@@ -12,10 +12,10 @@ struct SourceFile {
     lines = text.split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// The folder under `Sources` or `Tests`.
+  /// The folder below `Sources` or `Tests`.
   var target: String { String(path.split(separator: "/").dropFirst().first ?? "") }
 
-  /// The lines that are no comment, with their numbers.
+  /// The lines that are not comments, with their numbers.
   var code: [(number: Int, text: Substring)] {
     lines.enumerated().compactMap { index, line in
       line.drop { $0 == " " }.hasPrefix("//") ? nil : (index + 1, line)
@@ -28,22 +28,22 @@ struct SourceFile {
     }
   }
 
-  /// With attributes, an access level and the kind of a single declaration, or without.
+  /// Matches an import, with or without attributes, an access level and the kind of a single declaration.
   private nonisolated(unsafe) static let importLine =
     /\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:(?:public|package|internal|fileprivate|private)\s+)?import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias|actor)\s+)?(?<module>\w+)/
 }
 
 extension Substring {
-  /// Whether `word` is in it, byte for byte: a regular expression takes a hundred times as long to say that it does not
-  /// match, and there are a hundred thousand lines.
+  /// Whether the line contains `word`, byte for byte. A regular expression would take a hundred times as long for a
+  /// line that does not match, and there are a hundred thousand lines.
   func mentions(_ word: String) -> Bool { withCString { strstr($0, word) != nil } }
 }
 
-/// The package as it lies on disk.
+/// The package on disk.
 enum House {
   static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 
-  /// Every Swift file under `folder` (`Sources` or `Tests`).
+  /// Every Swift file below `folder` (`Sources` or `Tests`).
   static func files(in folder: String) throws -> [SourceFile] {
     let paths = try FileManager.default.subpathsOfDirectory(atPath: "\(root)/\(folder)")
     return try paths.filter { $0.hasSuffix(".swift") }.sorted().map { path in

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("SECURITY.md")
 struct ThreatModelTests {
-  @Test("each row of the threat model names tests, and each of them exists")
+  @Test("each row of the threat model names tests, and all of them exist")
   func tests() throws {
     let model = ThreatModel(try House.text("SECURITY.md"))
     #expect(model.rows.count > 25)
@@ -13,7 +13,7 @@ struct ThreatModelTests {
     }
   }
 
-  @Test("a test that is not there is missed")
+  @Test("a missing test is detected")
   func bites() {
     let file = SourceFile(path: "Tests/A/B.swift", text: "@Suite struct ThreatTests {\n  func bites() {}\n}")
     #expect(ThreatModel.tests(in: [file]) == ["ThreatTests.bites"])
@@ -23,11 +23,11 @@ struct ThreatModelTests {
   }
 }
 
-/// The table of who might attack.
+/// The table of possible attackers.
 private struct ThreatModel {
   struct Row {
     let text: Substring
-    /// `Suite.function`, each.
+    /// The tests of the row, as `Suite.function`.
     let tests: [String]
   }
 
@@ -36,7 +36,7 @@ private struct ThreatModel {
   init(_ document: String) {
     let lines = document.split(separator: "\n")
     let section = lines.drop { $0 != "## The threat model" }.dropFirst().prefix { !$0.hasPrefix("## ") }
-    // Without the table's head and the line below it.
+    // Leaves out the table's head and the line below it.
     rows = section.filter { $0.hasPrefix("|") }.dropFirst(2).map { line in
       let cells = line.split(separator: "|", omittingEmptySubsequences: false)
       let names = cells.dropLast().last?.matches(of: /`(\w+\.\w+)`/).map { String($0.output.1) } ?? []
@@ -44,7 +44,7 @@ private struct ThreatModel {
     }
   }
 
-  /// Every test, as `Suite.function`, of the files that declare a suite or extend it.
+  /// Every test in files that declare or extend a suite, as `Suite.function`.
   static func tests(in files: [SourceFile]) -> Set<String> {
     var tests: Set<String> = []
     for file in files {

@@ -1,4 +1,4 @@
-/// Who may import whom. CONTRIBUTING.md shows the same as a picture.
+/// The allowed imports. CONTRIBUTING.md has a diagram of them.
 enum Walls {
   private static let system: Set = ["Dispatch", "FoundationEssentials", "Glibc", "Synchronization"]
   private static let nio: Set = ["NIOCore", "NIOPosix"]
@@ -10,9 +10,9 @@ enum Walls {
     "CPages": [],
     "CWipingAllocator": [],
     "HearthCore": [],
-    // Core because the wire carries its values; Glibc for what a socket's path and its peer are.
+    // Core, because the wire carries its values; Glibc, for a socket's path and its peer.
     "HearthControl": ["HearthCore", "Glibc"],
-    // For other people's programs: it brings them no package.
+    // For other programs, to which it adds no package.
     "HearthClient": ["HearthCore", "HearthControl", "HearthThreads", "Glibc", "Synchronization"],
     "HearthHashing": ["HearthCore", "Crypto"],
     "HearthThreads": ["Dispatch", "Glibc", "Synchronization"],
@@ -29,7 +29,7 @@ enum Walls {
       "ArgumentParser", "HearthHashing", "HearthRuntime", "HearthLinux", "HearthOAuth", "HearthStorage",
       "ServiceLifecycle", "TOMLKit", "UnixSignals",
     ]),
-    // The command line is not dumpable either.
+    // hearthctl is not dumpable either.
     "hearthctl": system.union(["ArgumentParser", "CLinux", "CPages", "HearthClient", "HearthControl", "HearthCore"]),
     "hearth-oidc-agent": system.union([
       "ArgumentParser", "CLinux", "CSodium", "HearthClient", "HearthControl", "HearthCore", "HearthLinux",
@@ -58,9 +58,9 @@ enum Walls {
   }
 }
 
-/// The manifest's products and library and program targets, read as text so that no build is needed for it.
+/// The manifest's products and its library and program targets, read as text so that no build is necessary.
 struct Manifest {
-  /// By target: the modules it depends on.
+  /// The modules that each target depends on.
   private(set) var dependencies: [String: Set<String>] = [:]
 
   init(_ text: String) {

@@ -9,8 +9,8 @@ private func processorTime() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// What a target may take, in seconds: built for fuzzing it is many times slower than as it is released, and what grows with
-/// the square takes more all the same.
+/// The time limit for an input, in seconds. A build for fuzzing is many times slower than a release build, but
+/// quadratic growth still exceeds the limit.
 private func bound(_ count: Int) -> Double { 1 + 0.0002 * Double(count) }
 
 /// libFuzzer's own main, from `libclang_rt.fuzzer_no_main`.
@@ -21,7 +21,7 @@ private func runFuzzer(
   _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
 ) -> Int32
 
-// hearth-fuzz TARGET [what libFuzzer takes]: LLVM's documentation, "libFuzzer".
+// Usage: hearth-fuzz TARGET [options of libFuzzer] (see LLVM's documentation, "libFuzzer").
 nonisolated(unsafe) private var target = FuzzTarget.json
 
 guard CommandLine.arguments.count > 1, let named = FuzzTarget(rawValue: CommandLine.arguments[1]) else {
@@ -39,7 +39,7 @@ exit(
     let input = Array(UnsafeBufferPointer(start: bytes, count: size))
     let (target, isDone) = (target, DispatchSemaphore(value: 0))
     let start = processorTime()
-    // libFuzzer waits for the answer, and what is read of signatures is asynchronous.
+    // libFuzzer needs the result now, but checking signatures is asynchronous.
     Task.detached {
       do {
         try await target.run(input)

@@ -4,7 +4,7 @@ import HearthRuntime
 import TestSupport
 import Testing
 
-/// Each limit of a method's parameters, reached and exceeded by one.
+/// Each limit of a method's parameters, reached and then exceeded by one.
 @Suite("The limits of parameters", .timeLimit(.minutes(2)))
 struct CallLimitTests {
   private func call(_ method: String, _ params: JSONObject, _ daemon: CalledDaemon) async throws -> RPCError? {
@@ -13,13 +13,13 @@ struct CallLimitTests {
     return try JSON(parsing: Array(answer.dropLast()))["error"].flatMap { RPCError(json: $0) }
   }
 
-  /// Where it is refused for this parameter.
+  /// Whether the call is refused because of this parameter.
   private func isRefused(_ error: RPCError?, _ parameter: String) -> Bool {
     error?.code == -32602 && error?.message.contains("\"\(parameter)") == true
       || error?.code == -32602 && error?.message.contains(" \(parameter):") == true
   }
 
-  @Test("of numbers are what rpc.discover says, at both ends")
+  @Test("for numbers are those in rpc.discover, at both ends")
   func numbers() async throws {
     try await CalledDaemon.run { daemon in
       let document = try await AnswerRules(daemon).document
@@ -80,7 +80,7 @@ struct CallLimitTests {
     }
   }
 
-  @Test("of bytes in Base64 are those of the bytes")
+  @Test("for Base64 apply to the decoded bytes")
   func bytes() async throws {
     try await CalledDaemon.run { daemon in
       for excess in 0...1 {
@@ -94,7 +94,7 @@ struct CallLimitTests {
     }
   }
 
-  @Test("of headers: 100 of them, and 64 KiB together")
+  @Test("for headers are 100 fields and 64 KiB in total")
   func headers() async throws {
     try await CalledDaemon.run { daemon in
       for method in ["outbox.enqueue", "http.request", "http.open"] {
@@ -114,7 +114,7 @@ struct CallLimitTests {
     }
   }
 
-  @Test("of an account's name: 64 characters, where a longer one is just not there")
+  @Test("for an account's name is 64 characters; a longer one is an unknown account")
   func accounts() async throws {
     #expect(AccountName(String(repeating: "a", count: 64)) != nil)
     #expect(AccountName(String(repeating: "a", count: 65)) == nil)
@@ -127,7 +127,7 @@ struct CallLimitTests {
     }
   }
 
-  @Test("of subscriptions: 64 on a connection")
+  @Test("for subscriptions are 64 per connection")
   func subscriptions() async throws {
     try await CalledDaemon.run { daemon in
       for _ in 0..<EventHub.subscriptionsPerConnection {

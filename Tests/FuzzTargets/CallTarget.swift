@@ -4,7 +4,7 @@ import HearthRuntime
 import TestSupport
 
 extension FuzzTarget {
-  /// Lines from a client to a daemon that answers all methods: each answer is one, and the daemon goes on.
+  /// Lines from a client to a daemon that answers all methods. Each line gets one answer, and the daemon continues.
   static func answerCalls(_ bytes: [UInt8]) async throws {
     try await CalledDaemon.run { daemon in
       let rules = try await AnswerRules(daemon)
@@ -20,7 +20,7 @@ extension FuzzTarget {
   }
 }
 
-/// What holds of every answer, whatever was asked.
+/// What is true of every answer, whatever the call.
 struct AnswerRules {
   private let described: DescribedProtocol
 
@@ -30,10 +30,11 @@ struct AnswerRules {
     described = DescribedProtocol(document)
   }
 
-  /// What `rpc.discover` says.
+  /// The document of `rpc.discover`.
   let document: JSON
 
-  /// Returns the code of the error; nil for a result. A call that succeeds, its result and its error are as described.
+  /// Returns the code of the error, or nil for a result. Checks that a successful call, its result or its error is as
+  /// described.
   func check(_ answer: [UInt8], to line: [UInt8]) throws -> Int? {
     func wrong(_ what: String) -> FuzzTarget.Wrong {
       let (asked, answered) = (String(decoding: line, as: UTF8.self), String(decoding: answer, as: UTF8.self))
@@ -58,10 +59,10 @@ struct AnswerRules {
     }
   }
 
-  /// Those of the specification, and what a connection says that holds too many subscriptions.
+  /// The errors of the specification, and that of a connection with too many subscriptions.
   private static let expected: Set = [-32700, -32600, -32601, -32602, -32001]
 
-  /// It can be shown on one line of a terminal and read in one breath.
+  /// Whether the text is short and fits on one line of a terminal.
   private static func isSentence(_ text: String) -> Bool {
     text.hasSuffix(".") && text.contains(" ") && text.count <= 400
       && text.unicodeScalars.allSatisfy(\.isPlain)

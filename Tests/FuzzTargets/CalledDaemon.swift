@@ -4,18 +4,18 @@ import HearthRuntime
 import Logging
 import TestSupport
 
-/// All that answers calls, on doubles that answer at once. The clock stands still but for half a minute between two lines,
-/// so that none waits for the time after a refresh in which another is not sent.
+/// Everything that answers calls, on doubles that answer at once. The clock moves only by half a minute between two
+/// lines, so that no call waits for the pause after a refresh.
 ///
-/// There is one account, "work", which is signed in; its user is allowed to send to `https://api.example.com`.
+/// There is one account, "work", which is signed in and may send to `https://api.example.com`.
 struct CalledDaemon: Sendable {
   private let service: ControlService
   private let clock: ManualClock
   let peer = RecordingPeer()
-  /// An item that waits in the outbox.
+  /// A waiting item in the outbox.
   let item: String
 
-  /// More than one input can ask for.
+  /// More than one input can request.
   private static let answers = 1000
 
   static func run<Value>(_ body: (CalledDaemon) async throws -> Value) async throws -> Value {
@@ -82,7 +82,7 @@ struct CalledDaemon: Sendable {
 
   private static let silent = Logger(label: "fuzz") { _ in SwiftLogNoOpLogHandler() }
 
-  /// What a connection would write for this line, each answer as it is on the wire; of a notification nothing.
+  /// What a connection would write for this line, each answer as on the wire. Nothing for a notification.
   func answers(to line: [UInt8]) async -> [[UInt8]] {
     clock.advance(by: .seconds(30))
     let calls: [Incoming.Call]
@@ -116,7 +116,7 @@ struct CalledDaemon: Sendable {
   }
 }
 
-/// An API that answers each exchange as soon as it begins.
+/// An API that answers each exchange at once.
 private struct AnsweringExchanges: APIExchangeEndpoint {
   let exchanges: ScriptedExchanges
 

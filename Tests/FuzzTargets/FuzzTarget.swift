@@ -6,12 +6,12 @@ import TestSupport
 @testable import HearthStorage
 @testable import hearthd
 
-/// What is read of bytes that anybody may have written. Each target reads any bytes without ending the process, and what
-/// it makes of them agrees with itself.
+/// A parser of bytes from untrusted sources. Each target reads any bytes without crashing, and its results are
+/// consistent.
 package enum FuzzTarget: String, CaseIterable, Sendable {
   case json, framer, toml, credential, response, jwt, rows, idtoken, signin, calls
 
-  /// What a target has got wrong, as a sentence.
+  /// A mistake of a target, as a sentence.
   package struct Wrong: Error, CustomStringConvertible {
     package let description: String
   }
@@ -35,7 +35,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     guard fact else { throw Wrong(description: sentence()) }
   }
 
-  /// A line from a client: what is JSON stays the same when it is written and read again.
+  /// A line from a client. JSON stays the same when it is written and read again.
   private static func readJSON(_ bytes: [UInt8]) throws {
     _ = Incoming(line: bytes)
     guard let json = try? JSON(parsing: bytes) else { return }
@@ -44,7 +44,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     try expect(!written.contains(UInt8(ascii: "\n")), "JSON that is written holds a line's end.")
   }
 
-  /// The first bytes say how the rest is cut; the lines do not depend on it.
+  /// The first bytes say how to split the rest. The lines do not depend on that.
   private static func readLines(_ bytes: [UInt8]) throws {
     let sizes = bytes.prefix(8).map { Int($0 % 16) + 1 }
     let stream = Array(bytes.dropFirst(8))
@@ -87,13 +87,13 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
       proxies: ProxyEnvironment([:]))
   }
 
-  /// A credential file: what can be read stays the same when it is written and read again.
+  /// A credential file. A readable one stays the same when it is written and read again.
   private static func readCredential(_ bytes: [UInt8]) throws {
     guard let account = AccountName("work"), let file = credential(bytes, account) else { return }
     let again = credential(file.bytes, account)
     try expect(again?.header == file.header, "The header of a credential file changes when it is written.")
     switch (file.body, again?.body) {
-    // Times are written to the millisecond, and a grant that does not say when it was issued takes the file's time.
+    // Times are written in milliseconds, and a grant without a time of issue gets the file's time.
     case (.grant(let grant), .grant(let other)?):
       try expect(grant.tokens == other.tokens, "The tokens of a credential file change when it is written.")
     case (.sealed(let sealed), .sealed(let other)?):

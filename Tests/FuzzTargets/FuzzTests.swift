@@ -15,7 +15,7 @@ import Testing
   }
 }
 
-/// Without a limit in time, which would hold for the wait for its turn, too: how much is read is bounded.
+/// Without a time limit, which would include the wait for its turn. The amount of data is limited.
 @Suite("However unkind the text, the time to read it grows with its length") struct ReadingTimeTests {
   @Test("and not with its square", arguments: WorstInput.all)
   func growth(_ input: WorstInput) async throws {
@@ -26,7 +26,7 @@ import Testing
   }
 }
 
-/// Changes inputs as a fuzzer does, always in the same way.
+/// Changes inputs like a fuzzer, but always in the same way.
 struct Mutation {
   let seeds: [[UInt8]]
   var random: SeededGenerator

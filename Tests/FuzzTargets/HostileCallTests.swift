@@ -18,7 +18,7 @@ struct HostileCallTests {
     return HostileCalls(document: rules.document, method: method, samples: samples, random: SeededGenerator(seed: 14))
   }
 
-  @Test("takes a call as it is described, and answers and tells what is described", arguments: methods)
+  @Test("accepts a call as described, and its answers and events are as described", arguments: methods)
   func right(_ method: String) async throws {
     try await CalledDaemon.run { daemon in
       let rules = try await AnswerRules(daemon)
@@ -42,7 +42,7 @@ struct HostileCallTests {
     }
   }
 
-  @Test("refuses what is wrong in one sentence that repeats no secret, and goes on", arguments: methods)
+  @Test("refuses a wrong call with one sentence that repeats no secret, and continues", arguments: methods)
   func wrong(_ method: String) async throws {
     try await CalledDaemon.run { daemon in
       let rules = try await AnswerRules(daemon)
@@ -65,7 +65,7 @@ struct HostileCallTests {
     }
   }
 
-  /// What a call may be told back: the names of parameters, and of what there is not.
+  /// What an error may repeat of a call: the names of parameters, and of things that do not exist.
   private static let named = ["account", "id", "signIn", "subscription", "stream", "topics", "url", "method", "items"]
 
   private static func repeatable(_ line: [UInt8]) -> Set<String> {
@@ -75,7 +75,7 @@ struct HostileCallTests {
     return Set(names.flatMap { marks(in: Array($0.utf8)) })
   }
 
-  /// The marks of made-up texts, with their numbers.
+  /// The marks in generated texts, with their numbers.
   private static func marks(in bytes: [UInt8]) -> Set<String> {
     Set(String(decoding: bytes, as: UTF8.self).matches(of: /hush-[0-9]+/).map { String($0.output) })
   }

@@ -1,26 +1,26 @@
 import HearthControl
 import HearthCore
 
-/// Calls of every kind, made from what `rpc.discover` says: as described, and wrong in each way that a client can be. The
-/// same seed makes the same calls.
+/// Calls generated from `rpc.discover`: valid ones, and ones with every kind of mistake. The same seed makes the same
+/// calls.
 struct HostileCalls {
   let document: JSON
   let method: String
-  /// What a string stands for by its parameter's name, where any other text would be refused.
+  /// Valid values for parameters that accept only certain strings, by name.
   let samples: [String: [String]]
   var random: SeededGenerator
 
-  /// In every text that was made up; an error repeats no more of them than the names of what there is not.
+  /// A mark in every generated text. Errors may repeat only the names of things that do not exist.
   static let mark = "hush-"
 
   private var description: JSON {
     document["methods"]?.array?.first { $0["name"]?.string == method } ?? .null
   }
 
-  /// A call as it is described, its parameters that may be missing there or not.
+  /// A valid call, with or without its optional parameters.
   mutating func right() -> String { line(members { calls, schema, name in calls.value(schema, name) }) }
 
-  /// A call of which something is wrong.
+  /// A call with a mistake.
   mutating func wrong() -> String {
     var members = members { calls, schema, name in
       calls.chance(3) ? calls.strange() : calls.value(schema, name)
@@ -60,7 +60,7 @@ struct HostileCalls {
 
   // MARK: - Values
 
-  /// A value of this schema.
+  /// A value that fits this schema.
   private mutating func value(_ schema: JSON, _ name: String) -> String {
     if let reference = schema["$ref"]?.string {
       let type = reference.split(separator: "/").last.map(String.init) ?? ""
@@ -106,7 +106,7 @@ struct HostileCalls {
 
   private static let noJSON = ["NaN", "Infinity", "01", "+1", "undefined", "'x'", #""\x""#, ""]
 
-  /// A value of any kind, whatever is described.
+  /// A value of any kind, whatever the schema says.
   private mutating func strange() -> String {
     switch Int.random(in: 0..<12, using: &random) {
     case 0: "null"
@@ -128,7 +128,7 @@ struct HostileCalls {
     "%00", "../", "https://api.example.com/", "http://user@elsewhere.example/", "Bearer ", "\\ufeff", " ", ".", "=",
   ]
 
-  /// A text in JSON, which has the mark in it.
+  /// A JSON text that contains the mark.
   private mutating func text() -> String {
     var text = Self.mark + "\(UInt32.random(in: 0...UInt32.max, using: &random))"
     for _ in 0..<Int.random(in: 0...3, using: &random) {

@@ -5,7 +5,7 @@ import HearthCore
 extension FuzzTarget {
   private static let client = "hearth"
 
-  /// An ID token on the first line, and the key set of its provider on those after it.
+  /// An ID token on the first line, followed by its provider's key set.
   static func readIDToken(_ bytes: [UInt8]) async throws {
     let parts = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
     let text = parts.first.map { String(decoding: $0, as: UTF8.self) } ?? ""
@@ -19,7 +19,7 @@ extension FuzzTarget {
       try claims.check(token)
       accepted = token
     } catch {
-      // It says in fixed words what is wrong, and repeats nothing of the token but the name of an algorithm.
+      // The error has a fixed text, and repeats nothing of the token except the name of an algorithm.
       guard error.text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), error.text.utf8.count < 100 else {
         throw Wrong(description: "What is wrong with an ID token is told in the token's own words.")
       }

@@ -7,7 +7,7 @@ extension FuzzTarget {
   private static let secret = "s3cret-0123456789abcdef"
   private static let statuses = [200, 201, 400, 401, 403, 404, 429, 500, 503]
 
-  /// An answer of a provider. The first two bytes choose its status and what is read of it, a line its headers, and
+  /// An answer of a provider. The first two bytes choose its status and its kind, the next line has its headers, and
   /// the rest is its body.
   static func readResponse(_ bytes: [UInt8]) throws {
     guard bytes.count >= 2, let provider else { return }
@@ -36,7 +36,7 @@ extension FuzzTarget {
     }
   }
 
-  /// The provider whose answers are read.
+  /// The provider that sends the answers.
   private static let provider: Provider? = try? Provider()
 
   private struct Provider {
@@ -49,7 +49,7 @@ extension FuzzTarget {
       var backend = JSONBackend(refreshURL: try HTTPURL("https://id.example.com/auth/refresh"))
       backend.accessTokenField = "data.access_token"
       self.backend = backend
-      // It sends nothing, for `read` alone is called.
+      // Sends nothing, because only `read` is called.
       discovery = Discovery(
         issuer: try Issuer("https://id.example.com"),
         sender: HTTPSender(connections: .fresh, userAgent: "fuzz", clock: ManualClock()),

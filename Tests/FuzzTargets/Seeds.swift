@@ -1,6 +1,6 @@
 import TestSupport
 
-/// The inputs from which fuzzing begins, and those that once broke a target: files in `Seeds`, a folder for each target.
+/// The initial inputs for fuzzing, and inputs that once broke a target. `Seeds` has a folder of files for each target.
 package enum Seeds {
   package static func of(_ target: FuzzTarget) -> [[UInt8]] {
     let folder = "\(root)/\(target.rawValue)"

@@ -5,7 +5,7 @@ import HearthCore
 extension FuzzTarget {
   private static let state = "s3cret-state-0123456789"
 
-  /// What comes in while somebody signs in. The first byte says what it is.
+  /// Inputs during a sign-in. The first byte says which kind.
   static func readSignIn(_ bytes: [UInt8]) throws {
     guard let kind = bytes.first else { return }
     let rest = Array(bytes.dropFirst())
@@ -22,7 +22,7 @@ extension FuzzTarget {
     state: Secret(state), nonce: Secret("n-0S6_WzA2Mj"), codeVerifier: Secret("v3rifier-0123456789abcdef"),
     issuer: .ifPresent("https://id.example.com"))
 
-  /// A request to the loopback address: method, host and target, each on a line.
+  /// A request to the loopback address: method, host and target, one per line.
   private static func readRedirect(_ bytes: [UInt8]) throws {
     let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: false)
       .map { String(decoding: $0, as: UTF8.self) }
@@ -39,7 +39,7 @@ extension FuzzTarget {
     }
   }
 
-  /// An answer of the provider to a step. The first byte chooses its status, the first line is the type of its content.
+  /// The provider's answer to a step. The first byte chooses its status, and the first line is its content type.
   private static func readStep(
     _ bytes: [UInt8], _ read: (TokenResponseReader, HTTPResponse) throws(TokenRejection) -> Void
   ) throws {

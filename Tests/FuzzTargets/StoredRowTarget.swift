@@ -3,12 +3,12 @@ import GRDB
 
 @testable import HearthStorage
 
-/// Rows of the outbox whose columns hold values of any type, as in a damaged database.
+/// Rows of the outbox with values of any type in their columns, as in a damaged database.
 enum StoredRowTarget {
   private static let columns = 40
   private static let database = try? DatabaseQueue()
 
-  /// Each column takes a byte for its type, and its value from the next ones.
+  /// Each column uses one byte for its type and the next ones for its value.
   static func read(_ bytes: [UInt8]) {
     var rest = bytes[...]
     func take(_ count: Int) -> [UInt8] {

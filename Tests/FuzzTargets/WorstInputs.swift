@@ -1,7 +1,7 @@
 import HearthCore
 import Testing
 
-/// What takes a reader the longest, in any length.
+/// The inputs that take a parser the longest, in any size.
 struct WorstInput: CustomTestStringConvertible {
   let target: FuzzTarget
   let name: String
@@ -17,7 +17,7 @@ struct WorstInput: CustomTestStringConvertible {
 
   static let all: [WorstInput] = json + toml + credentials + responses + signIns + others
 
-  /// Upon one letter, in the order that takes the longest to sort.
+  /// Combining marks on one letter, in the order that takes the longest to sort.
   private static func marks(_ count: Int) -> String {
     "a" + repeated("\u{301}", count / 2) + repeated("\u{316}", count / 2)
   }
@@ -55,7 +55,7 @@ struct WorstInput: CustomTestStringConvertible {
     WorstInput(.credential, "many keys") { "{\"version\":1," + numbered($0, ",") { "\"k\($0)\":\($0)" } + "}" },
   ]
 
-  /// Their first two bytes: the status 200 or 400, and a grant, Firebase's, a backend's or discovery.
+  /// The first two bytes: the status 200 or 400, and the kind (a grant, Firebase, a backend or discovery).
   private static let responses = [
     WorstInput(.response, "a long type") {
       "\0\0\n{\"access_token\":\"\(repeated("a", $0))\",\"token_type\":\"\(repeated("a", $0))b\"}"

@@ -1,9 +1,9 @@
 import Glibc
 import TestSupport
 
-/// A program of the system, run to its end.
+/// A program of the system, run until it exits.
 enum Command {
-  /// Throws unless the end is a good one.
+  /// Throws unless the program succeeds.
   static func run(_ line: [String], environment: [String] = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin"]) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

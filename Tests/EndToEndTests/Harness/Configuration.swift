@@ -1,6 +1,6 @@
 /// Configurations as people write them.
 enum Configuration {
-  /// An account by discovery, and the further lines of its table.
+  /// An account that uses discovery, with extra lines in its table.
   static func oidc(_ sandbox: Sandbox, account name: String = "work", _ lines: String...) -> String {
     """
     [accounts.\(name)]
@@ -12,7 +12,7 @@ enum Configuration {
     """ + lines.map { $0 + "\n" }.joined()
   }
 
-  /// An account whose token endpoint is named.
+  /// An account with a named token endpoint.
   static func oauth2(_ sandbox: Sandbox, account name: String = "work", _ lines: String...) -> String {
     """
     [accounts.\(name)]

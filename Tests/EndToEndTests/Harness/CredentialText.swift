@@ -2,7 +2,7 @@ import Glibc
 
 /// The credential file as another program writes it.
 enum CredentialText {
-  /// `lifetime` in seconds from now; a negative one has passed.
+  /// `lifetime` is in seconds from now. If it is negative, the token has expired.
   static func grant(
     _ grant: Sandbox.Grant, of sandbox: Sandbox, account: String = "work", subject: String = "2482",
     lifetime: Int = 3600
@@ -15,7 +15,7 @@ enum CredentialText {
     """
   }
 
-  /// RFC 3339, so many seconds from now.
+  /// A time in RFC 3339, this many seconds from now.
   private static func time(_ seconds: Int) -> String {
     var now = Glibc.time(nil) + seconds
     var parts = tm()

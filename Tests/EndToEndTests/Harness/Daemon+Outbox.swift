@@ -3,7 +3,7 @@ import HearthCore
 import TestSupport
 
 extension Daemon {
-  /// Puts a request into the outbox; answers its id. `further` are more parameters of `outbox.enqueue`.
+  /// Queues a request and returns its id. `further` has more parameters of `outbox.enqueue`.
   @discardableResult
   func enqueue(
     _ body: String, to url: String, account: String = "work", _ further: JSONObject = [:]
@@ -27,7 +27,7 @@ extension Daemon {
     return item
   }
 
-  /// Waits until the item is in this state, for this reason.
+  /// Waits until the item has this state and reason.
   @discardableResult
   func waitForItem(_ id: String, _ state: String, _ reason: String? = nil) throws -> OutboxItem {
     var last: OutboxItem?
@@ -50,10 +50,10 @@ extension Daemon {
 }
 
 extension Sandbox {
-  /// Where the API takes notes.
+  /// The URL of the API for notes.
   var notes: String { url + "/api/notes" }
 
-  /// The bodies of what the API did, in order.
+  /// The bodies of the API's effects, in order.
   var written: [String] { get throws { try effects.compactMap { $0["body"]?.string } } }
 
   func waitUntilWritten(_ bodies: [String]) throws {

@@ -2,7 +2,7 @@ import Glibc
 import TestSupport
 
 extension Daemon {
-  /// Tells it to stop, and returns once it takes no more calls. Something has to be under way that it waits for.
+  /// Tells the daemon to stop, and returns when it accepts no more calls. Something must be running that it waits for.
   func beginStopping() throws {
     process?.signal(SIGTERM)
     try eventually("the daemon takes no more calls") { (try? call("daemon.getInfo")) == nil }

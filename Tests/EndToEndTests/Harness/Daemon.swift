@@ -3,19 +3,19 @@ import HearthClient
 import HearthControl
 import TestSupport
 
-/// A `hearthd` with a folder of its own, which can be stopped and started again.
+/// A `hearthd` with its own folder, which can be stopped and started again.
 final class Daemon {
   private let environment: TestEnvironment
   let folder: String
   private(set) var process: ChildProcess?
-  /// Else it looks for it.
+  /// Whether it gets the path of its configuration. Otherwise it looks for the file.
   var namesConfiguration = true
-  /// A command line that runs the daemon's.
+  /// A command line that runs the daemon's command line.
   var launcher: [String] = []
   var logLevel = "trace"
-  /// Of its environment.
+  /// Environment variables.
   var variables: [String: String] = [:]
-  /// A key from a passphrase takes a debug build two seconds of processor time; one that is cheaper takes it hardly any.
+  /// In a debug build, deriving a key from a passphrase takes two seconds of processor time. This makes it cheap.
   var keysAreCheap = true
 
   init(on environment: TestEnvironment, name: String, configuration: String) throws {
@@ -42,7 +42,7 @@ final class Daemon {
       + ["--socket", socket, "--state-dir", state, "--log-level", logLevel]
   }
 
-  /// Starts it and waits until it answers.
+  /// Starts the daemon and waits until it answers.
   func start() throws {
     let process = try environment.spawn(
       "hearthd", arguments, environment: variables.merging(keysAreCheap ? ["HEARTH_SCRYPT_COST": "1024"] : [:]) { $1 },
@@ -60,14 +60,14 @@ final class Daemon {
     }
   }
 
-  /// Lets it stop by itself.
+  /// Stops the daemon and lets it finish.
   @discardableResult
   func stop(_ signal: Int32 = SIGTERM) throws -> ChildProcess.End? {
     process?.signal(signal)
     return try process?.wait()
   }
 
-  /// Ends it as a crash would.
+  /// Kills the daemon, like a crash.
   func crash() throws {
     process?.signal(SIGKILL)
     try process?.wait()
@@ -80,8 +80,8 @@ final class Daemon {
 
   // MARK: - Calls
 
-  /// The result, or `ControlClient.Failure`, on a connection of its own, within the time that any client gives a call:
-  /// it may have the daemon derive a key, which takes a debug build long.
+  /// Makes a call on its own connection. Returns the result or throws `ControlClient.Failure`. The timeout is that of
+  /// other clients, because the daemon may have to derive a key, which takes a debug build long.
   @discardableResult
   func call(_ method: String, _ params: JSONObject = [:]) throws -> JSON {
     guard environment.user == getuid() else { return try callAsItsUser(method, params) }
@@ -89,7 +89,7 @@ final class Daemon {
     return try client.call(method, params)
   }
 
-  /// The daemon serves its own user alone: where that is not the test's, the command line is sent.
+  /// The daemon serves only its own user. If that is not the test's user, hearthctl makes the call as that user.
   private func callAsItsUser(_ method: String, _ params: JSONObject) throws -> JSON {
     let run = try environment.hearthctl(["rpc", method, JSON.object(params).description, "--socket", socket])
     guard run.status != 6 else { throw ControlClient.Failure.noDaemon(path: socket) }
@@ -97,7 +97,7 @@ final class Daemon {
     return try JSON(parsing: Array(run.output.utf8))
   }
 
-  /// The error that a call is answered with.
+  /// The error of a call.
   func refusal(of method: String, _ params: JSONObject = [:]) throws -> RPCError {
     do {
       let result = try call(method, params)
@@ -111,7 +111,7 @@ final class Daemon {
     try SessionView(try call("session.get", ["account": .string(account)]))
   }
 
-  /// Waits until the session is in this state, for this reason.
+  /// Waits until the session has this state and reason.
   @discardableResult
   func waitFor(
     _ state: String, _ reason: String? = nil, account: String = "work", within limit: Duration = .generous
@@ -154,7 +154,7 @@ final class Daemon {
 
   func refresh(_ account: String = "work") throws { try call("session.refresh", ["account": .string(account)]) }
 
-  /// Signs in with the refresh token of a first grant, which is used at once.
+  /// Signs in with a new grant's refresh token, which is used at once.
   func signIn(
     _ account: String = "work", at sandbox: Sandbox, subject: String = "2482", lifetime: Double? = nil,
     replace: Bool = false
@@ -168,7 +168,7 @@ final class Daemon {
   func events(_ topics: String...) throws -> Events { try Events(path: socket, topics: topics) }
 }
 
-/// A subscription to what the daemon tells, from now on.
+/// A subscription to the daemon's events.
 struct Events: ~Copyable {
   private var client: ControlClient
   let snapshot: JSON
@@ -180,7 +180,7 @@ struct Events: ~Copyable {
     self.client = client
   }
 
-  /// The next notification of this name; those before it are passed over.
+  /// The next notification of this name. Skips others.
   mutating func next(_ name: String) throws -> JSON {
     while true {
       let notification = try nextOfAny()

@@ -1,7 +1,7 @@
 import HearthControl
 import TestSupport
 
-/// One HTTP/1.1 request to loopback, with JSON in and out.
+/// An HTTP/1.1 request to loopback, which sends and returns JSON.
 enum HTTP {
   struct Answer {
     let status: Int

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// The tests of a suite may block, and start programs: a few of them at once, for each needs its share of the processors.
+/// For suites whose tests block and start programs. Only a few of them run at once, because each needs processor time.
 struct MayBlock: SuiteTrait, TestTrait, TestScoping {
   private static let turns = AsyncSemaphore(8)
 

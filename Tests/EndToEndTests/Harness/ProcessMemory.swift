@@ -1,11 +1,11 @@
 import Glibc
 import TestSupport
 
-/// What a running process has in its writable memory, freed blocks and stacks included (proc_pid_mem(5)).
+/// The writable memory of a running process, including freed blocks and stacks (proc_pid_mem(5)).
 struct ProcessMemory {
   private var regions: [[UInt8]] = []
 
-  /// Only root may look into a process that is not dumpable.
+  /// Only root may read a process that is not dumpable.
   init(of process: pid_t) throws {
     let descriptor = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw CallFailure("open /proc/\(process)/mem") }
@@ -16,21 +16,21 @@ struct ProcessMemory {
       let bounds = fields[0].split(separator: "-").compactMap { Int($0, radix: 16) }
       guard bounds.count == 2 else { continue }
       let bytes = [UInt8](unsafeUninitializedCapacity: bounds[1] - bounds[0]) { buffer, count in
-        // A region that has gone meanwhile holds nothing.
+        // A region that has disappeared meanwhile contains nothing.
         count = max(uninterrupted { pread(descriptor, buffer.baseAddress, buffer.count, bounds[0]) }, 0)
       }
       regions.append(bytes)
     }
   }
 
-  /// How often any of these stands in it.
+  /// The number of occurrences of any of these.
   func count(of patterns: [[UInt8]]) -> Int {
     patterns.reduce(0) { sum, pattern in
       sum + regions.reduce(0) { $0 + Self.count(of: pattern, in: $1) }
     }
   }
 
-  /// How often it stands in the bytes.
+  /// The number of occurrences in the bytes.
   static func count(of pattern: [UInt8], in bytes: [UInt8]) -> Int {
     guard let first = pattern.first else { return 0 }
     return bytes.withUnsafeBytes { memory in
@@ -48,11 +48,11 @@ struct ProcessMemory {
   }
 }
 
-/// A secret in the forms in which it may lie in memory.
+/// A secret in the forms that it may have in memory.
 struct SecretTraces {
-  /// As it is, and in Base64 at each of the three places where it may begin.
+  /// As it is, and in Base64 at each of the three possible offsets.
   let copies: [[UInt8]]
-  /// Its middle and its end, as a buffer holds them that is too short for all of it: the block of a hash, a register.
+  /// Its middle and its end, as in a buffer that is too short for all of it, such as a hash's block or a register.
   let pieces: [[UInt8]]
 
   init(_ secrets: [String]) {
@@ -65,7 +65,7 @@ struct SecretTraces {
     }
   }
 
-  /// What of its Base64 form does not depend on what stands around it, `offset` bytes after a beginning.
+  /// The part of its Base64 form, `offset` bytes after a start, that does not depend on the bytes around it.
   private static func base64(_ secret: String, after offset: Int) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     let bytes = Array(secret.utf8).dropFirst((3 - offset) % 3)

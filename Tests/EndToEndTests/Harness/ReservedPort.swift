@@ -1,8 +1,8 @@
 import Glibc
 import TestSupport
 
-/// A port of loopback that nobody else gets while this lives. It is bound and not listened on: a server that sets
-/// SO_REUSEADDR can come and go there, and connections are refused in between (socket(7)).
+/// A port of loopback that nobody else gets while this exists. It is bound but does not listen. A server that sets
+/// SO_REUSEADDR can come and go there, and connections are refused meanwhile (socket(7)).
 final class ReservedPort {
   let number: Int
   private let descriptor: Int32

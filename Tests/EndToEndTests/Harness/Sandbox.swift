@@ -2,7 +2,7 @@ import Glibc
 import HearthControl
 import TestSupport
 
-/// A running `hearth-sandbox`, which can go away and come back at the same address with all it knew.
+/// A running `hearth-sandbox`, which can stop and start again at the same address with its state.
 final class Sandbox {
   struct Grant {
     let accessToken: String
@@ -12,7 +12,7 @@ final class Sandbox {
   private let environment: TestEnvironment
   private let folder: String
   private let options: [String]
-  /// A command line that runs the sandbox's.
+  /// A command line that runs the sandbox's command line.
   private let launcher: [String]
   private let reserved: ReservedPort
   private var process: ChildProcess?
@@ -42,18 +42,19 @@ final class Sandbox {
     }
   }
 
-  /// Whether it has a connection that it has not read to its end: what was sent on it may still take effect.
+  /// Whether it has a connection with unread data, which may still take effect.
   var isConnected: Bool {
     let digits = String(port, radix: 16, uppercase: true)
     let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-    // proc(5): after the number the local address, the other one, and the state; 01 is open, 08 closed by the other end.
+    // proc(5): after the number come the local address, the other one, and the state: 01 is open, 08 closed by the
+    // other end.
     return Files.text("/proc/net/tcp").split(separator: "\n").contains { line in
       let fields = line.split(separator: " ")
       return fields.count > 3 && fields[1] == address && ["01", "08"].contains(fields[3])
     }
   }
 
-  /// Goes away: its port refuses connections.
+  /// Stops the sandbox, so that its port refuses connections.
   func stop() throws {
     process?.signal(SIGTERM)
     try process?.wait()
@@ -67,7 +68,7 @@ final class Sandbox {
     return answer.body
   }
 
-  /// A first grant, as if the subject had signed in. `lifetime` in seconds; nil: as the sandbox was told.
+  /// A new grant, as if the subject had signed in. `lifetime` is in seconds; nil for the sandbox's default.
   func grant(_ subject: String = "2482", lifetime: Double? = nil) throws -> Grant {
     var request: JSONObject = ["subject": .string(subject)]
     if let lifetime { request["lifetime"] = try JSON(parsing: "\(lifetime)") }
@@ -77,7 +78,7 @@ final class Sandbox {
   }
 
   func fault(_ fault: JSON) throws { _ = try call("POST", "/__fault", fault) }
-  /// From now on the requests whose path begins with `path` wait until they are released. `further`: more of the fault.
+  /// Holds requests to paths that start with `path` until they are released. `further` has more keys of the fault.
   func hold(_ path: String, _ further: JSONObject = [:]) throws {
     var fault = further
     (fault["path"], fault["hold"]) = (.string(path), true)
@@ -86,11 +87,11 @@ final class Sandbox {
   func waitUntilHeld(_ count: Int = 1) throws {
     try eventually("\(count) held by the sandbox") { try self.count("held") == count }
   }
-  /// Answers the requests that are held, and holds no more.
+  /// Answers the held requests, and holds no more.
   func release() throws { _ = try call("POST", "/__release") }
   func clearFaults() throws { _ = try call("DELETE", "/__fault") }
   func revoke() throws { _ = try call("POST", "/__revoke") }
-  /// The API refuses every access token that was issued until now.
+  /// Makes the API reject every access token issued so far.
   func expire() throws { _ = try call("POST", "/__expire") }
   func forgetStats() throws { _ = try call("DELETE", "/__stats") }
 
@@ -98,12 +99,12 @@ final class Sandbox {
 
   func count(_ name: String) throws -> Int { try stats[name]?.int ?? -1 }
 
-  /// Successful refreshes of a subject.
+  /// The number of successful refreshes of a subject.
   func refreshes(of subject: String = "2482") throws -> Int { try stats["refreshes"]?[subject]?.int ?? 0 }
 
-  /// What the API did, in order.
+  /// The effects of the API, in order.
   var effects: [JSON] { get throws { try stats["effects"]?.array ?? [] } }
 
-  /// Every token that was ever issued.
+  /// Every token that was issued.
   var tokens: [String] { get throws { try call("GET", "/__tokens")["tokens"]?.array?.compactMap(\.string) ?? [] } }
 }

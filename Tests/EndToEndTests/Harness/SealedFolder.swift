@@ -1,10 +1,10 @@
 import Glibc
 import TestSupport
 
-/// A folder of gocryptfs, which is encrypted and away until it is mounted. Of its comings and goings inotify tells
-/// nothing.
+/// A folder of gocryptfs, which is encrypted and missing until it is mounted. inotify does not report mounts and
+/// unmounts.
 final class SealedFolder {
-  /// Where it is seen while it is open.
+  /// The path of the folder while it is mounted.
   let path: String
   private let ciphers: String
 
@@ -23,12 +23,12 @@ final class SealedFolder {
 
   func mount() throws { try Command.run(["/usr/bin/gocryptfs", "-q"] + Self.passphrase + [ciphers, path]) }
 
-  /// Refused while the daemon has a look at what is in it.
+  /// Retries, because it fails while the daemon is reading the folder.
   func unmount() throws {
     try eventually("it is unmounted") { (try? Command.run(Self.unmounting + [path])) != nil }
   }
 
-  /// Whoever touches it waits, until it is fixed.
+  /// Suspends the file system, so that whoever accesses it waits.
   func hang() throws { try signal(SIGSTOP) }
 
   func fix() throws { try signal(SIGCONT) }
@@ -41,7 +41,7 @@ final class SealedFolder {
     guard let server, kill(server, number) == 0 else { throw CallFailure("kill gocryptfs") }
   }
 
-  /// Tried, since a kernel's module, a device and a right are needed for it.
+  /// Tries it, because it needs a kernel module, a device and a privilege.
   static let isPossible: Bool = {
     guard Files.exists("/usr/bin/gocryptfs"), Files.exists("/dev/fuse") else { return false }
     var template = Array("/tmp/hearth-fuse-XXXXXX".utf8CString)

@@ -1,7 +1,7 @@
 import HearthControl
 import TestSupport
 
-/// A `SessionStatus` as it stands on the wire, read without the model of the programs under test.
+/// A `SessionStatus` on the wire, read without the model of the programs under test.
 struct SessionView {
   let json: JSON
 

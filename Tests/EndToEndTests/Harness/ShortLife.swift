@@ -1,9 +1,9 @@
 import TestSupport
 
-/// Tries what has to happen before a token ends with one that lasts long enough on a fast machine, and if it ended
-/// earlier, with one that lasts twice as long. So the order is what is tested, and not how fast the machine is.
+/// Tries something that must happen before a token expires, with a lifetime that is enough on a fast machine. If the
+/// token expired too early, tries again with twice the lifetime. So it tests the order, not the speed of the machine.
 ///
-/// `attempt` gets a lifetime in seconds. It tells whether the token still lived at the end.
+/// `attempt` gets a lifetime in seconds. It returns whether the token was still valid at the end.
 func whileTokenLives(for first: Int, _ attempt: (_ lifetime: Int) throws -> Bool) throws {
   for lifetime in [first, first * 2, first * 4] {
     if try attempt(lifetime) { return }

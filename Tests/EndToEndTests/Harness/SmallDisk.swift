@@ -1,9 +1,9 @@
 import Glibc
 import TestSupport
 
-/// A small file system over a folder, for the program that is started by its launcher and for nobody else.
+/// A small file system over a folder, seen only by the program that its launcher starts.
 ///
-/// A shell beside the program fills it up and makes room again, as it is told through a pipe.
+/// A shell beside the program fills it and frees space, on commands through a pipe.
 final class SmallDisk {
   let launcher: [String]
   private let pipe: String
@@ -12,7 +12,7 @@ final class SmallDisk {
     pipe = "\(environment.folder)/small-disk"
     guard mkfifo(pipe, 0o600) == 0 else { throw CallFailure("mkfifo") }
     guard let unshare = Self.unshare else { throw NeverHappened(description: "No file system can be mounted here.") }
-    // It ends by itself should nobody tell it to.
+    // Ends by itself if nobody tells it to.
     let script = """
       set -e
       mkdir -p "$0"
@@ -29,14 +29,14 @@ final class SmallDisk {
 
   deinit { try? tell("end") }
 
-  /// Leaves no room at all.
+  /// Fills the disk.
   func fill() throws { try tell("fill") }
 
-  /// Makes room again.
+  /// Frees the space again.
   func free() throws { try tell("free") }
 
   private func tell(_ order: String) throws {
-    // Without a reader there is nobody left to be told.
+    // Without a reader, nobody is left to tell.
     let descriptor = open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { throw CallFailure("open \(pipe)") }
     defer { close(descriptor) }
@@ -45,7 +45,7 @@ final class SmallDisk {
 
   static var isPossible: Bool { unshare != nil }
 
-  /// How a mount namespace of one's own is made: as root, or as the root of a user namespace.
+  /// How to create a mount namespace: as root, or as the root of a user namespace.
   private static let unshare: [String]? = {
     let asRoot = ["/usr/bin/unshare", "--mount", "--propagation", "private"]
     let asUser = ["/usr/bin/unshare", "--user", "--map-root-user", "--mount"]

@@ -1,11 +1,11 @@
 import Glibc
 import TestSupport
 
-/// A throw-away folder and the programs that run in it; all of it is gone after the test.
+/// A temporary folder and the programs that run in it. Everything is removed after the test.
 final class TestEnvironment {
-  /// Short: a socket's path holds 107 bytes.
+  /// Short, because the path of a socket has room for only 107 bytes.
   let folder: String
-  /// Who the daemons run as.
+  /// The user of the daemons.
   let user: uid_t
   private var processes: [ChildProcess] = []
 
@@ -18,7 +18,7 @@ final class TestEnvironment {
     try Files.makeFolder(folder + "/output")
   }
 
-  /// `unprivileged`: daemons run as a user who is not root, who may read everything, even where the test is root.
+  /// With `unprivileged`, daemons run as a user without root's rights, even if the test runs as root.
   static func run(unprivileged: Bool = false, _ scene: (TestEnvironment) async throws -> Void) async throws {
     let environment = try TestEnvironment(user: unprivileged && getuid() == 0 ? 65_534 : getuid())
     defer { environment.clear() }
@@ -37,7 +37,7 @@ final class TestEnvironment {
     Files.removeTree(folder)
   }
 
-  /// Programs see a home of their own and nothing of the environment of the tests.
+  /// Programs get their own home folder, and nothing of the tests' environment.
   func spawn(
     _ program: String, _ arguments: [String], environment: [String: String] = [:], user: uid_t = getuid(),
     launcher: [String] = [], input: String? = nil, terminal: PseudoTerminal? = nil
@@ -51,7 +51,7 @@ final class TestEnvironment {
     return process
   }
 
-  /// Forgets what the programs that have ended have said: a test may start thousands.
+  /// Drops the output of ended programs, because a test may start thousands.
   func forgetEnded() {
     processes.removeAll { process in
       guard process.status != nil else { return false }
@@ -60,26 +60,27 @@ final class TestEnvironment {
     }
   }
 
-  /// Everything that any program has said so far, and where.
+  /// The output of all programs so far, with its source.
   var output: [(path: String, text: String)] {
     processes.flatMap { process in
       [(process.outputPath, process.output), (process.errorPath, process.errors)]
     }
   }
 
-  /// Runs `hearthctl` to its end.
+  /// Runs `hearthctl` until it exits.
   func hearthctl(
     _ arguments: [String], environment: [String: String] = [:], input: String? = nil, user: uid_t? = nil
   ) throws -> Run {
     try end(of: spawn("hearthctl", arguments, environment: environment, user: user ?? self.user, input: input))
   }
 
-  /// Runs `hearthd` to its end: for what it refuses.
+  /// Runs `hearthd` until it exits, for what it refuses.
   func hearthd(_ arguments: [String], environment: [String: String] = [:]) throws -> Run {
     try end(of: spawn("hearthd", arguments, environment: environment, user: user))
   }
 
-  /// Waits for it while it or another program here computes: a daemon that derives a key for it, for example.
+  /// Waits for the program while it or another program here uses the processor, such as a daemon that derives a key for
+  /// it.
   private func end(of process: ChildProcess) throws -> Run {
     guard case .exited(let status) = try process.wait(while: processes) else {
       throw NeverHappened(description: "\(process.name) was killed; it wrote: \(process.errors)")
@@ -87,7 +88,7 @@ final class TestEnvironment {
     return Run(status: status, output: process.output, errors: process.errors)
   }
 
-  /// A program that has ended by itself.
+  /// A program that exits by itself.
   struct Run {
     let status: Int32
     let output: String
@@ -98,7 +99,7 @@ final class TestEnvironment {
     try Sandbox(on: self, name: name, options: options)
   }
 
-  /// A daemon with this configuration, which answers calls.
+  /// A daemon with this configuration that answers calls.
   func daemon(_ configuration: String, name: String = "daemon") throws -> Daemon {
     let daemon = try Daemon(on: self, name: name, configuration: configuration)
     try daemon.start()
