@@ -7,6 +7,7 @@ import TestSupport
 final class SmallDisk {
   let launcher: [String]
   private let pipe: String
+  private var done: String { pipe + ".done" }
 
   init(on environment: TestEnvironment, over folder: String, size: String) throws {
     pipe = "\(environment.folder)/small-disk"
@@ -17,11 +18,13 @@ final class SmallDisk {
       set -e
       mkdir -p "$0"
       mount -t tmpfs -o size=\(size),mode=700 hearth "$0"
-      timeout 300 sh -c 'while read -r order < "$1"; do case $order in
-        fill) cat /dev/zero > "$0/filler" 2> /dev/null || true;;
+      timeout 300 sh -c 'while :; do read -r order < "$1" || continue; case $order in
+        fill) until ! head -c 4096 /dev/zero >> "$0/filler" 2> /dev/null; do
+                cat /dev/zero >> "$0/filler" 2> /dev/null
+              done;;
         free) rm -f "$0/filler";;
         end) exit;;
-      esac; done' "$0" "\(pipe)" 3<&- &
+      esac; : > "$1.done"; done' "$0" "\(pipe)" 3<&- &
       exec "$@"
       """
     launcher = unshare + ["/bin/sh", "-c", script, folder]
@@ -29,11 +32,18 @@ final class SmallDisk {
 
   deinit { try? tell("end") }
 
-  /// Fills the disk.
-  func fill() throws { try tell("fill") }
+  /// Leaves no room at all: when it returns, not one block could be written.
+  func fill() throws { try order("fill") }
 
   /// Frees the space again.
-  func free() throws { try tell("free") }
+  func free() throws { try order("free") }
+
+  private func order(_ order: String) throws {
+    unlink(done)
+    // Between two orders the shell opens the pipe anew.
+    try eventually("the shell beside the program listens") { (try? tell(order)) != nil }
+    try eventually("the order is carried out: \(order)") { Files.exists(done) }
+  }
 
   private func tell(_ order: String) throws {
     // Without a reader, nobody is left to tell.
