@@ -72,11 +72,15 @@ package struct RememberedAccount: Hashable, Sendable {
   /// The access token of a grant that must not be refreshed, because the provider answered its refresh for another
   /// user.
   package var barred: Fingerprint?
+  /// How far the clock has been set since the stored grant got its times, or nil if nothing is known of it.
+  package var clockStep: ClockStep?
 
   package init(
-    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, barred: Fingerprint? = nil
+    subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, barred: Fingerprint? = nil,
+    clockStep: ClockStep? = nil
   ) {
     (self.subject, self.lockedByUser, self.end, self.barred) = (subject, lockedByUser, end, barred)
+    self.clockStep = clockStep
   }
 }
 

@@ -44,7 +44,7 @@ package struct ActiveGrant: Hashable, Sendable {
     }
     let planStep = timing.move(&credential.grant, by: step)
     refreshAt = refreshAt.map { $0 + planStep }
-    let isWorthWriting = step > Self.worthWriting || step < .zero - Self.worthWriting
+    let isWorthWriting = step.magnitude > GrantClock.tolerance
     if isWorthWriting, timing.access == .counted || timing.refresh == .counted { isStored = false }
   }
 
@@ -55,16 +55,14 @@ package struct ActiveGrant: Hashable, Sendable {
   }
 
   /// Corrects a grant whose time of issue is in the future because a clock was or is wrong. It lasts no longer than its
-  /// lifetime from now on, and is refreshed at once if the clock is far off.
+  /// lifetime from now on. If the clock is far off, it counts as expired until the provider has been asked.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
-    let planStep = timing.settle(&credential.grant, issuedAhead: ahead)
-    refreshAt = refreshAt.map { ahead > Self.worthWriting ? Swift.min($0, now) : $0 + planStep }
+    let isFar = ahead > GrantClock.tolerance
+    let planStep = timing.settle(&credential.grant, issuedAhead: ahead, mayBeOver: isFar && !timing.access.isCertain)
+    refreshAt = refreshAt.map { isFar ? Swift.min($0, now) : $0 + planStep }
   }
-
-  /// A difference between clocks that would make the times on disk mislead the next start.
-  private static let worthWriting: Duration = .seconds(60)
 }
 
 /// The times of a grant that a lock has wiped from memory. This process keeps counting them, without the tokens.

@@ -194,7 +194,8 @@ extension SessionMachine {
       credentialState = .withheld
       return actions
     }
-    let read = ActiveGrant(credential: credential, isStored: true, timing: .read)
+    var read = ActiveGrant(credential: credential, isStored: true, timing: .read)
+    if let clockStep, clockStep.token == marks.accessToken { read.move(by: clockStep.step) }
     activate(wiped?.restored(credential) ?? read, at: now)
     active?.correctIssueTime(at: now)
     return actions + questions(about: credential)
@@ -210,6 +211,7 @@ extension SessionMachine {
       refreshes.bar(accessToken, "The provider answered for another user before; Hearth does not use it.", at: now)
     }
     wiped = nil
+    clockStep = nil
     credentialState = .active(next)
     let refreshAt = refreshTime(of: grant)
     active?.refreshAt = refreshAt

@@ -24,6 +24,8 @@ package struct SessionMachine: Sendable {
   var isStopping = false
   /// The grant that a lock has wiped last.
   var wiped: WipedGrant?
+  /// How far the clock was set since the times of the grant were written, until this process has read that grant.
+  var clockStep: ClockStep?
   /// The sign-in under way, or `nil`.
   var signIn: SignInProgress?
   var random: SeededGenerator
@@ -125,6 +127,7 @@ package struct SessionMachine: Sendable {
     guard step != .zero else { return }
     published.move(by: step)
     wiped?.move(by: step)
+    clockStep?.step += step
     calls.move(by: step)
     file.move(by: step)
     locks.move(by: step)

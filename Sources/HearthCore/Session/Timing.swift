@@ -72,14 +72,16 @@ package struct GrantTiming: Hashable, Sendable {
   }
 
   /// Corrects a grant whose time of issue is this far in the future: each known lifetime counts from now on, and is no
-  /// longer than that, whichever clock was wrong. The end of the refresh token may come from an earlier grant and
-  /// another clock, so it stays uncertain. Returns by how much a plan moves that was based on the grant's times.
-  mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration) -> Duration {
+  /// longer than that, whichever clock was wrong. If the token may be over, its lifetime ends now, which is uncertain. The
+  /// end of the refresh token may come from an earlier grant and another clock, so it stays uncertain. Returns by how
+  /// much a plan moves that was based on the grant's times.
+  mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration, mayBeOver: Bool) -> Duration {
     func offset(_ timing: Timing, _ end: Timestamp?) -> Duration? {
       end.map { grant.issuedAt < $0 } ?? true ? timing.shift - ahead : nil
     }
     let (own, other) = (offset(access, grant.expiresAt), offset(refresh, grant.refreshExpiresAt))
-    let accessStep = own.map { access.settle($0) } ?? .zero
+    let gone = mayBeOver ? grant.lifetime ?? .zero : .zero
+    let accessStep = own.map { access.settle($0 - gone, isCertain: !mayBeOver) } ?? .zero
     let refreshStep = other.map { refresh.settle($0, isCertain: false) } ?? .zero
     grant.move(by: accessStep, refreshToken: refreshStep)
     return Swift.min(accessStep, refreshStep)

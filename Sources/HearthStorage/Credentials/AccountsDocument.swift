@@ -12,6 +12,7 @@ struct AccountsDocument: Codable {
 extension KnownAccount: Codable {
   private enum CodingKeys: String, CodingKey {
     case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, grant, barred
+    case clock
     case formerPlaces = "leftovers"
     case formerGrants, overGrants = "signedOut"
   }
@@ -26,6 +27,8 @@ extension KnownAccount: Codable {
       subject = Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed ?? false)
     }
     fingerprint = try fields.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
+    // Without it everything else is still of use.
+    clock = (try? fields.decodeIfPresent(ClockDocument.self, forKey: .clock))?.clock
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
@@ -50,6 +53,7 @@ extension KnownAccount: Codable {
     if subject?.isIssuerAssumed == true { try fields.encode(true, forKey: .issuerAssumed) }
     try fields.encodeIfPresent(subject?.id, forKey: .subject)
     try fields.encodeIfPresent(fingerprint, forKey: .fingerprint)
+    try fields.encodeIfPresent(clock.map(ClockDocument.init), forKey: .clock)
     if lockedByUser { try fields.encode(true, forKey: .lockedByUser) }
     try fields.encodeIfPresent(end.map(EndDocument.init), forKey: .end)
     // Only here, because the contract lists the fields of the credential file.
@@ -64,6 +68,26 @@ extension KnownAccount: Codable {
     try encode(grants.former, .formerGrants)
     try encode(grants.over, .overGrants)
     if !formerPlaces.isEmpty { try fields.encode(formerPlaces, forKey: .formerPlaces) }
+  }
+}
+
+/// The JSON of the clock of a grant.
+private struct ClockDocument: Codable {
+  let token: Fingerprint
+  let issuedAt: String
+  let boot: String
+  let steppedMilliseconds: Int64
+
+  init(_ clock: GrantClock) {
+    (token, issuedAt, boot) = (clock.token, clock.issuedAt.description, clock.boot)
+    steppedMilliseconds = clock.stepped.wholeMilliseconds
+  }
+
+  /// Nil if the time is not in form.
+  var clock: GrantClock? {
+    Timestamp(rfc3339: issuedAt).map {
+      GrantClock(token: token, issuedAt: $0, boot: boot, stepped: .milliseconds(steppedMilliseconds))
+    }
   }
 }
 

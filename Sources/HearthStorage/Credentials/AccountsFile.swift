@@ -6,16 +6,28 @@ package import Logging
 package actor AccountsFile {
   private let file: AtomicFile
   private let clock: any Clock
+  private let bootID: String
   private let logger: Logger
   /// The contents of the file, or `nil` until it has been read.
   private var accounts: [String: KnownAccount]?
   /// Held for a whole call, because the steps of a write suspend.
   private let mutex = AsyncMutex()
 
-  package init(path: String, files: any FileSystem, clock: any Clock, logger: Logger) {
+  package init(
+    path: String, files: any FileSystem, clock: any Clock, bootID: String = SentMarks.bootID(), logger: Logger
+  ) {
     file = AtomicFile(path: path, files: files)
-    self.clock = clock
-    self.logger = logger
+    (self.clock, self.bootID, self.logger) = (clock, bootID, logger)
+  }
+
+  /// Returns the clock of a grant that was just stored or read, or nil if the kernel does not tell which boot this is.
+  nonisolated func clock(of grant: Grant, after known: GrantClock?) -> GrantClock? {
+    bootID.isEmpty ? nil : GrantClock(of: grant, after: known, boot: bootID, at: clock.moment())
+  }
+
+  /// Returns how far the clock has been set since the grant of this clock got its times.
+  nonisolated func step(since known: GrantClock) -> ClockStep {
+    known.step(to: clock.moment().stepped, boot: bootID)
   }
 
   /// Returns what is remembered about an account, or an empty value if the account is new.

@@ -91,6 +91,7 @@ extension FileCredentialStore {
       known.grants.found(grant, isOfAnotherUser: isOfAnotherUser)
       known.subject = subject ?? (known.fingerprint == fingerprint ? known.subject : nil)
       known.fingerprint = fingerprint
+      known.clock = accounts.clock(of: grant, after: known.clock)
       known.end = nil
       known.removal = nil
     }

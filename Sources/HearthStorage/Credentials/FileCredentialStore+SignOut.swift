@@ -48,7 +48,7 @@ extension FileCredentialStore {
     updated.grants.signOut(([credential].compactMap(\.self) + removed.former).map { GrantMarks($0.grant).spendable })
     updated.removal = nil
     updated.place = nil
-    updated.fingerprint = nil
+    (updated.fingerprint, updated.clock) = (nil, nil)
     do throws(AccessFailure) { try await accounts.update(account, to: updated) } catch {
       removed.unrecorded = error
       return removed

@@ -34,7 +34,10 @@ extension FileCredentialStore {
     }
     // The sealed version that the key opened has been replaced.
     if protection != .passphrase { forgetKey() }
-    await remember(scan) { $0.signedIn(credential) }
+    await remember(scan) { known in
+      known.signedIn(credential)
+      known.clock = accounts.clock(of: credential.grant, after: known.clock)
+    }
     return .given
   }
 

@@ -62,7 +62,8 @@ package actor FileCredentialStore: CredentialStore {
   package func remembered() async throws(AccessFailure) -> RememberedAccount {
     let known = try await known()
     return RememberedAccount(
-      subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred)
+      subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred,
+      clockStep: known.clock.map(accounts.step))
   }
 
   package func remember(lockedByUser: Bool) async throws(AccessFailure) {

@@ -31,6 +31,8 @@ package struct KnownAccount: Hashable, Sendable {
   package var subject: Subject?
   /// The fingerprint of the access token that was last seen or stored.
   package var fingerprint: Fingerprint?
+  /// The clock that the times of that grant go by.
+  package var clock: GrantClock?
   package var end: EndRecord?
   package var lockedByUser = false
   package var removal: PendingRemoval?

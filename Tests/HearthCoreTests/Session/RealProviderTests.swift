@@ -60,16 +60,24 @@ struct RealProviderTests {
   }
 
   @Test(
-    "lets a grant with a time of issue in the future last its lifetime from now on, and refreshes it at once",
-    arguments: [3600, 400_000_000])
+    "withholds a token whose time of issue is in the future, for it may have expired, and refreshes it at once",
+    arguments: [61, 3600, 400_000_000])
   func issuedAhead(seconds: Int) {
     let ahead = lasting(3600, issuedAt: .sample + .seconds(seconds))
     var session = SessionScript()
     session.reads(.found(ahead))
-    #expect(session.snapshot.token?.expiresAt == .sample + .seconds(3600))
+    #expect(session.token == nil && session.snapshot.token?.health(at: session.now) == .expired)
     let isWritten = session.effects.contains { if case .write = $0 { true } else { false } }
     #expect(!isWritten, "which clock is right is not known: what was written stays")
     #expect(session.snapshot.isRefreshing)
+    session.fails(.unreachable(message: "no route"))
+    session.passes(.seconds(seconds < 4000 ? seconds : 4000))
+    #expect(session.token == nil && session.state == .authenticated, "nor is it given when this clock gets there")
+    session.fails(.unreachable(message: "no route"))
+    session.comesDue()
+    session.isGranted(.sample(2))
+    session.writes()
+    #expect(session.token == .sample(2))
   }
 
   @Test("keeps a grant that two readings of a clock make a little early")
@@ -80,13 +88,25 @@ struct RealProviderTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("ends a token that cannot be renewed, and was issued in the future, after its lifetime")
+  @Test("asks the provider for the time if a token that cannot be renewed has a time of issue in the future, locked or not")
   func unrenewableAhead() {
-    var session = SessionScript()
-    session.reads(.found(lasting(3600, issuedAt: .sample + .seconds(400_000_000), isRenewable: false)))
-    session.passes(.seconds(3601))
-    session.writesEnd()
-    #expect(session.state == .reauthRequired(.noRefreshToken))
+    let issued = Timestamp.sample + .seconds(400_000_000)
+    let ahead = lasting(3600, issuedAt: issued, isRenewable: false)
+    for (age, left) in [(600, 3000), (3600, 0)] {
+      var session = SessionScript()
+      session.reads(.found(ahead))
+      session.fails(.unreachable(message: "no route"))
+      session.take(.locked(.screen))
+      session.passes(.seconds(4000))
+      session.take(.unlocked(.screen))
+      session.reads(.found(ahead))
+      #expect(session.token == nil && session.state == .authenticated)
+      session.isTold(issued + .seconds(age))
+      #expect(session.token == (left > 0 ? .sample(1) : nil))
+      session.passes(.seconds(left))
+      session.writesEnd()
+      #expect(session.state == .reauthRequired(.noRefreshToken))
+    }
   }
 
   @Test("counts a lifetime from the request if the machine slept before the answer came")

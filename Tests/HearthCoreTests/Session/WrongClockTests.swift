@@ -19,6 +19,14 @@ struct WrongClockTests {
     return session
   }
 
+  /// Started in the boot that has stored the credential, after the clock was set by `step` and `passed` has gone by.
+  private func restarted(_ credential: Credential, step: Duration, after passed: Duration) -> SessionScript {
+    let clockStep = ClockStep(token: credential.grant.accessToken.fingerprint, step: step)
+    var session = SessionScript(remembered: RememberedAccount(clockStep: clockStep), at: .sample + passed + step)
+    session.reads(.found(credential))
+    return session
+  }
+
   private func isAskingForTheTime(_ session: SessionScript) -> Bool {
     session.effects.contains { if case .askTime = $0 { true } else { false } }
   }
@@ -192,6 +200,43 @@ struct WrongClockTests {
     #expect(session.state == .authenticated && session.token == nil)
     session.comesDue()
     #expect(isAskingForTheTime(session))
+  }
+
+  // MARK: - Across a restart
+
+  @Test("a start with the clock set back brings no dead token to life, nor makes a living one last longer")
+  func setBackBetween() {
+    for step in [Duration.seconds(-1800), .seconds(-86_400)] {
+      for credential in [unrenewable, .sample(1, issuedAt: .sample)] {
+        let dead = restarted(credential, step: step, after: .seconds(3600))
+        #expect(dead.token == nil && dead.state == .authenticated && dead.attempts.count == 1)
+        #expect(dead.snapshot.token?.health(at: dead.now) == .expired)
+        #expect(isAskingForTheTime(dead) == (credential.grant.refreshToken == nil))
+        let living = restarted(credential, step: step, after: .seconds(600))
+        #expect(living.token == .sample(1) && living.snapshot.token?.remaining(at: living.now) == .seconds(3000))
+      }
+    }
+  }
+
+  @Test("what a start knows of the clock also counts after a lock, and goes on with the clock until then")
+  func lockedAtStart() {
+    let clockStep = ClockStep(token: Token.sample(1).fingerprint, step: .seconds(-1200))
+    var session = SessionScript(
+      remembered: RememberedAccount(lockedByUser: true, clockStep: clockStep), at: .sample + .seconds(1800))
+    session.steps(.seconds(-1200))
+    session.take(.unlocked(.user))
+    session.reads(.found(unrenewable))
+    #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(600))
+  }
+
+  @Test("a start with the clock set ahead believes no end that the clock alone tells, and another grant is its own")
+  func setAheadBetween() {
+    let ahead = restarted(unrenewable, step: .seconds(7200), after: .seconds(600))
+    #expect(ahead.token == nil && ahead.state == .authenticated && isAskingForTheTime(ahead))
+    let other = ClockStep(token: Token.sample(7).fingerprint, step: .seconds(-7200))
+    var session = SessionScript(remembered: RememberedAccount(clockStep: other))
+    session.reads(.found(unrenewable))
+    #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(3600))
   }
 
   // MARK: - Steps

@@ -23,6 +23,21 @@ extension SessionSimulation {
       let seen = active.grant.expiresAt, let end = provider.runsOutAt[active.grant.accessToken.fingerprint]
     else { return }
     ledger.seemsYounger = seen - now > end - elapsed + .seconds(45)
+    if ledger.seemsYounger { ledger.younger.insert(active.grant.accessToken.fingerprint) }
+  }
+
+  /// Whether a grant that was read may seem younger than it is because a clock was wrong. It may not if this boot has
+  /// counted its times from when they were right, or if it says that it was issued later than now.
+  mutating func maySeemYounger(_ credential: Credential, _ before: SessionMachine) -> Bool {
+    let (grant, token) = (credential.grant, credential.grant.accessToken.fingerprint)
+    if grant.issuedAt - now > .seconds(60) { return false }
+    let isCountedByBoot = before.clockStep?.token == token && ledger.counted == token
+    if isCountedByBoot || before.wiped?.restored(credential) != nil { return ledger.younger.contains(token) }
+    if let seen = grant.expiresAt, let end = provider.runsOutAt[token], seen - now > end - elapsed + .seconds(45) {
+      // Under a lock it is not in use, and is counted from here on all the same.
+      ledger.younger.insert(token)
+    }
+    return true
   }
 
   /// Whether a wrong clock wrote the times of the grant in use, so that the provider's clock cannot show its age.

@@ -115,7 +115,10 @@ extension SessionSimulation {
         if let family = provider.family(of: token) { ledger.excusedFamilies.insert(family) }
       }
       try checkAdopted(credential, before)
-      noteAge(isNew: before.active?.grant.accessToken != machine.active?.grant.accessToken)
+      let isNew = before.active?.grant.accessToken != machine.active?.grant.accessToken
+      if isNew { ledger.seemsYounger = false }
+      let maySeemYounger = maySeemYounger(credential, before)
+      noteAge(isNew: isNew && maySeemYounger)
       let isActive = tokensInMemory == [refreshToken(credential)]
       let isEnding = if case .ending = machine.credentialState { true } else { false }
       if isActive || isEnding || machine.credentialState == .withheld {

@@ -58,6 +58,8 @@ struct SessionSimulation: Simulation {
   var calls: [CallID: Call] = [:]
   var callCount = 0
   var process = 0
+  /// Counts the boots of the machine.
+  private var boots = 0
   var isStopping = false
   var locks: Set<Lock> = []
   /// A file that somebody moved away, and may move back.
@@ -96,6 +98,7 @@ struct SessionSimulation: Simulation {
 
   mutating func run() throws(Violation) {
     defer { note("\(machine)") }
+    tellTime()
     if chances(3, in: 4), !settings.renewsWithoutRefreshToken {
       let credential = signedIn()
       for index in 0..<3 { _ = disk.step(.write(credential, generation: 0), index) }
@@ -113,6 +116,8 @@ struct SessionSimulation: Simulation {
   // MARK: - The process
 
   mutating func boot() throws(Violation) {
+    tellTime()
+    ledger.counted = disk.known.clock.flatMap { $0.boot == disk.moment?.boot ? $0.token : nil }
     note("boots; disk: \(disk)")
     machine = SessionMachine(account: .sample, settings: settings, seed: random.next(), at: now)
     ready = nil
@@ -135,9 +140,12 @@ struct SessionSimulation: Simulation {
     isStopping = false
     for index in flights.indices { flights[index].answeredAt = .seconds(1 << 40) }
     flights.removeAll { $0.handledAt == nil }
+    if chances(1, in: 3) { boots += 1 }
     misset()
     try boot()
   }
+
+  private mutating func tellTime() { disk.moment = .init(now: now, stepped: offset, boot: "\(boots)") }
 
   /// The clock may be set between two processes without the next one knowing: a dual boot, no battery.
   private mutating func misset() {
@@ -280,6 +288,7 @@ struct SessionSimulation: Simulation {
   }
 
   private mutating func stepDisk() throws(Violation) {
+    tellTime()
     let (job, before, known) = (jobs[0], disk.grant, disk.known.grants)
     let isOnDisk = before.flatMap { $0.grant.refreshToken?.fingerprint } == ledger.newest
     let progress = disk.step(job, jobStep)

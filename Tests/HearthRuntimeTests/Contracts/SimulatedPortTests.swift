@@ -11,13 +11,15 @@ struct SimulatedPortTests {
   func credentialStore(_ fact: Fact<CredentialStoreBench>) async throws {
     try await inPeace { world in
       let account = SimulatedAccount(.sample, SimulatedProvider(grace: nil, lifetime: .seconds(3600)))
+      account.disk.moment = .init(now: .sample)
       try await fact.check(
         CredentialStoreBench(
           store: { SimulatedCredentialStore(account, in: world, of: 1) },
           credential: { .sample($0, issuedAt: .sample) }, setAway: { account.disk.isAway = $0 },
           setFull: { account.disk.isFull = $0 }, delete: { account.disk.file = .nothing },
           spoil: { account.disk.file = .garbage },
-          replace: { account.disk.file = .grant(.sample($0, issuedAt: .sample)) }))
+          replace: { account.disk.file = .grant(.sample($0, issuedAt: .sample)) },
+          setClock: { account.disk.moment?.set(by: $0) }, reboot: { account.disk.moment?.boot += "'" }))
     }
   }
 

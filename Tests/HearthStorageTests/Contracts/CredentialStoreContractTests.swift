@@ -4,6 +4,7 @@ import HearthCore
 import HearthLinux
 import HearthStorage
 import Logging
+import Synchronization
 import TestSupport
 import Testing
 
@@ -42,26 +43,32 @@ struct CredentialStoreContractTests {
   ) -> CredentialStoreBench {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let (clock, sample) = (RushingClock(), Bench())
+    let boots = Atomic(0)
     return CredentialStoreBench(
       store: {
         FileCredentialStore(
           account: sample.account, path: root + "/secure/work.json", isConfiguredPath: true, protection: protection,
           keyFile: nil,
-          accounts: AccountsFile(path: root + "/state/accounts.json", files: files, clock: clock, logger: logger),
+          accounts: AccountsFile(
+            path: root + "/state/accounts.json", files: files, clock: clock,
+            bootID: "\(boots.load(ordering: .relaxed))", logger: logger),
           files: files, watch: SilentWatch(), clock: clock, logger: logger, scryptCost: 16)
       },
       credential: { sample.credential($0) }, setAway: { place.setAway($0) }, setFull: { place.setFull($0) },
       delete: { place.delete() }, spoil: { place.replace(with: "{") },
-      replace: { place.replace(with: sample.text($0)) }, rest: { clock.advance(by: .seconds(60)) })
+      replace: { place.replace(with: sample.text($0)) }, rest: { clock.advance(by: .seconds(60)) },
+      setClock: { clock.step(by: $0) }, reboot: { boots.add(1, ordering: .relaxed) })
   }
 
   private static func memory(_ protection: Protection) -> CredentialStoreBench {
     let store = MemoryCredentialStore()
+    store.moment { $0 = .init(now: .sample) }
     if protection == .passphrase { store.isSealed(with: nil) }
     return CredentialStoreBench(
       store: { store }, credential: { .sample($0, issuedAt: .sample) }, setAway: { store.isAway($0) },
       setFull: { store.cannotBeWritten($0 ? .full : nil) }, delete: { store.becomes(.nothing) },
-      spoil: { store.becomes(.garbage) }, replace: { store.becomes(.grant(.sample($0, issuedAt: .sample))) })
+      spoil: { store.becomes(.garbage) }, replace: { store.becomes(.grant(.sample($0, issuedAt: .sample))) },
+      setClock: { step in store.moment { $0?.set(by: step) } }, reboot: { store.moment { $0?.boot += "'" } })
   }
 }
 

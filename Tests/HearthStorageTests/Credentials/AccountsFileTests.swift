@@ -20,6 +20,8 @@ struct AccountsFileTests {
     known.place = KnownAccount.Place(path: "/p/\(number)", marker: "m\(number)")
     known.subject = Subject(issuer: "https://id.example.com", id: "\(number)")
     known.fingerprint = Fingerprint("0000000\(number)")
+    known.clock = GrantClock(
+      token: Token.sample(number).fingerprint, issuedAt: .sample, boot: "a-boot", stepped: .milliseconds(-1500))
     known.end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint("9f86d081"))
     known.lockedByUser = true
     known.removal = KnownAccount.PendingRemoval(fingerprint: Fingerprint("9f86d082"))
@@ -45,7 +47,8 @@ struct AccountsFileTests {
     known.formerPlaces[0].fingerprint = Fingerprint("9f86d083")
     try await accounts().update(bench.account, to: known)
     let text = """
-      {"accounts":{"work":{"end":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
+      {"accounts":{"work":{"clock":{"boot":"a-boot","issuedAt":"2026-11-18T11:06:40.000Z",\
+      "steppedMilliseconds":-1500,"token":"00000001"},"end":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
       "reason":"refreshTokenRejected"},"fingerprint":"00000001","formerGrants":"0000000100000002",\
       "grant":"0000000a","issuer":"https://id.example.com","issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
       "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"signedOut":"00000003",\

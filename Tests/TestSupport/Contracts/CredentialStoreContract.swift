@@ -17,21 +17,23 @@ package struct CredentialStoreBench: Sendable {
   package var replace: @Sendable (_ credential: Int) -> Void
   /// Lets the time pass until another passphrase may be tried.
   package var rest: @Sendable () -> Void
+  /// Sets the clock, in this boot.
+  package var setClock: @Sendable (Duration) -> Void
+  /// Boots the machine again, before the next process begins.
+  package var reboot: @Sendable () -> Void
 
   package init(
     store: @escaping @Sendable () -> any CredentialStore, credential: @escaping @Sendable (Int) -> Credential,
     setAway: @escaping @Sendable (Bool) -> Void, setFull: @escaping @Sendable (Bool) -> Void,
     delete: @escaping @Sendable () -> Void, spoil: @escaping @Sendable () -> Void,
-    replace: @escaping @Sendable (_ credential: Int) -> Void, rest: @escaping @Sendable () -> Void = {}
+    replace: @escaping @Sendable (_ credential: Int) -> Void, rest: @escaping @Sendable () -> Void = {},
+    setClock: @escaping @Sendable (Duration) -> Void, reboot: @escaping @Sendable () -> Void
   ) {
     self.store = store
     self.credential = credential
-    self.setAway = setAway
-    self.setFull = setFull
-    self.delete = delete
-    self.spoil = spoil
-    self.replace = replace
-    self.rest = rest
+    (self.setAway, self.setFull) = (setAway, setFull)
+    (self.delete, self.spoil, self.replace) = (delete, spoil, replace)
+    (self.rest, self.setClock, self.reboot) = (rest, setClock, reboot)
   }
 
   /// A store that contains this credential.
@@ -54,8 +56,8 @@ package enum CredentialStoreContract {
 
   /// The promises for an account with an unsealed credential.
   package static let facts =
-    writing + files + putBack + ends + signOut + [
-      CredentialFact("an account without a passphrase needs and accepts none") { bench in
+    writing + clock + files + putBack + ends + signOut + [
+      CredentialFact("an account without a passphrase needs none, and takes none") { bench in
         let store = try await bench.store(holding: 1)
         try expect(await store.needsPassphrase(), is: false)
         try await expect(throws: UnlockFailure.notSealed) {

@@ -173,6 +173,9 @@ package final class MemoryCredentialStore: CredentialStore {
     }
   }
 
+  /// The clock, by which it remembers how grants got their times.
+  package func moment(_ change: (inout SimulatedDisk.Moment?) -> Void) { state.withLock { change(&$0.disk.moment) } }
+
   package var disk: SimulatedDisk { state.withLock(\.disk) }
   package var written: [Credential] { state.withLock(\.written) }
   package var log: [String] { state.withLock(\.log) }

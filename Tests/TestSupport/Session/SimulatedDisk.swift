@@ -14,6 +14,7 @@ package struct SimulatedDisk: Sendable {
     package var end: EndRecord?
     package var subject: Subject?
     package var fingerprint: Fingerprint?
+    package var clock: GrantClock?
     package var lockedByUser = false
     package var isToBeRemoved = false
     package var removalMark: Fingerprint?
@@ -57,11 +58,27 @@ package struct SimulatedDisk: Sendable {
   /// Whether a passphrase seals the credential. It must be entered after each lock.
   package var isSealed = false
   package var hasKey = true
+  /// The clock, and the boot that it goes in. Nil: nothing is remembered of it.
+  package var moment: Moment?
+
+  package struct Moment: Hashable, Sendable {
+    package var now: Timestamp
+    package var stepped: Duration
+    package var boot: String
+
+    package init(now: Timestamp, stepped: Duration = .zero, boot: String = "this") {
+      (self.now, self.stepped, self.boot) = (now, stepped, boot)
+    }
+
+    package mutating func set(by step: Duration) { (now, stepped) = (now + step, stepped + step) }
+  }
 
   package init() {}
 
   package var remembered: RememberedAccount {
-    RememberedAccount(subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred)
+    RememberedAccount(
+      subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred,
+      clockStep: moment.flatMap { known.clock?.step(to: $0.stepped, boot: $0.boot) })
   }
 
   package var grant: Credential? {
@@ -150,6 +167,9 @@ package struct SimulatedDisk: Sendable {
     known.isToBeRemoved = false
     known.subject = credential.subject
     known.fingerprint = credential.grant.accessToken.fingerprint
+    known.clock = moment.map {
+      GrantClock(of: credential.grant, after: known.clock, boot: $0.boot, at: ($0.now, $0.stepped))
+    }
   }
 
   private mutating func writeEnd(_ record: EndRecord, _ index: Int) -> Progress {
@@ -196,7 +216,7 @@ package struct SimulatedDisk: Sendable {
     default:
       known.isToBeRemoved = false
       known.isPlaced = false
-      known.fingerprint = nil
+      (known.fingerprint, known.clock) = (nil, nil)
       return .done(.success(()))
     }
   }
@@ -268,7 +288,7 @@ package struct SimulatedDisk: Sendable {
     marker = false
     known.isToBeRemoved = false
     known.isPlaced = false
-    known.fingerprint = nil
+    (known.fingerprint, known.clock) = (nil, nil)
     return .ended(end, removed: removed)
   }
 }
