@@ -17,6 +17,7 @@ import Testing
     #expect(ExitStatus(Samples.session(state: .reauthRequired(.refreshTokenRejected), health: nil)) == .signInNeeded)
     #expect(ExitStatus(Samples.session(state: .hydrating, health: nil)) == .later)
     #expect(ExitStatus(ControlClient.Failure.unknownResult(method: "session.get")) == .failed)
+    #expect(ExitStatus(ControlClient.Failure.forbidden(reason: "r")) == .noDaemon, "a sandbox without Unix sockets")
   }
 
   @Test(

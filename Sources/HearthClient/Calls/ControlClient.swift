@@ -25,6 +25,8 @@ package struct ControlClient: ~Copyable {
     /// Nothing listens there, or the listener closed the connection at once.
     case noDaemon(path: String)
     case unreachable(path: String, reason: String)
+    /// A sandbox denies this process Unix sockets.
+    case forbidden(reason: String)
     /// The server runs as another user. Nothing was sent to it.
     case foreignServer(path: String, user: UInt32)
     /// No answer came within this time.
@@ -45,6 +47,9 @@ package struct ControlClient: ~Copyable {
       case .noDaemon(let path):
         "No daemon answers on \(path): start it with \"systemctl --user start hearthd\"."
       case .unreachable(let path, let reason): "The socket \(path) cannot be reached: \(reason)."
+      case .forbidden(let reason):
+        "A sandbox forbids Unix sockets here (\(reason)), so the daemon cannot be reached. Allow AF_UNIX in the sandbox, or "
+          + "use a token file: see \"hearthctl docs helpers\"."
       case .foreignServer(let path, let user):
         "The server on \(path) belongs to another user (\(user)): nothing was sent to it."
       case .timedOut(let limit):
@@ -111,7 +116,7 @@ package struct ControlClient: ~Copyable {
       switch error {
       case .closed, .system(ENOENT), .system(ECONNREFUSED): throw .noDaemon(path: path)
       case .timedOut: throw .timedOut(after: limit)
-      case .system, .foreign, .interrupted: throw failure(error, path: path, limit)
+      case .forbidden, .system, .foreign, .interrupted: throw failure(error, path: path, limit)
       }
     }
   }
@@ -212,7 +217,8 @@ package struct ControlClient: ~Copyable {
     } catch {
       switch error {
       case .timedOut, .interrupted: return nil
-      case .noDaemon, .unreachable, .foreignServer, .disconnected, .notUnderstood, .unknownResult, .refused:
+      case .noDaemon, .unreachable, .forbidden, .foreignServer, .disconnected, .notUnderstood, .unknownResult,
+        .refused:
         throw error
       }
     }
@@ -236,7 +242,7 @@ package struct ControlClient: ~Copyable {
       switch error {
       // The daemon may have sent the reason before it closed the connection.
       case .closed: break
-      case .timedOut, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
+      case .timedOut, .forbidden, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
     }
     return ids
@@ -342,6 +348,7 @@ package struct ControlClient: ~Copyable {
     case .timedOut: .timedOut(after: limit ?? .zero)
     case .interrupted: .interrupted
     case .foreign(let user): .foreignServer(path: path, user: user)
+    case .forbidden(let number): .forbidden(reason: String(cString: strerror(number)))
     case .system(let number): .unreachable(path: path, reason: String(cString: strerror(number)))
     }
   }

@@ -10,6 +10,8 @@ struct UnixSocket: ~Copyable {
     case interrupted
     /// The other end runs as this user.
     case foreign(uid_t)
+    /// This process may not create Unix sockets.
+    case forbidden(Int32)
     case system(Int32)
   }
 
@@ -25,7 +27,10 @@ struct UnixSocket: ~Copyable {
   init(path: String, within limit: Duration, waker: Waker?) throws(Failure) {
     self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { throw .system(errno) }
+    guard descriptor >= 0 else {
+      // A filter of system calls refuses with one of these; systemd's RestrictAddressFamilies= with the last one.
+      throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno) ? .forbidden(errno) : .system(errno)
+    }
     let (seconds, attoseconds) = limit.components
     // A zero timeout would mean to wait forever (socket(7)).
     var timeout = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))

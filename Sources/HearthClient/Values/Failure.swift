@@ -90,14 +90,15 @@ extension HearthClient {
         "The daemon did not answer in time: check it with \"systemctl --user status hearthd\"."
       case .disconnected, .interrupted:
         "The daemon closed the connection: find out why with \"systemctl --user status hearthd\"."
-      case .noDaemon, .unreachable, .foreignServer, .notUnderstood, .unknownResult, .refused: failure.description
+      case .noDaemon, .unreachable, .forbidden, .foreignServer, .notUnderstood, .unknownResult, .refused:
+        failure.description
       }
     }
 
     private static func kind(of failure: ControlClient.Failure) -> (Kind, isRetryable: Bool) {
       switch failure {
       case .noDaemon: (.noDaemon, true)
-      case .unreachable: (.unreachable, false)
+      case .unreachable, .forbidden: (.unreachable, false)
       case .foreignServer: (.foreignServer, false)
       case .timedOut: (.timedOut, true)
       case .disconnected, .interrupted: (.disconnected, true)

@@ -45,7 +45,7 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ failure: ControlClient.Failure) {
     switch failure {
-    case .noDaemon: self = .noDaemon
+    case .noDaemon, .forbidden: self = .noDaemon
     case .timedOut, .disconnected, .interrupted: self = .later
     case .unreachable, .foreignServer, .notUnderstood, .unknownResult: self = .failed
     case .refused(let error): self = ExitStatus(error)
