@@ -34,7 +34,8 @@ import Testing
       #expect(outcome.status == 6 && outcome.output == "", "\(verb)")
       #expect(
         outcome.errors
-          == "hearthctl: No daemon answers on \(path): start it with \"systemctl --user start hearthd\".\n")
+          == "hearthctl: No daemon answers on \(path). Run \"systemctl --user start hearthd\", or without systemd run "
+          + "\"hearthd\".\n")
     }
   }
 

@@ -45,7 +45,7 @@ package struct ControlClient: ~Copyable {
     package var description: String {
       switch self {
       case .noDaemon(let path):
-        "No daemon answers on \(path): start it with \"systemctl --user start hearthd\"."
+        "No daemon answers on \(path). Run \"systemctl --user start hearthd\", or without systemd run \"hearthd\"."
       case .unreachable(let path, let reason): "The socket \(path) cannot be reached: \(reason)."
       case .forbidden(let reason):
         "A sandbox forbids Unix sockets here (\(reason)), so the daemon cannot be reached. Allow AF_UNIX in the sandbox, or "
