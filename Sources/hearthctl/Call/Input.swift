@@ -67,7 +67,7 @@ enum Input {
 
   private static func typed(_ prompt: String, echo: Bool) throws -> String? {
     guard var line = TypedLine(echo: echo) else {
-      Output.write(prompt.shown(), to: STDERR_FILENO)
+      Output.prompt(prompt.shown())
       return secretLine()
     }
     TerminalGuard.begin(line.before)
@@ -78,7 +78,7 @@ enum Input {
       if !echo { Output.write("\n", to: STDERR_FILENO) }
     }
     // After the echo is off, so that nothing typed at the prompt is shown.
-    Output.write(prompt.shown(), to: STDERR_FILENO)
+    Output.prompt(prompt.shown())
     return try line.next()
   }
 

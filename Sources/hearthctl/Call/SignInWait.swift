@@ -94,7 +94,8 @@ struct SignInWait {
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
-    let picture = screen.qrCode(of: complete ?? page, others: 6)
+    // The lines of the text below wrap where it is narrow.
+    let picture = screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     let start = picture == nil ? "On any device, open" : "Scan this with any device, or open"
     Output.note("\(start) \(page)\nand type in this code to sign in to \(account):\n")
@@ -130,9 +131,11 @@ struct SignInWait {
       return seconds >= 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
     }
     if asksAddress {
-      ProgressLine.show("Address\(left.map { " (\($0) left, Ctrl-C gives up)" } ?? ""): ")
+      let prompts = left.map { ["Address (\($0) left, Ctrl-C gives up): ", "Address (\($0) left): "] }
+      ProgressLine.show(prompts ?? ["Address: "])
     } else if let left {
-      ProgressLine.show("Waiting for you to sign in: \(left) left. Ctrl-C gives up.")
+      let rest = "\(left) left. Ctrl-C gives up."
+      ProgressLine.show(["Waiting for you to sign in: \(rest)", rest])
     }
   }
 }

@@ -37,7 +37,7 @@ struct TokenCall: PlainCall {
     if headers != nil {
       Output(isJSON: true).line(JSON.object(["Authorization": .string(bearer.headerValue)]).description)
     } else {
-      daemon.output.show(reply.json) {
+      daemon.output.showVerbatim(reply.json) {
         header ? "Authorization: \(bearer.headerValue)" : bearer.token.secret.reveal()
       }
     }

@@ -14,7 +14,7 @@ struct ListOptions: ParsableArguments {
 
   /// Prints `json`, or the result of `text` for the room on a line; `nil` means any.
   func show(_ json: JSON, _ output: Output, _ text: (_ room: Int?) throws -> String) rethrows {
-    try Output(isJSON: output.isJSON || format == .json).show(json) {
+    try Output(isJSON: output.isJSON || format == .json).showVerbatim(json) {
       try text(format == .wide ? nil : Output.columns)
     }
   }

@@ -10,8 +10,10 @@ struct Output {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   /// How many characters fit on a line; no limit if standard output is not a terminal or does not report its width.
-  static var columns: Int {
-    Screen.size(of: STDOUT_FILENO).flatMap { $0.columns > 0 ? $0.columns : nil } ?? .max
+  static var columns: Int { columns(of: STDOUT_FILENO) }
+
+  private static func columns(of terminal: Int32) -> Int {
+    Screen.size(of: terminal).flatMap { $0.columns > 0 ? $0.columns : nil } ?? .max
   }
 
   /// Prints one line or several.
@@ -29,8 +31,13 @@ struct Output {
     line(Self.isTerminal ? json.indented() : json.description)
   }
 
-  /// Prints JSON if it was requested, else the result of `text`.
+  /// Prints JSON if it was requested, else the result of `text`, wrapped on a terminal.
   func show(_ json: JSON, _ text: () throws -> String) rethrows {
+    try showVerbatim(json) { try text().fitted(to: Self.columns) }
+  }
+
+  /// Prints JSON if it was requested, else the result of `text`.
+  func showVerbatim(_ json: JSON, _ text: () throws -> String) rethrows {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
@@ -44,12 +51,17 @@ struct Output {
   }
 
   static func error(_ message: String) {
-    write("hearthctl: \(message.shown())\n", to: STDERR_FILENO)
+    prompt("hearthctl: \(message.shown())\n")
   }
 
   /// Prints one line or several on standard error.
   static func note(_ message: String) {
-    write(message.shown(keepsLines: true) + "\n", to: STDERR_FILENO)
+    prompt(message.shown(keepsLines: true) + "\n")
+  }
+
+  /// Writes text that is safe to show, wrapped on a terminal, without a line feed at its end.
+  static func prompt(_ text: String) {
+    write(text.fitted(to: columns(of: STDERR_FILENO)), to: STDERR_FILENO)
   }
 
   static func write(_ text: String, to descriptor: Int32) {

@@ -5,9 +5,12 @@ import HearthCore
 enum ProgressLine {
   static var isShown: Bool { isatty(STDERR_FILENO) == 1 }
 
-  static func show(_ text: String) {
-    guard isShown else { return }
+  static func show(_ text: String) { show([text]) }
+
     // A line that wraps cannot be overwritten.
+  static func show(_ texts: [String]) {
+    guard isShown, let last = texts.last else { return }
+    let text = texts.first { $0.count <= Screen.room } ?? last
     Output.write("\r\u{1B}[K\(text.shown().prefix(Screen.room))", to: STDERR_FILENO)
   }
 

@@ -76,27 +76,59 @@ struct Table {
 }
 
 extension String {
-  /// The text in lines of at most `columns` characters, wrapped between words. A longer word gets its own line, or is
-  /// cut if `cutting` is true.
+  /// The text in lines of at most `columns` characters, wrapped between words. A quoted command counts as one word,
+  /// so that it can be copied. A longer word gets its own line, or is cut if `cutting` is true.
   func wrapped(to columns: Int, cutting: Bool = false) -> [String] {
     guard count > columns else { return [self] }
     var lines: [String] = []
-    var line: Substring?
-    for word in split(separator: " ", omittingEmptySubsequences: false) {
+    var line: String?
+    for word in words {
       guard let begun = line else {
         line = word
         continue
       }
       let left = columns - begun.count - 1
       if word.count <= left || cutting && word.count > columns / 2 && left > columns / 3 {
-        line = begun + " " + word
+        line = "\(begun) \(word)"
       } else {
-        lines.append(String(begun))
+        lines.append(begun)
         line = word
       }
     }
-    lines.append(String(line ?? ""))
+    lines.append(line ?? "")
     return cutting ? lines.map { $0.cut(to: columns) } : lines
+  }
+
+  /// The words between blanks. A quoted command is one word.
+  private var words: [String] {
+    var words: [String] = []
+    var quote: Character?
+    for word in split(separator: " ", omittingEmptySubsequences: false) {
+      var rest = word
+      if quote == nil {
+        words.append(String(word))
+        rest = word.drop { $0 == "(" }
+        guard let first = rest.popFirst(), "\"'".contains(first), Self.programs.contains(where: rest.hasPrefix)
+        else { continue }
+        quote = first
+      } else {
+        words[words.count - 1] += " \(word)"
+      }
+      if let end = quote, rest.contains(end) { quote = nil }
+    }
+    return words
+  }
+
+  private static let programs = ["hearth", "systemctl"]
+
+  /// The text with each line wrapped between words and indented as before. A line with columns stays as it is.
+  func fitted(to columns: Int) -> String {
+    split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let text = line.drop { $0 == " " }
+      if text.contains("  ") { return String(line) }
+      let indent = line.count - text.count
+      return String(repeating: " ", count: indent) + String(text).hanging(indent, within: columns)
+    }.joined(separator: "\n")
   }
 
   /// The same for text after `indent` characters; later lines are indented equally.

@@ -98,7 +98,7 @@ struct HelperInstallVerb: ParsableCommand {
     let note = tool.note.map(target.filled)
     guard !print, !tool.parts.isEmpty else {
       let files = tool.parts.map { (path: $0.file.path(target), text: $0.shown(tool.name, target)) }
-      daemonOptions.output.show([
+      daemonOptions.output.showVerbatim([
         "tool": .string(tool.name),
         "files": .array(files.map { ["path": .string($0.path), "text": .string($0.text)] }),
         "note": JSON(note),
@@ -108,7 +108,7 @@ struct HelperInstallVerb: ParsableCommand {
       return
     }
     let changed = try tool.install(target)
-    daemonOptions.output.show([
+    daemonOptions.output.showVerbatim([
       "tool": .string(tool.name), "changed": .array(changed.map(JSON.string)), "note": JSON(note),
     ]) {
       let said = changed.isEmpty ? ["\(tool.name) is set up already."] : changed.map { "Changed \($0)." }
