@@ -44,10 +44,11 @@ import Testing
   func status() throws {
     let look = StatusLook(
       sessions: [
-        (Samples.session(), Samples.stats(pending: 2, held: 1)),
+        (Samples.session(), Samples.stats(pending: 2, waiting: 1, held: 1)),
         (Samples.locked, Samples.stats(pausedReason: "locked")),
         (troubled, Samples.stats(dead: 1)), (ended, Samples.stats(pausedReason: "user")), (Samples.signedOut, nil),
       ],
+      waiting: [Samples.unreached.account: Samples.unreached],
       warnings: [
         "The configuration was refused, and the earlier one stays in use: line 3: unknown key \"isuer\". Fix it and run "
           + "\"hearthctl reload\"."
@@ -84,8 +85,12 @@ import Testing
     dead.id = "0198f0de-5a7c-7000-8000-000000000001"
     (dead.state, dead.reason, dead.nextAttemptAt) = (.dead, .rejected, nil)
     dead.url = "https://api.example.com/v1/projects/hearth/notes"
-    let table = OutboxListVerb.table([Samples.item, dead], at: now)
+    let table = OutboxListVerb.table([Samples.item, dead], ofSeveral: false, at: now)
     try check("outbox-list") { table.text(within: $0) }
+    var other = Samples.unreached
+    (other.id, other.account) = ("0198f0de-5a7c-7000-8000-000000000002", AccountName("office")!)
+    let accounts = OutboxListVerb.table([dead, other], ofSeveral: true, at: now)
+    try check("outbox-list-accounts") { accounts.text(within: $0) }
     #expect(table.text(within: nil).contains("https://api.example.com/v1/projects/hearth/notes"))
     #expect(table.text(within: nil).hasPrefix("ID                                    ACCOUNT  LANE     STATE"))
   }

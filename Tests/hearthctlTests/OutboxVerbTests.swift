@@ -134,6 +134,19 @@ import Testing
         """)
   }
 
+  @Test("tries that have not reached the API count as none, and are not shown as 0 beside an error")
+  func unreached() async throws {
+    let json = Samples.unreached.json
+    let (shown, _) = try await run(["outbox", "show", "item-1"]) { _ in .result(json) }
+    #expect(shown.output.contains("\nattempts        0 (a try that does not reach the API does not count)\n"))
+    unlink(path)
+    let (raw, _) = try await run(["outbox", "show", "item-1", "--json"]) { _ in .result(json) }
+    #expect(raw.output == "\(json)\n")
+    unlink(path)
+    let (list, _) = try await run(["outbox", "list"]) { _ in .result(["items": [json], "cursor": nil]) }
+    #expect(list.output.contains("  waiting  -      "))
+  }
+
   @Test("outbox retry and cancel take one item or all dead ones")
   func outboxChoice() async throws {
     let (one, first) = try await run(["outbox", "retry", "i"]) { _ in .result(["count": 1]) }

@@ -36,6 +36,13 @@ enum Samples {
     url: "https://api.example.com/a", state: .waiting, attempts: 2, createdAt: start, lastStatus: 503,
     idempotencyKey: "k", bytes: 12)
 
+  /// Its API has not been reached so far.
+  static let unreached = OutboxItem(
+    id: "item-1", account: AccountName("work")!, subject: nil, lane: "default", method: "POST",
+    url: "https://api.example.com/a", state: .waiting, attempts: 0, createdAt: start,
+    nextAttemptAt: start + .seconds(560), lastError: "https://api.example.com: Connection refused",
+    idempotencyKey: "k", bytes: 12)
+
   static func stats(
     pending: Int = 0, waiting: Int = 0, held: Int = 0, dead: Int = 0, pausedReason: String? = nil
   ) -> OutboxStats {

@@ -72,6 +72,28 @@ import Testing
     #expect(unread.contains("\n  outbox    cannot be read now. Run \"hearthctl outbox stats\" to see why."))
   }
 
+  @Test("tells why items wait and when the next try is, unless something else keeps them back")
+  func delivery() {
+    func row(_ stats: OutboxStats, _ item: OutboxItem) -> Substring? {
+      StatusBlock(
+        session: Samples.session(), outbox: stats, waiting: item, now: Samples.start + .seconds(540),
+        paint: Paint(isColoured: false)
+      ).text.split(separator: "\n").first { $0.hasPrefix("  delivery") }
+    }
+    let (stats, item) = (Samples.stats(waiting: 1), Samples.unreached)
+    #expect(
+      row(stats, item)
+        == "  delivery  No connection to https://api.example.com: Connection refused, next try in 20 s")
+    #expect(row(Samples.stats(waiting: 1, pausedReason: "offline"), item)?.hasSuffix("next try in 20 s") == true)
+    #expect(
+      row(Samples.stats(waiting: 1, pausedReason: "locked"), item)
+        == "  delivery  No connection to https://api.example.com: Connection refused")
+    var refused = item
+    (refused.lastStatus, refused.lastError) = (503, "The server answered 503.")
+    #expect(row(stats, refused) == "  delivery  The server answered 503, next try in 20 s")
+    #expect(row(stats, Samples.item) == nil)
+  }
+
   @Test("tells of a sign-in under way, how it goes on and how long it may take")
   func signIn() {
     var session = Samples.locked

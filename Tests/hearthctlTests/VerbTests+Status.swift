@@ -24,6 +24,25 @@ extension VerbTests {
     #expect(asked.map(\.method) == ["session.list", "outbox.getStats", "outbox.getStats", "daemon.getInfo"])
   }
 
+  @Test("status asks why items wait, and shows the first reason")
+  func waiting() async throws {
+    var later = Samples.unreached
+    (later.id, later.lastError) = ("item-0", nil)
+    let items: JSON = .array([later.json, Samples.unreached.json])
+    let (outcome, asked) = try await run(["status"]) { request in
+      switch request.method {
+      case "session.list": .result(["sessions": [Samples.session().json]])
+      case "outbox.list": .result(["items": items, "cursor": nil])
+      default: .result(Samples.stats(waiting: 2).json)
+      }
+    }
+    #expect(
+      outcome.output.contains(
+        "\n  delivery  No connection to https://api.example.com: Connection refused, next try now\n"))
+    #expect(
+      asked.first { $0.method == "outbox.list" }?.params == ["account": "work", "state": "waiting", "limit": 20])
+  }
+
   /// A daemon with one session, its outbox, and what is wrong around it.
   private func daemon(
     _ session: SessionStatus, _ stats: OutboxStats = Samples.stats(), warnings: [String]? = nil

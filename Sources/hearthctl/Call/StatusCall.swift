@@ -6,6 +6,8 @@ import HearthCore
 struct StatusCall: PlainCall {
   /// How many lines of the journal are shown.
   private static let logLines = 10
+  /// How many waiting items are looked through for one that has failed: others only wait for their time.
+  private static let itemsRead = 20
 
   /// The account, or `nil` for all.
   let account: String?
@@ -38,8 +40,20 @@ struct StatusCall: PlainCall {
     let outboxes = try client.outboxStats(of: sessions.map(\.account))
     let warnings = (try? client.call(GetInfo()).value.warnings) ?? []
     return StatusLook(
-      sessions: Array(zip(sessions, outboxes)), warnings: warnings,
+      sessions: Array(zip(sessions, outboxes)), waiting: try waiting(sessions, outboxes, &client), warnings: warnings,
       log: log ? Journal.lines(Self.logLines, of: account) ?? [] : nil, told: json)
+  }
+
+  /// Of each account whose outbox waits, the first item that a try has failed for.
+  private func waiting(
+    _ sessions: [SessionStatus], _ outboxes: [OutboxStats?], _ client: inout ControlClient
+  ) throws -> [AccountName: OutboxItem] {
+    let accounts = zip(sessions, outboxes).filter { ($1?.waiting ?? 0) > 0 && !daemon.json }.map(\.0.account)
+    let pages = try client.call(
+      each: accounts.map { ListItems(OutboxQuery(account: $0, state: .waiting, limit: Self.itemsRead)) })
+    return zip(accounts, pages).reduce(into: [:]) { waiting, found in
+      waiting[found.0] = try? found.1.get().items.first { $0.lastError != nil }
+    }
   }
 
   private func show(_ look: StatusLook) {

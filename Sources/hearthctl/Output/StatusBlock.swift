@@ -5,6 +5,8 @@ struct StatusBlock {
   let session: SessionStatus
   /// The outbox; `nil` if the daemon could not read it.
   let outbox: OutboxStats?
+  /// An item that waits after a failed try.
+  var waiting: OutboxItem?
   let now: Timestamp
   let paint: Paint
   /// How many characters fit on a line.
@@ -51,6 +53,10 @@ struct StatusBlock {
     if let signIn = session.signIn { rows.append(("sign-in", describe(signIn))) }
     rows.append(
       ("outbox", outbox.map(describe) ?? "cannot be read now. Run \"hearthctl outbox stats\" to see why."))
+    if let error = waiting?.shortError {
+      let isPaused = outbox?.isPaused == true && outbox?.pausedReason != OutboxStats.pausedOffline
+      rows.append(("delivery", error + nextTry(isPaused ? nil : waiting?.nextAttemptAt)))
+    }
     if let trouble = outbox?.trouble { rows.append(("disk", trouble)) }
     return rows
   }
@@ -111,11 +117,13 @@ struct StatusBlock {
     guard history.failures > 0 || history.lastError != nil else { return nil }
     var text = history.lastError ?? "Refreshing fails."
     if history.failures > 0 { text += " (\(history.failures) \(history.failures == 1 ? "failure" : "failures"))" }
-    if let next = session.nextAttemptAt {
-      text += next.since(now) > .zero ? ", next try \(next.relative(to: now))" : ", next try now"
-    }
+    text += nextTry(session.nextAttemptAt)
     // For any other action the message has the command.
     return session.action == nil ? text + session.next.run : text
+  }
+
+  private func nextTry(_ time: Timestamp?) -> String {
+    time.map { $0.since(now) > .zero ? ", next try \($0.relative(to: now))" : ", next try now" } ?? ""
   }
 
   private func describeCredential() -> String? {
@@ -144,7 +152,7 @@ struct StatusBlock {
   private func paused(_ reason: String?) -> String {
     switch reason {
     case OutboxStats.pausedByUser: return "paused by you"
-    case "offline": return "paused while offline"
+    case OutboxStats.pausedOffline: return "paused while offline"
     case "refreshUnavailable": return "paused for want of a valid token"
     case nil, .some:
       switch session.state {
@@ -168,6 +176,7 @@ extension SessionStatus {
 
 extension OutboxStats {
   static let pausedByUser = "user"
+  fileprivate static let pausedOffline = "offline"
 
   /// The command for the next step, if a person has to take one.
   func next(_ account: AccountName) -> String? {
@@ -175,6 +184,18 @@ extension OutboxStats {
     if held > 0 { return "hearthctl outbox list \(account) --state held" }
     return pausedReason == Self.pausedByUser ? "hearthctl outbox resume \(account)" : nil
   }
+}
+
+extension OutboxItem {
+  /// What went wrong last, as a part of a sentence.
+  var shortError: String? {
+    guard let lastError else { return nil }
+    if isUnreached, lastStatus == nil { return "No connection to \(lastError)" }
+    return lastError.hasSuffix(".") ? String(lastError.dropLast()) : lastError
+  }
+
+  /// Whether no try has counted so far, though one has failed: the API was not reached.
+  var isUnreached: Bool { state == .waiting && attempts == 0 && lastError != nil }
 }
 
 extension String? {

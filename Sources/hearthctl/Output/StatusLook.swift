@@ -5,6 +5,8 @@ import HearthCore
 struct StatusLook {
   /// Each session with its outbox, which is `nil` if the daemon could not read it.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
+  /// For each account whose outbox waits after a failed try, the first item with an error.
+  var waiting: [AccountName: OutboxItem] = [:]
   /// Problems in the daemon's environment, such as a configuration that was refused.
   let warnings: [String]
   /// The newest lines of the journal; `nil` if nobody asked for them.
@@ -48,7 +50,8 @@ struct StatusLook {
     var blocks = summary.map { [$0.hanging(0, within: columns)] } ?? []
     blocks += sessions.map { session, outbox in
       StatusBlock(
-        session: session, outbox: outbox, now: now, paint: paint, columns: columns, hasBlocks: hasBlocks
+        session: session, outbox: outbox, waiting: waiting[session.account], now: now, paint: paint, columns: columns,
+        hasBlocks: hasBlocks
       ).text
     }
     if sessions.isEmpty {

@@ -44,26 +44,29 @@ struct OutboxListVerb: ParsableCommand {
     if let limit { query.limit = limit }
     let reply = try daemon.call(ListItems(query))
     let page = reply.value
+    let accounts = query.account == nil && Output.isTerminal ? try daemon.call(ListSessions()).value.sessions.count : 1
     list.show(reply.json, daemonOptions.output) { room in
-      page.items.isEmpty ? "There are no items." : Self.table(page.items).text(within: room)
+      page.items.isEmpty ? "There are no items." : Self.table(page.items, ofSeveral: accounts > 1).text(within: room)
     }
     if let cursor = page.cursor, !daemonOptions.json, list.format != .json {
       Output.note("There are more: --cursor \(cursor)")
     }
   }
 
-  static func table(_ items: [OutboxItem], at now: Timestamp = .now) -> Table {
+  /// With `ofSeveral`, the column of the accounts is never left out.
+  static func table(_ items: [OutboxItem], ofSeveral: Bool, at now: Timestamp = .now) -> Table {
     var table = Table(columns: [
-      .init("ID"), .init("ACCOUNT", rank: 3), .init("LANE", rank: 5), .init("STATE"), .init("TRIES", rank: 4),
-      .init("AGE", rank: 2), .init("NEXT TRY", isExtra: true), .init("ANSWER", isExtra: true),
-      .init("REQUEST", rank: 1),
+      .init("ID"), .init("ACCOUNT", rank: ofSeveral ? 0 : 2), .init("LANE", rank: 4), .init("STATE"),
+      .init("TRIES", rank: 3), .init("AGE", rank: 1), .init("NEXT TRY", isExtra: true), .init("ANSWER", isExtra: true),
+      .init("REQUEST"),
     ])
     for item in items {
       let reason = item.reason.map { ": \($0.rawValue)" } ?? ""
       table.rows.append([
         item.id, "\(item.account)", item.lane?.text ?? "-", item.state.rawValue + reason,
-        "\(item.attempts)", now.since(item.createdAt).span, item.nextAttemptAt?.relative(to: now) ?? "-",
-        item.lastStatus.map { "\($0)" } ?? "-", "\(item.method) \(item.url)",
+        item.isUnreached ? "-" : "\(item.attempts)", now.since(item.createdAt).span,
+        item.nextAttemptAt?.relative(to: now) ?? "-", item.lastStatus.map { "\($0)" } ?? "-",
+        "\(item.method) \(item.url)",
       ])
     }
     return table

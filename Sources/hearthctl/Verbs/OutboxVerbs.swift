@@ -31,7 +31,11 @@ struct OutboxShowVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     let reply = try daemon.call(GetItem(id))
-    daemonOptions.output.show(reply.json) { reply.json.rows }
+    daemonOptions.output.show(reply.json) {
+      var shown = reply.json.object ?? [:]
+      if reply.value.isUnreached { shown["attempts"] = "0 (a try that does not reach the API does not count)" }
+      return JSON.object(shown).rows
+    }
   }
 }
 
