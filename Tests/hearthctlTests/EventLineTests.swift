@@ -21,6 +21,9 @@ import Testing
       line(.outboxRetrying, ["item": Samples.item.json])
         == "2026-11-21T10:00:00.000Z  outbox.retrying     work: POST https://api.example.com/a  item-1 waiting (503)")
     #expect(
+      line(.outboxRetrying, ["item": Samples.unreached.json]).hasSuffix(
+        "  item-1 waiting (No connection to https://api.example.com: Connection refused)"))
+    #expect(
       line(.outboxPaused, ["account": "work", "reason": "user"])
         == "2026-11-21T10:00:00.000Z  outbox.paused       work  reason user")
     #expect(line(.daemonReloaded, [:]) == "2026-11-21T10:00:00.000Z  daemon.reloaded")

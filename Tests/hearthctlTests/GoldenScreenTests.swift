@@ -106,7 +106,7 @@ import Testing
     model.choose(1)
     model.message = "work is locked."
     try check("top") {
-      TopPicture(model: model, now: now, columns: $0, rows: 12, paint: paint, hasBlocks: true).text
+      TopPicture(model: model, now: now, columns: $0, rows: 16, paint: paint, hasBlocks: true).text
     }
   }
 }

@@ -89,7 +89,42 @@ import Testing
     #expect(lines[3] == "  refreshed     _ 0  failed       _  0  queued       #  2  sent         _  0")
     #expect(lines[5] == "What happened")
     #expect(lines[11].hasPrefix("q quit  jk choose  l lock"))
-    #expect(picture(model, columns: 60).last?.hasPrefix("q quit  jk choose  l lock") == true, "the way out is not cut")
+  }
+
+  @Test("in a narrow terminal the keys take several lines, as many as a low one can spare, the way out first")
+  func narrowKeys() {
+    let keys = ["q quit  jk choose  l lock  u unlock", "r refresh  a again  p pause  t retry dead"]
+    #expect(picture(model(1), columns: 44).suffix(2) == keys[...])
+    #expect(picture(model(1), columns: 44, rows: 7).last == keys[0])
+  }
+
+  @Test("an account that needs a person shows the command, beside its state or in place of its figures")
+  func commands() {
+    var model = TopModel(at: start)
+    model.observe([(Samples.signedOut, Samples.stats(pending: 2))], at: start)
+    #expect(picture(model)[2] == "> home             sign-in needed        hearthctl login home")
+    #expect(picture(model)[3].contains("queued"))
+    #expect(
+      picture(model, columns: 40)[2...3].map { $0.trimmingBlanksAtEnd() }
+        == ["> home       sign-in needed", "  hearthctl login home"])
+  }
+
+  @Test("what happened is broken between words, newest whole; a narrow terminal leaves out names and identifiers")
+  func events() {
+    var model = model(1)
+    for item in [Samples.item, Samples.unreached] {
+      model.note(
+        Notification(.outboxRetrying, params: ["subscription": "s", "seq": 1, "item": item.json]), at: start)
+    }
+    let time = start.timeOfDay
+    #expect(
+      picture(model, columns: 40, rows: 14).drop { $0 != "What happened" }.dropFirst().prefix(4) == [
+        "\(time)  work: POST", "  https://api.example.com/a  waiting (No",
+        "  connection to https://api.example.com:", "  Connection refused)",
+      ])
+    let wide = picture(model, columns: 160, rows: 14).joined(separator: " ")
+    #expect(wide.contains("outbox.retrying") && wide.contains("item-1 waiting (503)"))
+    #expect(wide.contains("waiting (No connection to https://api.example.com: Connection refused)"))
   }
 
   @Test(

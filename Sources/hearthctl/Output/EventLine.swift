@@ -4,20 +4,35 @@ import HearthCore
 /// A notification as one line for people.
 struct EventLine {
   let text: String
+  /// Only what a person needs most, for a narrow terminal.
+  let short: String
+
+  /// In characters: an API's answer can be long.
+  private static let longestError = 200
 
   /// `time` replaces the notification's own time, if given.
   init(_ notification: Notification, time: String? = nil) {
-    var parts = [time ?? notification.time ?? "", notification.method.padded(to: 18)]
+    let time = time ?? notification.time ?? ""
+    let name = notification.method.padded(to: 18)
     if let session = notification.session {
-      parts.append("\(session.account): \(session.state.name)\(session.state.reason.map { " (\($0))" } ?? "")")
-      parts.append(session.message)
+      let state = "\(session.state.name)\(session.state.reason.map { " (\($0))" } ?? "")"
+      text = Self.line([time, name, "\(session.account): \(state)", session.message])
+      short = Self.line([time, "\(session.account): \(session.message)"])
     } else if let item = notification.item {
-      parts.append("\(item.account): \(item.method) \(item.url)")
-      let reason = [item.reason?.rawValue, item.lastStatus.map { "\($0)" }].compactMap { $0 }.joined(separator: ", ")
-      parts.append("\(item.id) \(item.state.rawValue)\(reason.isEmpty ? "" : " (\(reason))")")
+      let request = "\(item.account): \(item.method) \(item.url)"
+      let error = item.shortError?.cut(to: Self.longestError) ?? item.lastStatus.map { "\($0)" }
+      let reason = [item.reason?.rawValue, error].compactMap { $0 }.joined(separator: ", ")
+      let state = "\(item.state.rawValue)\(reason.isEmpty ? "" : " (\(reason))")"
+      text = Self.line([time, name, request, "\(item.id) \(state)"])
+      short = Self.line([time, request, state])
     } else {
-      parts += notification.details.map { $0.name == "account" ? $0.value : "\($0.name) \($0.value)" }
+      let details = notification.details.map { $0.name == "account" ? $0.value : "\($0.name) \($0.value)" }
+      text = Self.line([time, name] + details)
+      short = Self.line([time, notification.method] + details)
     }
-    text = parts.filter { !$0.isEmpty }.joined(separator: "  ").shown().trimmingBlanksAtEnd()
+  }
+
+  private static func line(_ parts: [String]) -> String {
+    parts.filter { !$0.isEmpty }.joined(separator: "  ").shown().trimmingBlanksAtEnd()
   }
 }

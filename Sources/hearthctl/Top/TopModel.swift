@@ -8,7 +8,7 @@ struct TopModel {
   let startedAt: Timestamp
   private(set) var accounts: [TopAccount] = []
   /// The events, the newest last.
-  private(set) var events: [String] = []
+  private(set) var events: [EventLine] = []
   /// The result of the last key.
   var message = ""
   private var selected: AccountName?
@@ -38,6 +38,6 @@ struct TopModel {
   }
 
   mutating func note(_ notification: Notification, at now: Timestamp) {
-    events = (events + [EventLine(notification, time: now.timeOfDay).text]).suffix(Self.eventsKept)
+    events = (events + [EventLine(notification, time: now.timeOfDay)]).suffix(Self.eventsKept)
   }
 }

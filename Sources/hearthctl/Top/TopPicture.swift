@@ -23,7 +23,7 @@ struct TopPicture {
     }
     let left = max(room - middle.count - 2, 0)
     if left > 0, !model.events.isEmpty {
-      middle += ["", paint(.bold, "What happened")] + model.events.suffix(left).map { cut($0.shown()) }
+      middle += ["", paint(.bold, "What happened")] + lastEvents(left)
     }
     middle = Array(middle.prefix(room))
     middle += Array(repeating: "", count: room - middle.count)
@@ -35,45 +35,75 @@ struct TopPicture {
     let watched = now.since(model.startedAt)
     let since = watched < .seconds(3600) ? "since this began \(watched.span) ago" : "over the last hour"
     let title = "hearthctl top"
-    let line = "\(count) \(count == 1 ? "account" : "accounts"); counts what happened \(since)"
-    return ["\(paint(.bold, title))  \(paint(.faint, cutting(line, to: columns - title.count - 2)))", ""]
+    let accounts = "\(count) \(count == 1 ? "account" : "accounts")"
+    let room = columns - title.count - 2
+    let line = "\(accounts); counts what happened \(since)"
+    return ["\(paint(.bold, title))  \(paint(.faint, cutting(line.count > room ? accounts : line, to: room)))", ""]
+  }
+
+  /// The newest events that fit into so many lines.
+  private func lastEvents(_ room: Int) -> [String] {
+    var lines: [String] = []
+    for event in model.events.reversed() {
+      let own = broken(isNarrow ? event.short : event.text, indent: 2)
+      guard lines.isEmpty || own.count + lines.count <= room else { break }
+      lines = own + lines
+    }
+    return Array(lines.prefix(room))
   }
 
   private var footer: [String] {
     let gap = "  "
-    var keys = ""
+    var lines: [String] = []
     // The key for quitting comes first.
     for key in TopKey.help {
       let key = hasBlocks ? key : key.replacing("↑↓", with: "jk")
-      let longer = keys.isEmpty ? key : keys + gap + key
-      guard longer.count <= columns else { break }
-      keys = longer
+      if let last = lines.last, last.count + gap.count + key.count <= columns {
+        lines[lines.count - 1] += gap + key
+      } else {
+        lines.append(key)
+      }
     }
-    return [cut(model.message.shown()), paint(.faint, keys)]
+    // The keys take at most a quarter of the screen.
+    return broken(model.message.shown()) + lines.prefix(max(rows / 4, 1)).map { paint(.faint, cut($0)) }
   }
 
   // MARK: - An account
 
+  /// A command that a person has to run stands beside the state, or else in place of the figures.
   private func lines(of account: TopAccount, isChosen: Bool) -> [String] {
-    [life(of: account, isChosen: isChosen), figures(of: account)]
+    let command = command(for: account.session)
+    let fits = command.map { $0.count <= columns - 2 - widths.name - widths.state } ?? false
+    return [
+      life(of: account.session, isChosen: isChosen, command: fits ? command : nil),
+      command.flatMap { fits ? nil : "  " + paint(.bold, cutting($0, to: columns - 2)) } ?? figures(of: account),
+    ]
   }
 
+  private func command(for session: SessionStatus) -> String? {
+    switch session.action {
+    case .signIn, .unlock, .fixConfiguration: session.next
+    case .wait, nil: nil
+    }
+  }
+
+  private var widths: (name: Int, state: Int, left: Int) { isNarrow ? (11, 15, 11) : (17, 22, 15) }
+
   /// The account, its state and the token's life bar, as wide as the terminal.
-  private func life(of account: TopAccount, isChosen: Bool) -> String {
-    let session = account.session
-    let widths = isNarrow ? (name: 11, state: 15, left: 11) : (name: 17, state: 22, left: 15)
+  private func life(of session: SessionStatus, isChosen: Bool, command: String?) -> String {
     let width = columns - 3 - widths.name - widths.state - widths.left
+    let name = cutting("\(session.account)", to: widths.name - 1).padded(to: widths.name)
+    let state = cutting(session.words, to: widths.state - 1).padded(to: widths.state)
+    let start = (isChosen ? "> " : "  ") + paint(.bold, name) + paint(Paint.Colour(session), state)
+    if let command { return start + paint(.bold, command) }
     var left = ""
     var bar = ""
     if let token = session.token {
       left = token.remaining(at: now).map { $0 > .zero ? "\($0.span) left" : "expired" } ?? "does not expire"
+      if left.count > widths.left { left = left.replacing(" left", with: "") }
       if width > 0 { bar = LifeBar(token, at: now, width: width, hasBlocks: hasBlocks)?.text ?? "" }
     }
-    let name = cutting("\(session.account)", to: widths.name - 1).padded(to: widths.name)
-    let state = cutting(session.words, to: widths.state - 1).padded(to: widths.state)
-    let marker = isChosen ? "> " : "  "
-    return marker + paint(.bold, name) + paint(Paint.Colour(session), state) + bar.padded(to: max(width, 0) + 1)
-      + cutting(left, to: widths.left)
+    return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
 
   /// The counts with their names; the less important ones come last and are left out on a narrow terminal.
@@ -103,6 +133,11 @@ struct TopPicture {
   private var isNarrow: Bool { columns < 70 }
 
   private func cut(_ line: String) -> String { cutting(line, to: columns) }
+
+  private func broken(_ line: String, indent: Int = 0) -> [String] {
+    line.hanging(indent, within: columns).split(separator: "\n", omittingEmptySubsequences: false)
+      .map { cut(String($0)) }
+  }
 
   private func cutting(_ text: String, to width: Int) -> String { text.cut(to: width, hasBlocks: hasBlocks) }
 }
