@@ -94,6 +94,33 @@ import Testing
     #expect(sent(daemon).isEmpty)
   }
 
+  @Test("what is typed after q in top stays for the shell")
+  func typedAhead() async throws {
+    let folder = TemporaryFolder()
+    let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
+      switch request.method {
+      case Subscribe.name: .result(Samples.subscription)
+      case ListSessions.name: .result(["sessions": [Samples.session().json]])
+      default: .result(Samples.stats().json)
+      }
+    }
+    let socket = daemon.path
+    try await onThread {
+      let (terminal, folder) = (PseudoTerminal(), TemporaryFolder())
+      let process = try ChildProcess(
+        "hearthctl", ["top"], environment: ["HEARTH_SOCKET": socket, "TERM": "xterm"], input: .file(terminal.path),
+        output: terminal.path, outputFolder: folder.path)
+      try eventually("top is there") { terminal.shown.contains("q quit") }
+      terminal.type("qecho later")
+      try eventually("top has ended") { !terminal.shown.isEmpty && process.status == .exited(0) }
+      let shell = open(terminal.path, O_RDONLY | O_NOCTTY | O_NONBLOCK)
+      defer { close(shell) }
+      var bytes = [UInt8](repeating: 0, count: 64)
+      let count = read(shell, &bytes, bytes.count)
+      #expect(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self) == "echo later\n")
+    }
+  }
+
   @Test("a first passphrase is said to be one, and asked for twice", arguments: ["open sesame", "open sesam"])
   func first(again: String) async throws {
     let folder = TemporaryFolder()

@@ -21,16 +21,17 @@ struct KeyInput {
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// Restores the terminal.
+  /// Restores the terminal. What was typed meanwhile stays for the shell.
   func end() {
     var before = before
-    tcsetattr(STDIN_FILENO, TCSAFLUSH, &before)
+    tcsetattr(STDIN_FILENO, TCSANOW, &before)
   }
 
-  /// The keys pressed since the last call.
+  /// The keys pressed since the last call, up to the one that quits.
   func pressed() -> [TopKey] {
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = read(STDIN_FILENO, &bytes, bytes.count)
-    return count > 0 ? TopKey.read(Array(bytes.prefix(count))) : []
+    var bytes: [UInt8] = []
+    var byte: UInt8 = 0
+    while bytes.count < 64, TopKey.read(bytes).last != .quit, read(STDIN_FILENO, &byte, 1) == 1 { bytes.append(byte) }
+    return TopKey.read(bytes)
   }
 }
