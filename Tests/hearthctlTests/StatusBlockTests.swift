@@ -29,6 +29,8 @@ import Testing
     var session = Samples.session()
     session.history.lastAt = Samples.start + .seconds(60)
     #expect(block(session).contains("\n  refreshed 8 min ago\n"))
+    session.since = Samples.start + .seconds(120)
+    #expect(block(session).contains("\n  new token 8 min ago\n"), "it was unlocked since")
     (session.history.lastAt, session.history.lastOutcome) = (Samples.start + .seconds(540), .rejected)
     #expect(block(session).contains("\n  refresh   rejected just now\n"))
     session.isRefreshing = true

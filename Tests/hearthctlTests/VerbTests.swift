@@ -311,6 +311,11 @@ import Testing
     let (lock, _) = try await run(["lock"]) { _ in .result(["sessions": [Samples.locked.json]]) }
     #expect(lock.status == 0 && lock.output == "work: Locked. Run \"hearthctl unlock work\".\n")
     unlink(path)
+    let (unseen, _) = try await run(["lock"]) { _ in .result(["sessions": [Samples.signedOut.json]]) }
+    #expect(
+      unseen.output == "home: Locked until the next sign-in. Sign in required. Run \"hearthctl login home\".\n",
+      "its status does not show the lock")
+    unlink(path)
     let (refresh, _) = try await run(["refresh", "work"]) { _ in .result(Samples.session().json) }
     #expect(refresh.output == "Refreshed. The new token is valid for 51 min.\n")
   }

@@ -31,9 +31,6 @@ extension SessionStatus {
       }
     }
   }
-
-  /// Whether the last new token came from the sign-in itself.
-  var isAsSignedIn: Bool { history.lastOutcome == .success && history.lastAt == since }
 }
 
 extension SessionState {

@@ -105,7 +105,9 @@ struct StatusBlock {
     let more = session.isRefreshing ? ", \(underWay)" : ""
     switch outcome {
     case .success where session.state != .authenticated: return nil
-    case .success: return (session.isAsSignedIn ? "signed in" : "refreshed", time + more)
+    // After an unlock the daemon does not tell whether the token came from a sign-in or a refresh.
+    case .success where last < session.since: return ("new token", time + more)
+    case .success: return (last == session.since ? "signed in" : "refreshed", time + more)
     case .unavailable: return ("refresh", "failed \(time)\(more)")
     case .rejected: return ("refresh", "rejected \(time)\(more)")
     case .misconfigured: return ("refresh", "refused \(time)\(more)")

@@ -127,11 +127,23 @@ struct LockVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect()
     let reply = try daemon.call(LockSessions(try choice.name))
-    daemonOptions.output.show(reply.json) { reply.value.messages }
+    daemonOptions.output.show(reply.json) { reply.value.messages(\.messageOfLock) }
+  }
+}
+
+extension SessionStatus {
+  /// The lock of an account without a session shows in no status.
+  fileprivate var messageOfLock: String {
+    switch state {
+    case .unauthenticated, .reauthRequired: "Locked until the next sign-in. \(message)"
+    case .hydrating, .locked, .authenticated: message
+    }
   }
 }
 
 extension Sessions {
   /// A line for each session: the account and its message.
-  var messages: String { sessions.map { "\($0.account): \($0.message.shown())" }.joined(separator: "\n") }
+  func messages(_ message: (SessionStatus) -> String = \.message) -> String {
+    sessions.map { "\($0.account): \(message($0).shown())" }.joined(separator: "\n")
+  }
 }

@@ -32,7 +32,7 @@ struct UnlockVerb: ParsableCommand {
     } else {
       (reply, failure) = try unlockAll(&daemon)
     }
-    daemonOptions.output.show(reply.json) { reply.value.messages }
+    daemonOptions.output.show(reply.json) { reply.value.messages() }
     if reply.value.sessions.contains(where: \.isLocked) { failure = ExitStatus.worst([failure, .locked]) }
     guard failure == .done else { throw CommandFailure(failure, nil) }
   }

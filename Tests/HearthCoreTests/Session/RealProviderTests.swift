@@ -88,7 +88,7 @@ struct RealProviderTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("asks the provider for the time if a token that cannot be renewed has a time of issue in the future, locked or not")
+  @Test("asks the provider for the time if a token that cannot be renewed seems issued in the future, locked or not")
   func unrenewableAhead() {
     let issued = Timestamp.sample + .seconds(400_000_000)
     let ahead = lasting(3600, issuedAt: issued, isRenewable: false)
