@@ -105,6 +105,18 @@ extension VerbTests {
     #expect(flows(asked) == ["device"])
   }
 
+  @Test("login asks for no other device where the page is on this machine")
+  func loginByLocalDevice() async throws {
+    let begun: JSON = [
+      "signIn": "s1", "verificationUri": "http://127.0.0.1:8790/device", "verificationUriComplete": nil,
+      "userCode": "WDJB-MJHT", "expiresAt": nil,
+    ]
+    let (outcome, _) = try await run(["login", "work", "--device"]) { request in
+      request.method == "session.beginSignIn" ? .result(begun) : .result(Samples.session().json)
+    }
+    #expect(outcome.errors.contains("On this machine, open\n\n  http://127.0.0.1:8790/device\n"))
+  }
+
   @Test("login says what became of a sign-in that failed")
   func loginFails() async throws {
     let (outcome, _) = try await run(["login", "work", "--device"]) { request in

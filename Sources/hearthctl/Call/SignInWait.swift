@@ -80,7 +80,7 @@ struct SignInWait {
 
   private func offerPasting() {
     guard Input.isTerminal else { return }
-    Output.note("Is the browser on another machine? It ends on a page that it can't load. \(Self.asksAddress)")
+    Output.note("Does your browser end on a page that it can't load? \(Self.asksAddress)")
   }
 
   private static let asksAddress = "Paste that page's address here:\n"
@@ -88,22 +88,27 @@ struct SignInWait {
   /// The code for another device: on a terminal also as a picture, and spelled out, to be read aloud.
   private func show(_ code: String) {
     let (page, complete) = (begun.verificationURI ?? "", begun.verificationURIComplete)
+    let isLocal = Self.isLocal(page)
+    let place = isLocal ? "On this machine" : "On any device"
     guard let screen = Screen.current else {
       Output.note(
-        "On any device, open\n\n  \(page)\n\nand type in this code to sign in to \(account):\n\n  \(code)\n")
+        "\(place), open\n\n  \(page)\n\nand type in this code to sign in to \(account):\n\n  \(code)\n")
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
     // The lines of the text below wrap where it is narrow.
-    let picture = screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
+    let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
-    let start = picture == nil ? "On any device, open" : "Scan this with any device, or open"
+    let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"
     Output.note("\(start) \(page)\nand type in this code to sign in to \(account):\n")
     let paint = Paint(isColoured: screen.canDraw)
     let letters = code.map(String.init).joined(separator: " ")
     Output.write("    \(paint(.bold, code))      \(paint(.faint, "(\(letters))"))\n\n", to: STDERR_FILENO)
     if picture == nil, let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
   }
+
+  /// No other device can open such a page.
+  private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {
     do throws(ControlClient.Failure) {
