@@ -4,7 +4,8 @@ struct StatusVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show the status of each session. Exits with the status of the worst one.",
     discussion: """
-      For example:
+      On a terminal, a bar shows what is left of the token's life; the line in the bar marks when Hearth refreshes the \
+      token. For example:
 
         hearthctl status --watch
         hearthctl status work --log
