@@ -100,6 +100,32 @@ import Testing
       !Files.exists(home.folder.file(".local/bin/hearth-token-work")), "one part is not written without the other")
   }
 
+  @Test("what git config has set up for Hearth is listed, needs no installing and is left to its owner")
+  func ownLines() async throws {
+    let home = Home()
+    let file = home.folder.file(".gitconfig")
+    let own = """
+      [credential "https://x.example.com"]
+      \thelper = !hearthctl credential git
+      [credential "https://y.example.com/notes"]
+      \thelper = !hearthctl credential git --account work
+      [credential "https://z.example.com"]
+      \thelper = store
+
+      """
+    try Files.write(own, to: file)
+    let list = try JSON(parsing: Array(try await home.done("list", "--json").utf8))
+    let git = list["helpers"]?.array?.first { $0["tool"] == "git" }
+    #expect(git?["setUp"] == ["https://x.example.com", "work https://y.example.com/notes"])
+    #expect(try await home.done("install", "git", "--for", Self.server).contains("git is set up already."))
+    #expect(try await home.run("install", "git", "work", "--for", Self.server).status == 1, "it names no account")
+    #expect(try await home.run("install", "git", "--for", "https://z.example.com").status == 1)
+    #expect(try await home.done("remove", "git").contains("Hearth has written nothing for git."))
+    #expect(Files.text(file) == own)
+    _ = try await home.done("install", "git", "--for", "https://w.example.com")
+    #expect(Files.text(file).hasPrefix(own))
+  }
+
   @Test("other lines and members stay, and so do other servers")
   func others() async throws {
     let home = Home()

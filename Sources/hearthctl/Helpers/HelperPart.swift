@@ -8,7 +8,9 @@ extension HelperTool {
     var found: [String] = []
     for part in parts {
       switch part {
-      case .lines(let file, _, _): found += HelperLines(Self.text(file.path()), of: name).blocks.map(\.words)
+      case .lines(let file, let rival, let added):
+        let lines = HelperLines(Self.text(file.path()), of: name)
+        found += lines.blocks.map(\.words) + lines.others(rival, added)
       case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
       // The lines of the other parts identify the entry.
       case .program: break
@@ -90,9 +92,11 @@ extension HelperTool.Part {
     let path = file.path(target)
     return try HelperTool.edit(path, isTrial: isTrial, mode: mode) { text in
       switch self {
-      case .lines(_, let rival, let lines):
-        let (rest, lines) = (HelperLines(text, of: tool), lines.map(target.filled))
+      case .lines(_, let rival, let added):
+        let (rest, lines) = (HelperLines(text, of: tool), added.map(target.filled))
         guard !rest.holds(lines) else { return text }
+        // Somebody's own lines do the same.
+        if rest.others(rival, added).contains(where: { target.isMeant(by: $0) }) { return text }
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
             .failed,
@@ -195,6 +199,27 @@ struct HelperLines {
       if line.hasPrefix(text) { return (index + 1, line) }
     }
     return nil
+  }
+
+  /// The words of the sections that somebody else has written for Hearth, outside the blocks: the ones that
+  /// begin like `rival` and have a line like the last one of `added`.
+  func others(_ rival: String, _ added: [String]) -> [String] {
+    func start(_ text: String) -> String { String(text.trimmingBlanks().prefix { $0 != "{" }) }
+    let (section, command) = (start(rival), start(added.last ?? ""))
+    guard section.hasPrefix("["), command.contains("hearthctl") else { return [] }
+    var found: [String] = []
+    var url: String?
+    for (index, line) in lines.enumerated() where !blocks.contains(where: { $0.range.contains(index) }) {
+      let line = line.trimmingBlanks()
+      if line.hasPrefix("[") {
+        url = line.hasPrefix(section) ? String(line.dropFirst(section.count).prefix { $0 != "\"" }) : nil
+      } else if let place = url, line.hasPrefix(command) {
+        let words = line.dropFirst(command.count).split(separator: " ")
+        let account = words.first == "--account" ? words.dropFirst().first : nil
+        found.append([account.map(String.init), place].compactMap(\.self).joined(separator: " "))
+      }
+    }
+    return found
   }
 
   /// Adds a block, or replaces the one with the same words.

@@ -106,4 +106,10 @@ struct HelperTarget: Equatable {
 
   /// The words that identify the entry in a tool's file.
   var words: String { [account, url].compactMap(\.self).joined(separator: " ") }
+
+  /// Whether these words are of the same server and, if one is chosen, of the same account.
+  func isMeant(by words: String) -> Bool {
+    let parts = words.split(separator: " ").map(String.init)
+    return HelperTool.isSame(url, parts.last ?? "") && (account == nil || account == parts.dropLast().first)
+  }
 }
