@@ -183,6 +183,13 @@ import Testing
     }
   }
 
+  @Test("a line as wide as the screen keeps its last character, and what is below the picture is erased")
+  func frame() {
+    let (begin, end) = ("\u{1B}[?2026h\u{1B}[H", "\u{1B}[?2026l")
+    #expect(LiveScreen.frame("ab\ncd\nef", rows: 2) == "\(begin)\u{1B}[Kab\r\n\u{1B}[Kcd\(end)")
+    #expect(LiveScreen.frame("ab", rows: 2) == "\(begin)\u{1B}[Kab\r\n\u{1B}[J\(end)")
+  }
+
   @Test("the choice stays with its account when others come and go, and begins at the first")
   func choice() {
     var model = model(3)

@@ -50,8 +50,15 @@ struct LiveScreen: ~Copyable {
 
   /// Replaces the picture without an empty screen in between. The caller must have made all parts safe to show.
   func draw(_ text: String) {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(size.rows)
-    let picture = lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n")
-    Output.write("\u{1B}[?2026h\u{1B}[H\(picture)\u{1B}[J\u{1B}[?2026l", to: STDOUT_FILENO)
+    Output.write(Self.frame(text, rows: size.rows), to: STDOUT_FILENO)
+  }
+
+  /// What was on a line is erased before it is written: after a line as wide as the screen the cursor still stands on its
+  /// last character.
+  static func frame(_ text: String, rows: Int) -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(rows)
+    let picture = lines.map { "\u{1B}[K\($0)" }.joined(separator: "\r\n")
+    let rest = lines.count < rows ? "\r\n\u{1B}[J" : ""
+    return "\u{1B}[?2026h\u{1B}[H\(picture)\(rest)\u{1B}[?2026l"
   }
 }
