@@ -53,7 +53,7 @@ if [ "$(id -u)" -ne 0 ]; then
   sudo -n true 2> /dev/null || skip "containers need root"
   privileged=(sudo -n)
 fi
-cp "$here"/*.sh "$stage/packages/"
+cp "$here/checks.sh" "$here/../Systemd/checking.sh" "$stage/packages/"
 mkdir -p "$root/.build/packages/roots"
 for suite in "${suites[@]}"; do
   echo "--- Debian $suite"

@@ -1,35 +1,15 @@
 #!/bin/bash
 # The checks, which check.sh runs as root in a booted container. ada uses Hearth; ben has disabled it.
-# /hearth/old and /hearth/new have the packages of two versions.
-set -eu
+# In /hearth: old/ and new/, the packages of two versions.
+limit=60
+details() {
+  tail -n 40 /tmp/apt.log 2> /dev/null || true
+  journalctl --no-pager --lines=40
+}
+. "$(dirname "$0")/checking.sh"
 : > /check.began
 issuer=http://127.0.0.1:8790
 services="hearthd.service hearthd.socket hearth-oidc-agent.service hearth-oidc-agent.socket"
-checked=0
-
-check() {
-  checked=$((checked + 1))
-  echo "check: $1"
-}
-
-fail() {
-  echo "failed: $1"
-  tail -n 40 /tmp/apt.log 2> /dev/null || true
-  journalctl --no-pager --lines=40 || true
-  exit 1
-}
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
-set -E
-limit=60
-
-# await COMMAND...: waits until COMMAND succeeds
-await() {
-  local deadline=$((SECONDS + limit))
-  until "$@" > /dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || fail "this did not succeed within $limit s: $*"
-    sleep 0.05
-  done
-}
 
 # as USER COMMAND...: runs COMMAND as USER
 as() {

@@ -3,28 +3,8 @@
 # /hearth. ROOT is the root file system, which is not changed. The users ada and ben each have a lingering user manager.
 # Must run as root. Returns COMMAND's status, or 77 if containers do not boot here.
 set -u
-if [ -z "${HEARTH_CHECK_STAGE:-}" ]; then
-  tree=$(findmnt --noheadings --types cgroup2 --output TARGET | head -n 1)
-  [ -n "$tree" ] || { echo "no cgroup2 file system is mounted"; exit 77; }
-  group=$tree/hearth-packages.$$
-  mkdir "$group" 2> /dev/null || { echo "cannot create a control group in $tree"; exit 77; }
-  clean_up() {
-    local _
-    for _ in $(seq 50); do
-      find "$group" -depth -type d -exec rmdir {} + 2> /dev/null
-      [ -d "$group" ] || return
-      sleep 0.05
-    done
-  }
-  trap clean_up EXIT
-  (
-    echo "$BASHPID" > "$group/cgroup.procs"
-    HEARTH_CHECK_STAGE=inside exec unshare --mount --pid --fork --cgroup --ipc --kill-child --propagation private \
-      --mount-proc bash "$0" "$@"
-  )
-  exit
-fi
-unset HEARTH_CHECK_STAGE
+more_namespaces=()
+. "$(dirname "$0")/../Systemd/namespaces.sh"
 below=$(readlink -f "$1")
 folder=$(readlink -f "$2")
 shift 2

@@ -31,7 +31,7 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 make --no-print-directory -s -C "$root" install-units BINDIR=/run/hearth/bin UNITDIR="$stage/units"
-cp "$root/systemd/sandbox.conf.example" "$here/checks.sh" "$stage/"
+cp "$root/systemd/sandbox.conf.example" "$here/checks.sh" "$here/checking.sh" "$stage/"
 chmod -R a+rX "$stage"
 
 # Debug programs load Swift's libraries from the toolchain, which may be in a folder that only root can read.

@@ -1,39 +1,17 @@
 #!/bin/bash
 # The checks, which check.sh runs as an unprivileged user inside user-manager.sh.
-set -eu
+limit=30
+details() {
+  echo "--- the service"
+  systemctl --user status --no-pager --lines=0 hearthd.service hearthd.socket || true
+  echo "--- its journal"
+  journalctl --user --no-pager --output=short --lines=60
+}
+. "$(dirname "$0")/checking.sh"
 export LD_LIBRARY_PATH=/run/hearth/lib PATH=/run/hearth/bin:$PATH
 units=$HOME/.config/systemd/user
 config=$HOME/.config/hearth/config.toml
 socket=$XDG_RUNTIME_DIR/hearth/rpc.sock
-checked=0
-
-check() {
-  checked=$((checked + 1))
-  echo "check: $1"
-}
-
-fail() {
-  echo "failed: $1"
-  echo "--- the service"
-  systemctl --user status --no-pager --lines=0 hearthd.service hearthd.socket || true
-  echo "--- its journal"
-  journalctl --user --no-pager --output=short --lines=60 || true
-  exit 1
-}
-trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
-set -E
-
-# The time to wait for anything, in seconds. It is enough for a slow and busy machine.
-limit=30
-
-# await COMMAND...: waits until COMMAND succeeds
-await() {
-  local deadline=$((SECONDS + limit))
-  until "$@" > /dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || fail "this did not succeed within $limit s: $*"
-    sleep 0.05
-  done
-}
 
 of_service() { systemctl --user show --property="$1" --value hearthd.service; }
 records() { journalctl --user --output=json SYSLOG_IDENTIFIER=hearthd "$@"; }
