@@ -31,6 +31,9 @@ stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 make --no-print-directory -s -C "$root" install-units BINDIR=/run/hearth/bin UNITDIR="$stage/units"
+for unit in "$root"/systemd/*@.service; do
+  sed 's|@bindir@|/run/hearth/bin|' "$unit" > "$stage/$(basename "$unit" @.service)@robot.service"
+done
 cp "$root/systemd/sandbox.conf.example" "$here/checks.sh" "$here/checking.sh" "$stage/"
 chmod -R a+rX "$stage"
 

@@ -20,6 +20,24 @@ state_of_work() { hearthctl status work --json | jq --raw-output '.. | .state? /
 work_is() { [ "$(state_of_work)" = "$1" ]; }
 main_pid_is_other_than() { [ "$(of_service MainPID)" != "$1" ] && [ "$(of_service ActiveState)" = active ]; }
 
+# Starts hearth-oidc-agent's socket, asks as a client of oidc-agent does, and wants the same token as hearthctl's.
+agent_is_asked() {
+  local token given
+  token=$(hearthctl token work)
+  systemctl --user start hearth-oidc-agent.socket
+  given=$(python3 - "$(dirname "$socket")/oidc-agent.sock" <<'PYTHON'
+import socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b'{"request":"access_token","account":"work"}')
+print(b"".join(iter(lambda: client.recv(4096), b"")).decode())
+PYTHON
+)
+  [ "$(jq --raw-output .access_token <<< "$given")" = "$token" ] || fail "the agent answers $given"
+  systemctl --user stop hearth-oidc-agent.socket hearth-oidc-agent.service
+  [ "$(systemctl --user show --property=Result --value hearth-oidc-agent.service)" = success ] || fail "the agent failed"
+}
+
 hearth-sandbox --port 0 > "$HOME/sandbox.log" &
 sandbox=$!
 trap 'kill $sandbox 2> /dev/null' EXIT
@@ -46,6 +64,16 @@ systemctl --user daemon-reload
 check "the units have no errors"
 systemd-analyze --user verify "$units"/*.service "$units"/*.socket > "$HOME/verify" 2>&1 || true
 [ ! -s "$HOME/verify" ] || fail "systemd-analyze: $(cat "$HOME/verify")"
+
+check "no unit is more exposed than the page for operators says"
+# exposed_at_most NUMBER OPTION... UNIT: NUMBER is ten times the exposure that systemd-analyze reports
+exposed_at_most() {
+  systemd-analyze security --no-pager --threshold="$@" > "$HOME/security" || fail "$(tail -n 1 "$HOME/security")"
+}
+exposed_at_most 65 --user hearthd.service
+exposed_at_most 61 --user hearth-oidc-agent.service
+exposed_at_most 16 --offline=yes /run/hearth/stage/hearthd@robot.service
+exposed_at_most 13 --offline=yes /run/hearth/stage/hearth-metrics@robot.service
 
 check "the socket belongs only to the user, and starts nothing before a call"
 systemctl --user start hearthd.socket
@@ -207,12 +235,17 @@ if hearthctl doctor | grep -q "systemctl --user restart hearthd.socket"; then fa
 
 check "the daemon works with the sandbox drop-in"
 if unshare --user --map-root-user --mount true 2> /dev/null; then
-  cp /run/hearth/stage/sandbox.conf.example "$units/hearthd.service.d/sandbox.conf"
+  for service in hearthd hearth-oidc-agent; do
+    cp /run/hearth/stage/sandbox.conf.example "$units/$service.service.d/sandbox.conf"
+  done
   systemctl --user daemon-reload
+  exposed_at_most 19 --user hearthd.service
+  exposed_at_most 15 --user hearth-oidc-agent.service
   systemctl --user restart hearthd.service
   await work_is authenticated
   hearthctl refresh work > /dev/null
-  rm "$units/hearthd.service.d/sandbox.conf"
+  agent_is_asked
+  rm "$units"/*.service.d/sandbox.conf
   systemctl --user daemon-reload
 else
   echo "skipped: users may not create user namespaces here"
@@ -279,18 +312,7 @@ await work_is authenticated
 
 check "oidc-agent's clients get a token, and the first one starts hearth-oidc-agent"
 token=$(hearthctl token work)
-systemctl --user start hearth-oidc-agent.socket
-given=$(python3 - "$(dirname "$socket")/oidc-agent.sock" <<'PYTHON'
-import socket, sys
-client = socket.socket(socket.AF_UNIX)
-client.connect(sys.argv[1])
-client.sendall(b'{"request":"access_token","account":"work"}')
-print(b"".join(iter(lambda: client.recv(4096), b"")).decode())
-PYTHON
-)
-[ "$(jq --raw-output .access_token <<< "$given")" = "$token" ] || fail "the agent answers $given"
-systemctl --user stop hearth-oidc-agent.socket hearth-oidc-agent.service
-[ "$(systemctl --user show --property=Result --value hearth-oidc-agent.service)" = success ] || fail "the agent failed"
+agent_is_asked
 
 check "the journal contains no token and no sign-in address"
 pid=$(of_service MainPID)
