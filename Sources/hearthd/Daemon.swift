@@ -101,7 +101,9 @@ struct Daemon {
         status.outboxIs(overview.all)
       })
     responses = SQLiteResponseStore(path: setup.state.responses, logger: logger)
-    let requests = RequestService(bearers: sessions, api: api, access: access, store: responses, clock: clock)
+    let requests = RequestService(
+      bearers: sessions, api: api, access: access, store: responses, clock: clock,
+      sent: { metrics.requested(for: $0, status: $1) })
     let streams = StreamService(requests: requests, exchanges: api, clock: clock)
     let (sessionUpdates, updates) = AsyncStream<SessionUpdate>.makeStream()
     self.sessionUpdates = sessionUpdates

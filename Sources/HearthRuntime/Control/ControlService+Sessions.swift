@@ -228,14 +228,18 @@ extension SessionDirectory.Entry {
 extension ControlService {
   /// Returns a token that satisfies the call, or `nil` if the session must be asked.
   func readyToken(of account: AccountName, minValidity: Duration?) -> GivenToken? {
-    sessions.readyToken(of: account, minValidity).map { GivenToken(account, $0.bearer, issuer: $0.issuer) }
+    guard let ready = sessions.readyToken(of: account, minValidity) else { return nil }
+    metrics.tokenGiven(of: account)
+    return GivenToken(account, ready.bearer, issuer: ready.issuer)
   }
 
   /// Returns a token that lasts at least `minValidity`; if that is `nil`, as long as usual.
   func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
     let answer = try await ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {
-    case .token(let bearer): return GivenToken(account, bearer, issuer: answer.status.issuer)
+    case .token(let bearer):
+      metrics.tokenGiven(of: account)
+      return GivenToken(account, bearer, issuer: answer.status.issuer)
     case .rejected(let rejection): throw RPCError(rejection, answer.status)
     case .done, .signedOut: throw .internalError("The session gave no token.")
     }

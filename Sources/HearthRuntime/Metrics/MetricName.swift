@@ -6,6 +6,8 @@ enum MetricName: String, CaseIterable {
   case tokenRemaining = "hearth_token_remaining_seconds"
   case refreshes = "hearth_refreshes"
   case unauthorized = "hearth_unauthorized"
+  case tokensGiven = "hearth_tokens_given"
+  case requests = "hearth_requests"
   case automaticSignOuts = "hearth_automatic_sign_outs"
   case signedOut = "hearth_signed_out_seconds"
   case outboxItems = "hearth_outbox_items"
@@ -53,6 +55,12 @@ enum MetricName: String, CaseIterable {
     case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
     case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
     case .unauthorized: (.counter, "Tokens in use that an API answered with 401, each counted once.")
+    case .tokensGiven: (.counter, "How often a program was given the account's access token.")
+    case .requests:
+      (
+        .counter,
+        "Requests that were sent for programs, by the class of the answer, with 401 apart; none if no answer came."
+      )
     case .automaticSignOuts:
       (
         .counter,
@@ -80,7 +88,7 @@ enum MetricName: String, CaseIterable {
     case .attempts:
       (
         .counter,
-        "Requests that were sent for the outbox, by the class of the answer; none if no answer came."
+        "Requests that were sent for the outbox, by the class of the answer, with 401 apart; none if no answer came."
       )
     case .attemptDuration:
       (

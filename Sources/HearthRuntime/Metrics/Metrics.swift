@@ -23,6 +23,7 @@ package final class Metrics: RunningService {
   private let sessions = Mutex<[AccountName: Followed]>([:])
   /// The cells of the methods that were called, for a fast lookup.
   private let calls = Mutex<[String: (successes: MetricCell, duration: MetricCell)]>([:])
+  private let tokensGiven = Mutex<[AccountName: MetricCell]>([:])
   /// Receives a value at each change of the counts that survive restarts.
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
@@ -97,7 +98,8 @@ package final class Metrics: RunningService {
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
-    for name in [MetricName.unauthorized, .staleAnswers] { _ = registry.cell(name, ["account": account]) }
+    for name in [MetricName.unauthorized, .tokensGiven, .staleAnswers] { _ = registry.cell(name, ["account": account]) }
+    for answer in Self.answers { _ = registry.cell(.requests, ["account": account, "answer": answer]) }
   }
 
   private func count(_ event: SessionEvent, _ status: SessionStatus) {
@@ -143,11 +145,34 @@ package final class Metrics: RunningService {
   /// `status` is `nil` if no answer came.
   func attempted(for account: AccountName, status: Int?, since begun: Duration) {
     let account = account.description
-    registry.cell(.attempts, ["account": account, "answer": status.map { "\($0 / 100)xx" } ?? "none"]).increment()
+    registry.cell(.attempts, ["account": account, "answer": Self.answer(status)]).increment()
     registry.cell(.attemptDuration, ["account": account]).record(elapsed() - begun)
   }
 
-  // MARK: - Requests
+  // MARK: - Programs
+
+  /// The labels of answers, 1xx apart.
+  private static let answers = ["2xx", "3xx", "401", "4xx", "5xx", "none"]
+
+  private static func answer(_ status: Int?) -> String {
+    status.map { $0 == 401 ? "401" : "\($0 / 100)xx" } ?? "none"
+  }
+
+  /// A request was sent for a program. `status` is nil if no answer came.
+  package func requested(for account: AccountName, status: Int?) {
+    registry.cell(.requests, ["account": account.description, "answer": Self.answer(status)]).increment()
+  }
+
+  /// A program was given the account's token.
+  func tokenGiven(of account: AccountName) {
+    let cell = tokensGiven.withLock { cells in
+      if let cell = cells[account] { return cell }
+      let cell = registry.cell(.tokensGiven, ["account": account.description])
+      cells[account] = cell
+      return cell
+    }
+    cell.increment()
+  }
 
   /// Counts an earlier answer that was given instead of an error.
   func staleAnswerGiven(to account: AccountName) {
@@ -224,8 +249,8 @@ package final class Metrics: RunningService {
     case .laggedSubscribers: return [one(snapshot.lagged)]
     case .buildInfo: return [one(1, [MetricLabel("version", info.version)])]
     case .startTime: return [MetricSample([], .number(Double(info.startedAt.milliseconds) / 1000))]
-    case .refreshes, .unauthorized, .automaticSignOuts, .signedOut, .deliveryLatency, .deliveredBytes, .attempts,
-      .attemptDuration, .staleAnswers, .calls, .callDuration, .connections:
+    case .refreshes, .unauthorized, .tokensGiven, .requests, .automaticSignOuts, .signedOut, .deliveryLatency,
+      .deliveredBytes, .attempts, .attemptDuration, .staleAnswers, .calls, .callDuration, .connections:
       return nil
     }
   }

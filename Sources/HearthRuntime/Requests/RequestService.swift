@@ -8,6 +8,7 @@ package actor RequestService {
   nonisolated let access: APIAccess
   private let store: any ResponseStore
   private let clock: any Clock
+  private let sent: @Sendable (AccountName, Int?) -> Void
   nonisolated let places = RequestPlaces()
   /// How often answers of the account were wiped. An answer requested before a wipe is not kept after it.
   private var wipes: [AccountName: Int] = [:]
@@ -16,11 +17,13 @@ package actor RequestService {
   /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
 
+  /// `sent` is told of each request that was sent, with the status of the answer, or nil if no answer came.
   package init(
     bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess, store: any ResponseStore,
-    clock: any Clock
+    clock: any Clock, sent: @escaping @Sendable (AccountName, Int?) -> Void = { _, _ in }
   ) {
     (self.bearers, self.api, self.access, self.store, self.clock) = (bearers, api, access, store, clock)
+    self.sent = sent
   }
 
   /// Applies a new configuration. `maxBody` is the limit of a request's body, in bytes.
@@ -177,11 +180,13 @@ package actor RequestService {
       case .send(let request, let bearer):
         do throws(ExchangeFailure) {
           let response = try await send(request, bearer)
+          sent(account, response.status)
           step = machine.responded(response, access[account])
           if (200...299).contains(response.status), case .respond = step {
             bearers.tokenAccepted(bearer.token.fingerprint, by: request.url, of: account)
           }
         } catch {
+          sent(account, nil)
           step = machine.unanswered(error)
         }
       case .respond(let response): return response

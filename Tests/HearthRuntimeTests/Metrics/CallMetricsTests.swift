@@ -37,7 +37,7 @@ struct CallMetricsTests {
     let token = Token(secret: Secret("t"), fingerprint: try #require(Fingerprint("9f86d081")))
     let outcomes: [ScriptedAPIEndpoint.Outcome] = [
       .success(APIResponse(status: 204)), .success(APIResponse(status: 503)), .success(APIResponse(status: 500)),
-      .failure(.unanswered(message: "")),
+      .success(APIResponse(status: 401)), .failure(.unanswered(message: "")),
     ]
     for outcome in outcomes {
       let api = ScriptedAPIEndpoint { [bench] _, _ in
@@ -51,10 +51,11 @@ struct CallMetricsTests {
     #expect(
       bench.lines("hearth_delivery_attempts_total") == [
         #"hearth_delivery_attempts_total{account="work",answer="2xx"} 1"#,
+        #"hearth_delivery_attempts_total{account="work",answer="401"} 1"#,
         #"hearth_delivery_attempts_total{account="work",answer="5xx"} 2"#,
         #"hearth_delivery_attempts_total{account="work",answer="none"} 1"#,
       ])
-    #expect(bench.value(#"hearth_delivery_attempt_duration_seconds_sum{account="work"}"#) == "0.08")
+    #expect(bench.value(#"hearth_delivery_attempt_duration_seconds_sum{account="work"}"#) == "0.1")
     #expect(bench.value(#"hearth_delivery_attempt_duration_seconds_bucket{account="work",le="0.01"}"#) == "0")
   }
 
@@ -127,7 +128,7 @@ struct CallMetricsTests {
     }
   }
 
-  @Test("A token that is given at once is counted like any other call")
+  @Test("A token that is given, at once or later, is counted for its account; its call like any other")
   func instant() async throws {
     try await withService { fixture in
       let sessions = SessionDirectory()
@@ -141,10 +142,12 @@ struct CallMetricsTests {
         _ = await session.call(.awaitReading)
         let request = Request(id: 1, method: "session.getToken", params: ["account": "work"])
         #expect(service.resultAtOnce(of: request) != nil)
+        _ = await service.handle(request, from: RecordingPeer())
         await sessions.stop(timeout: .zero)
       }
-      #expect(bench.value(#"hearth_rpc_calls_total{method="session.getToken",result="success"}"#) == "1")
-      #expect(bench.value(#"hearth_rpc_duration_seconds_count{method="session.getToken"}"#) == "1")
+      #expect(bench.value(#"hearth_tokens_given_total{account="work"}"#) == "2")
+      #expect(bench.value(#"hearth_rpc_calls_total{method="session.getToken",result="success"}"#) == "2")
+      #expect(bench.value(#"hearth_rpc_duration_seconds_count{method="session.getToken"}"#) == "2")
     }
   }
 

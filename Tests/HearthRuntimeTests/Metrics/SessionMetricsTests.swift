@@ -65,6 +65,18 @@ struct SessionMetricsTests {
     }
   }
 
+  @Test("What programs ask for is counted from zero on, by answer")
+  func programs() async throws {
+    try await running { _ in
+      #expect(bench.value(#"hearth_tokens_given_total{account="work"}"#) == "0")
+      #expect(
+        bench.lines("hearth_requests_total")
+          == ["2xx", "3xx", "401", "4xx", "5xx", "none"].map {
+            #"hearth_requests_total{account="work",answer="\#($0)"} 0"#
+          })
+    }
+  }
+
   @Test("A token's 401 is counted once, however many report it")
   func unauthorized() async throws {
     try await running { service in

@@ -53,6 +53,26 @@ import Testing
     #expect(bearers.refused.count == 2 && bearers.accepted == [bearers.refused[1]], "the session is told of the 200")
   }
 
+  @Test("each request that is sent is counted, with the status of its answer or without one")
+  func counted() async throws {
+    let bench = MetricsBench()
+    let service = RequestService(
+      bearers: bearers, api: api, access: APIAccess(), store: MemoryResponseStore(), clock: clock,
+      sent: { bench.metrics.requested(for: $0, status: $1) })
+    await service.reload([Sample.work: [Sample.origin]])
+    let first = bearers.current.fingerprint
+    api.setRule { _, token in .success(APIResponse(status: token == first ? 401 : 403)) }
+    _ = try await service.answer(to: draft())
+    api.setRule { _, _ in .failure(.unanswered(message: "")) }
+    _ = await failure(of: draft(), service)
+    #expect(
+      bench.lines("hearth_requests_total") == [
+        #"hearth_requests_total{account="work",answer="401"} 1"#,
+        #"hearth_requests_total{account="work",answer="4xx"} 1"#,
+        #"hearth_requests_total{account="work",answer="none"} 1"#,
+      ])
+  }
+
   @Test("an answer that asks for more than a fresh token costs no report, and is told as what it is")
   func challenged() async throws {
     let service = await service()

@@ -55,6 +55,8 @@ def metrics(stage):
     stage.hearthctl("refresh", "work")
     stage.hearthctl("outbox", "add", "work", "POST", provider.url + "/api/notes", "--data", "one")
     stage.hearthctl("outbox", "flush")
+    stage.hearthctl("token", "work")
+    stage.hearthctl("request", "work", "GET", provider.url + "/api/whoami")
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
 
     text, prometheus = stage.run("metrics").stdout, stage.run("metrics", "--prometheus").stdout
@@ -68,6 +70,8 @@ def metrics(stage):
     for name, least in {
         ("hearth_refreshes_total", work, ("result", "success")): 2,
         ("hearth_unauthorized_total", work): 1,
+        ("hearth_tokens_given_total", work): 1,
+        ("hearth_requests_total", work, ("answer", "2xx")): 1,
         ("hearth_delivery_latency_seconds_count", work): 1,
         ("hearth_delivery_attempts_total", work, ("answer", "2xx")): 1,
         ("hearth_delivered_bytes_total", work): 3,
