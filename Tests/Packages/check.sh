@@ -24,7 +24,9 @@ privileged=()
 trap '${privileged[@]+"${privileged[@]}"} rm -rf "$stage"' EXIT
 chmod 755 "$stage"
 
-echo "check: packaging is reproducible"
+SOURCE_DATE_EPOCH=$("$root/packaging/date.sh")
+export SOURCE_DATE_EPOCH
+echo "check: the same programs make the same packages"
 for copy in old again; do "$root/packaging/deb.sh" "$programs" "$version-1" "$stage/packages/$copy"; done
 for package in "$stage"/packages/old/*.deb; do cmp "$package" "$stage/packages/again/$(basename "$package")"; done
 rm -r "$stage/packages/again"
