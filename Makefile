@@ -263,7 +263,8 @@ version: ## print the version
 deps-check-packages:
 	@./etc/install-packages.sh $(DEB_PACKAGES) lintian systemd-container mmdebstrap
 
-check-packages: $(RELEASE)/hearthd deps-check-packages ## check the packages of the programs in .build/release in Debian containers
+check-packages: $(RELEASE)/hearthd deps-check-packages ## check the packages of the programs in .build/release in Debian containers, and HearthClient alone
+	@SWIFT=$(SWIFT) ./Tests/Packages/client.sh
 	@./Tests/Packages/check.sh $(RELEASE)
 
 # The programs in this folder print their own help, from which the manual pages and completions are made.
