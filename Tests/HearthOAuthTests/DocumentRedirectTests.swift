@@ -74,7 +74,7 @@ import Testing
       bench.provider.answer(Self.path, with: Self.redirect(301, to: "/gone"))
       let (outcome, message) = await bench.outcome(of: bench.oidc())
       #expect(outcome == .unavailable)
-      #expect(message.contains("\(bench.base)/gone (HTTP 301 from \(bench.base)\(Self.path) leads there) is not there"))
+      #expect(message.contains("\(bench.base)/gone (HTTP 301 from \(bench.base)\(Self.path) leads there) is missing"))
     }
   }
 

@@ -170,7 +170,7 @@ import Testing
     let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
       request.method == "session.list" ? .result(["sessions": []]) : .result(Samples.stats(pending: 1).json)
     }
-    #expect(late.errors == "hearthctl: 1 item is left to send: time is up.\n")
+    #expect(late.errors == "hearthctl: 1 item is left to send: the time is up.\n")
     unlink(path)
     let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
       .result(Samples.stats(held: 1).json)
