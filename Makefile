@@ -27,6 +27,7 @@ DEB_PACKAGES := debhelper dpkg-dev
 CHECK_PACKAGES := systemd iproute2 $(DEMO_PACKAGES)
 INTEROP_VENV := .build/interop-venv
 INTEROP_PROGRAMS := .build/interop-programs
+INTEROP_TOOLS := .build/interop-tools
 
 .PHONY: help deps deps-demo deps-check deps-interop swift build debug programs demo test stress simulate mutants torture fuzz
 .PHONY: check-all run lint
@@ -181,6 +182,12 @@ $(INTEROP_VENV)/ready: Tests/Interop/requirements.txt
 	@timeout --foreground 900 $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 	  --retries 5 --timeout 30 --requirement $< && touch $@ || echo "The providers cannot be installed here, so no check of interop can run."
 
+$(INTEROP_TOOLS)/ready: Tests/Interop/tools.txt
+	rm -rf $(@D)
+	python3 -m venv $(@D)
+	@timeout --foreground 900 $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+	  --retries 5 --timeout 30 --requirement $< && touch $@ || echo "uv, poetry, twine and moto cannot be installed here, so their checks are skipped."
+
 # Unpacks the packages only, because installing Debian's server packages would start the servers.
 $(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt
 	@./Tests/Interop/unpack.sh $(@D) $$(grep '^[a-z]' $<) \
@@ -196,7 +203,7 @@ CI_CHECKS := short-tokens bad-replies reuse kill-with-grace sigterm outbox sign-
 INTEROP = @[ -e $(INTEROP_VENV)/ready ] || { echo "SKIPPED all checks of interop: the providers could not be downloaded."; exit 0; }; \
   $(INTEROP_VENV)/bin/python Tests/Interop/interop.py $(DEBUG)
 
-interop: debug deps-interop deps-demo ## check the programs against two real OpenID Connect providers; CHECKS="NAME ..." for only some checks
+interop: debug deps-interop $(INTEROP_TOOLS)/ready deps-demo ## check the programs against two real OpenID Connect providers; CHECKS="NAME ..." for only some checks
 	$(INTEROP) $(CHECKS)
 
 interop-ci: debug deps-interop deps-demo ## run the most important checks of interop

@@ -28,6 +28,17 @@ import Testing
     #expect(Self.names([Secret(token)]).isEmpty)
   }
 
+  @Test(
+    "a JWT says when it expires, and what is none or says it otherwise does not",
+    arguments: [
+      (#"{"exp":1700000000}"#, 1_700_000_000_000), (#"{"exp":1.5}"#, 1500), (#"{"exp":"1"}"#, nil), ("{}", nil),
+      (#"{"exp":-1}"#, nil), (#"{"exp":1e300}"#, nil),
+    ] as [(String, Int64?)])
+  func expiry(claims: String, milliseconds: Int64?) {
+    let token = Token(secret: Self.jwt(claims), fingerprint: Fingerprint("9f86d081")!)
+    #expect(token.expiresAt == milliseconds.map { Timestamp(milliseconds: $0) })
+  }
+
   @Test("a token is given with its user's names only to who asks for them")
   func onRequest() throws {
     let token = Token(secret: Secret("a"), fingerprint: Fingerprint("9f86d081")!)

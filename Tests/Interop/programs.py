@@ -8,6 +8,8 @@ from pathlib import Path
 
 # Next to the checks' virtual environment.
 UNPACKED = Path(sys.prefix).parent / "interop-programs"
+# The programs of PyPI, in a virtual environment of their own.
+TOOLS = Path(sys.prefix).parent / "interop-tools" / "bin"
 # If any package could not be downloaded, none is used.
 IS_UNPACKED = (UNPACKED / "ready").exists()
 LIBRARIES = UNPACKED / "usr" / "lib"
@@ -48,6 +50,6 @@ def environment(stage):
 def found(stage, name, *version):
     """The programs with this name that start, this machine's own first."""
     unpacked = [UNPACKED / "usr" / folder / name for folder in ("bin", "sbin") if IS_UNPACKED]
-    places = [shutil.which(name), *unpacked]
+    places = [shutil.which(name), *unpacked, TOOLS / name]
     programs = [Program(place, environment(stage)) for place in places if place and os.access(place, os.X_OK)]
     return [program for program in programs if program.version(*version)]

@@ -9,7 +9,7 @@ extension Bearer {
   package var userNames: [String] {
     var names: [String] = []
     for secret in secrets {
-      guard let payload = Self.payload(of: secret.reveal()) else { continue }
+      guard let payload = secret.claims else { continue }
       for claim in Self.claims {
         guard let name = payload[claim]?.string, !name.isEmpty, !names.contains(name) else { continue }
         names.append(name)
@@ -17,10 +17,23 @@ extension Bearer {
     }
     return names
   }
+}
 
+extension Token {
+  /// The time at which the token says it expires, if it is a JWT (RFC 7519, section 4.1.4).
+  package var expiresAt: Timestamp? {
+    guard let seconds = secret.claims?["exp"]?.double, (0...Self.lastSecond).contains(seconds) else { return nil }
+    return Timestamp(milliseconds: Int64(seconds * 1000))
+  }
+
+  /// The end of the year 9999.
+  private static let lastSecond = 253_402_300_799.0
+}
+
+extension Secret {
   /// The claims of a JWT (RFC 7519, section 3). Its signature need not be checked, because it came from the provider.
-  private static func payload(of token: String) -> JSON? {
-    let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+  fileprivate var claims: JSON? {
+    let parts = reveal().split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
     let digits = parts[1].replacing("-", with: "+").replacing("_", with: "/")
     let padding = String(repeating: "=", count: (4 - digits.utf8.count % 4) % 4)

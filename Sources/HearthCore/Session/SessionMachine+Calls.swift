@@ -200,7 +200,8 @@ extension SessionMachine {
   package func readyToken(at now: Timestamp) -> ReadyToken? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
     return ReadyToken(
-      bearer: Bearer(active.credential, as: settings.bearer, subject: subject), issuer: settings.issuer,
+      bearer: Bearer(active.credential, as: settings.bearer, subject: subject),
+      accessToken: active.grant.accessToken, idToken: active.grant.idToken, issuer: settings.issuer,
       validity: TokenValidity(of: active.grant, settings.refresh), until: nextWake(after: now))
   }
 

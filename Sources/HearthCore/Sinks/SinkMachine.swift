@@ -198,8 +198,6 @@ package struct SinkContent: Hashable, Sendable {
   /// The configured issuer, used if the user is not known.
   package let issuer: String?
 
-  package init(_ ready: ReadyToken) { self.init(ready.bearer, issuer: ready.issuer) }
-
   package init(_ bearer: Bearer, issuer: String?) { (self.bearer, self.issuer) = (bearer, issuer) }
 
   /// Distinguishes it from other contents, without a secret.

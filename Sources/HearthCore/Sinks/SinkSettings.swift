@@ -14,6 +14,8 @@ package struct SinkSettings: Hashable, Sendable {
   /// An absolute path without `//`, `/./` and `/../`.
   package let path: String
   package let format: Format
+  /// The token in the file, or nil for the one that the account shows to APIs.
+  package let bearer: BearerKind?
   /// The permission bits.
   package let mode: UInt32
   /// Names or numbers of the file's owner and group. `nil` means those of the daemon.
@@ -21,17 +23,17 @@ package struct SinkSettings: Hashable, Sendable {
   package let group: String?
 
   package init(
-    account: AccountName, path: String, format: Format = .token, mode: UInt32 = 0o600, owner: String? = nil,
-    group: String? = nil
+    account: AccountName, path: String, format: Format = .token, bearer: BearerKind? = nil, mode: UInt32 = 0o600,
+    owner: String? = nil, group: String? = nil
   ) {
-    (self.account, self.path, self.format) = (account, path, format)
+    (self.account, self.path, self.format, self.bearer) = (account, path, format, bearer)
     (self.mode, self.owner, self.group) = (mode, owner, group)
   }
 }
 
 extension SinkSettings {
   package enum Key: String, ConfigurationKey {
-    case path, format, mode, owner, group
+    case path, format, bearer, mode, owner, group
   }
 
   package init(of account: AccountName, reading table: TableReader<Key>) throws(ConfigurationError) {
@@ -42,7 +44,8 @@ extension SinkSettings {
     }
     self.init(
       account: account, path: "/" + parts.joined(separator: "/"),
-      format: try table.choice(.format, as: Format.self) ?? .token, mode: try Self.mode(table),
+      format: try table.choice(.format, as: Format.self) ?? .token,
+      bearer: try table.choice(.bearer, as: BearerKind.self), mode: try Self.mode(table),
       owner: try table.string(.owner), group: try table.string(.group))
   }
 

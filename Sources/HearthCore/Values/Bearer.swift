@@ -15,6 +15,11 @@ package struct Bearer: Hashable, Sendable {
     (self.subject, self.secrets) = (subject, secrets)
   }
 
+  /// The same grant's bearer with another of its tokens.
+  package func with(_ token: Token, expiresAt: Timestamp?) -> Bearer {
+    Bearer(token: token, type: type, expiresAt: expiresAt, subject: subject, secrets: secrets)
+  }
+
   /// `subject` is the session's, for a credential that names none.
   package init(_ credential: Credential, as kind: BearerKind, subject: Subject?) {
     let grant = credential.grant

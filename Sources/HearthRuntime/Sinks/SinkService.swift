@@ -111,7 +111,7 @@ package actor SinkService: PlanningService, RunningService {
     }
     for (path, settings) in wanted {
       begin(path, settings)
-      handle(.configured(offer(of: settings.account)), path)
+      handle(.configured(offer(for: settings)), path)
     }
   }
 
@@ -130,13 +130,15 @@ package actor SinkService: PlanningService, RunningService {
 
   private func update(_ account: AccountName, _ state: SessionState) {
     if state == .hydrating { decided.remove(account) } else { decided.insert(account) }
-    for (path, sink) in sinks where sink.settings?.account == account { handle(.given(offer(of: account)), path) }
+    for (path, sink) in sinks {
+      if let settings = sink.settings, settings.account == account { handle(.given(offer(for: settings)), path) }
+    }
   }
 
   /// What the session gives out now, which may be newer than what it has published.
-  private func offer(of account: AccountName) -> SinkMachine.Offer {
-    guard decided.contains(account) else { return .undecided }
-    return sessions.heldToken(of: account).map { .content(SinkContent($0)) } ?? .nothing
+  private func offer(for sink: SinkSettings) -> SinkMachine.Offer {
+    guard decided.contains(sink.account) else { return .undecided }
+    return sessions.heldToken(of: sink.account).flatMap { SinkContent($0, for: sink) }.map { .content($0) } ?? .nothing
   }
 
   /// Returns once the files of the account, or of all, are up to date with all earlier inputs, or have failed.
@@ -171,6 +173,12 @@ package actor SinkService: PlanningService, RunningService {
         Diagnosis(.sink, .problem, failure.message(at: path), path: path)
       } else if let fingerprint = sink.machine.fingerprint {
         Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).", path: path)
+      } else if sink.settings?.bearer == .idToken, sessions.heldToken(of: account) != nil {
+        Diagnosis(
+          .sink, .problem,
+          "\(path) is missing, because \(account) has no ID token that is still valid: run \"hearthctl refresh "
+            + "\(account)\". If that does not help, add \"openid\" to the account's scopes and sign in again.",
+          path: path)
       } else {
         Diagnosis(.sink, .ok, "\(path) is written as soon as there is a token.", path: path)
       }
@@ -284,6 +292,22 @@ package actor SinkService: PlanningService, RunningService {
 }
 
 extension SinkContent {
+  /// The token for the sink, or `nil` if the grant has none of that kind.
+  fileprivate init?(_ ready: ReadyToken, for sink: SinkSettings) {
+    let wanted: Token? =
+      switch sink.bearer {
+      case .accessToken: ready.accessToken
+      case .idToken: ready.idToken
+      case nil: ready.bearer.token
+      }
+    guard let wanted else { return nil }
+    // The session knows only when the token for APIs expires.
+    let bearer =
+      wanted == ready.bearer.token
+      ? ready.bearer : ready.bearer.with(wanted, expiresAt: wanted.expiresAt ?? ready.bearer.expiresAt)
+    self.init(bearer, issuer: ready.issuer)
+  }
+
   /// The content of the file.
   fileprivate func bytes(for sink: SinkSettings) -> [UInt8] {
     let text =

@@ -107,8 +107,7 @@ extension HelperTool {
     HelperTool(
       "aws", hook: "AWS_WEB_IDENTITY_TOKEN_FILE",
       note: """
-        AWS requires an ID token: use an account with bearer = "id_token".
-        hearthctl sink add {account} '%t/{account}.jwt'
+        hearthctl sink add {account} '%t/{account}.jwt' --bearer id_token
         In ~/.aws/config:
         [profile {account}]
         role_arn = arn:aws:iam::ACCOUNT:role/ROLE

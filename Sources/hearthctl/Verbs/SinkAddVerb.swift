@@ -33,6 +33,11 @@ struct SinkAddVerb: ParsableCommand {
     completion: .list(SinkSettings.Format.allCases.map(\.rawValue)))
   var format: String?
 
+  @Option(
+    help: "Token in the file, access_token or id_token (default: the account's bearer).",
+    completion: .list(BearerKind.allCases.map(\.rawValue)))
+  var bearer: String?
+
   @Option(help: ArgumentHelp("File mode (default 0600).", valueName: "octal"))
   var mode: String?
 
@@ -49,6 +54,7 @@ struct SinkAddVerb: ParsableCommand {
     var table = TOMLTable(path: ["accounts", account.description, "sinks"], isElement: true)
     table.set("path", SinkVerb.written(path))
     table.set("format", format)
+    table.set("bearer", bearer)
     table.set("mode", mode)
     table.set("owner", owner)
     table.set("group", group)

@@ -27,7 +27,7 @@ enum ConfigurationReport {
     [
       "account": .string(sink.account.description), "path": .string(sink.path),
       "format": .string(sink.format.rawValue), "mode": .string("0" + String(sink.mode, radix: 8)),
-      "owner": JSON(sink.owner), "group": JSON(sink.group),
+      "bearer": JSON(sink.bearer?.rawValue), "owner": JSON(sink.owner), "group": JSON(sink.group),
     ]
   }
 

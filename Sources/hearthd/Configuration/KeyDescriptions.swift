@@ -122,6 +122,7 @@ extension SinkSettings.Key: DescribedKey {
     switch self {
     case .path: .text("Path of the file. Its folder must exist.")
     case .format: .choice(SinkSettings.Format.self, "Content of the file.", "token")
+    case .bearer: .choice(BearerKind.self, "Token in the file (default: the account's bearer).")
     case .mode: .text("File mode. Only the owner may write.", "0600")
     case .owner: .text("Owner of the file, a name or a number. Only root may set it.")
     case .group: .text("Group of the file, a name or a number.")

@@ -1,3 +1,4 @@
+import HearthControl
 import HearthCore
 import HearthRuntime
 import Logging
@@ -19,8 +20,10 @@ struct SinkServiceTests {
   init() { self.init(left: [:]) }
 
   /// `left`: what a crash has left, and is written down.
-  private init(left: [String: String]) {
-    store = MemoryCredentialStore(.grant(.sample(1, issuedAt: clock.now())))
+  private init(left: [String: String], idToken: Token? = nil) {
+    var credential = Credential.sample(1, issuedAt: clock.now())
+    credential.grant.idToken = idToken
+    store = MemoryCredentialStore(.grant(credential))
     record = MemorySinkRecord(Set(left.keys))
     files = MemorySinkFiles(left)
     sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { [files] _ in files }
@@ -182,6 +185,29 @@ struct SinkServiceTests {
       sinks.configure([second])
       await sinks.waitUntilIdle()
       #expect(files.files == [path: "Authorization: Bearer token-1\n"])
+    }
+  }
+
+  @Test("a sink can hold the grant's ID token, until that expires, and says if there is none")
+  func idToken() async throws {
+    let expiry = Timestamp(milliseconds: (clock.now() + .seconds(600)).milliseconds / 1000 * 1000)
+    let payload = Base64.encode(Array(#"{"exp":\#(expiry.milliseconds / 1000)}"#.utf8)).replacing("=", with: "")
+    let secret = "e30.\(payload).e30"
+    let idToken = Token(secret: Secret(secret), fingerprint: try #require(Fingerprint("1d1d1d1d")))
+    let scene = Self(left: [:], idToken: idToken)
+    let sinks = [
+      SinkSettings(account: .sample, path: path, bearer: .idToken), SinkSettings(account: .sample, path: "/b"),
+    ]
+    try await scene.running(sinks) { _ in
+      #expect(scene.files.files == [path: secret, "/b": "token-1"])
+      scene.clock.advance(by: .seconds(2))
+      await scene.clock.waitForSleeper(until: expiry)
+      scene.clock.advance(by: expiry - scene.clock.now())
+      while scene.files.files[path] != nil { await Task.yield() }
+      await scene.sinks.waitUntilIdle()
+      #expect(scene.files.files == ["/b": "token-1"])
+      let check = await scene.sinks.checks(of: .sample).last
+      #expect(check?.verdict == .problem && check?.message.contains("no ID token that is still valid") == true)
     }
   }
 

@@ -26,6 +26,7 @@ import Testing
       [[accounts.a.sinks]]
       path = "~/token"
       format = "json"
+      bearer = "id_token"
       mode = "0440"
       owner = "app"
       group = "100"
@@ -33,7 +34,9 @@ import Testing
     #expect(
       configuration.sinks == [
         SinkSettings(account: name, path: "/run/user/7/x/token"),
-        SinkSettings(account: name, path: "/home/me/token", format: .json, mode: 0o440, owner: "app", group: "100"),
+        SinkSettings(
+          account: name, path: "/home/me/token", format: .json, bearer: .idToken, mode: 0o440, owner: "app",
+          group: "100"),
       ])
     #expect(configuration.accounts == (try Self.read("").accounts), "a session does not begin anew for its sinks")
   }
@@ -56,6 +59,10 @@ import Testing
       (
         "path = '/x'\nformat = 'yaml'",
         "/c.toml:6: \"format\" in [[accounts.a.sinks]] cannot be \"yaml\": it is \"token\", \"header\" or \"json\""
+      ),
+      (
+        "path = '/x'\nbearer = 'id'",
+        "/c.toml:6: \"bearer\" in [[accounts.a.sinks]] cannot be \"id\": it is \"access_token\" or \"id_token\""
       ),
       (
         "path = '/x'\n[[accounts.a.sinks]]\npath = '//x'",
