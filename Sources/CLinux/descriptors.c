@@ -89,7 +89,7 @@ int hearth_open_file(const char *path, int flags, mode_t mode) {
 
 int hearth_identify_file(int folder, const char *name, int flags, unsigned long long identity[3]) {
   struct statx status;
-  if (statx(folder, name, flags, STATX_INO | STATX_BTIME, &status) != 0) return -1;
+  if (statx(folder, name, flags | AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &status) != 0) return -1;
   identity[0] = (unsigned long long)status.stx_dev_major << 32 | status.stx_dev_minor;
   identity[1] = status.stx_ino;
   identity[2] = (status.stx_mask & STATX_BTIME) == 0

@@ -274,6 +274,33 @@ import Testing
     }
   }
 
+  @Test("a file that is written in place is the same one through refresh, lock and restart")
+  func inPlace() async throws {
+    try await play { scene in
+      let path = scene.folder + "/mounted"
+      try Files.write("", to: path)
+      let reader = open(path, O_RDONLY)
+      defer { close(reader) }
+      func text() -> String {
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        return String(decoding: bytes[..<max(pread(reader, &bytes, bytes.count, 0), 0)], as: UTF8.self)
+      }
+      #expect(try scene.hearthctl("sink", "add", "work", path, "--in-place").output.hasSuffix("It holds a token.\n"))
+      #expect(text() == (try scene.daemon.token().secret))
+      try scene.daemon.refresh()
+      #expect(text() == (try scene.daemon.token().secret))
+      #expect(try scene.hearthctl("lock", "work").status == 0 && text() == "")
+      #expect(try scene.hearthctl("unlock", "work").status == 0)
+      try eventually("the token is back") { text() == (try scene.daemon.token().secret) }
+      try scene.daemon.stop()
+      #expect(text() == "")
+      try scene.daemon.start()
+      try eventually("the token is back") { text() == (try scene.daemon.token().secret) }
+      let removed = try scene.hearthctl("sink", "remove", "work", path)
+      #expect(removed.output.hasSuffix("\(path) no longer has a token of work.\n") && text() == "")
+    }
+  }
+
   @Test("sink add refuses what cannot be, with one sentence, and writes nothing")
   func refused() async throws {
     try await play { scene in

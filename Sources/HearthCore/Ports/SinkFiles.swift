@@ -1,12 +1,15 @@
-/// The files of sinks. A reader sees the whole old or new content. Each step returns within a deadline.
+/// The files of sinks. A reader sees the whole old or new content, except in a file that is written in place. Each step
+/// returns within a deadline.
 package protocol SinkFiles: Sendable {
   /// Resolves `path`: two paths to one file, through a linked folder or one that is mounted twice, have the same place.
   func place(of path: String) async throws(SinkFailure) -> SinkPlace
 
-  /// Throws `.occupied` if anything exists at `path`.
-  func requireFree(_ path: String) async throws(SinkFailure)
+  /// Throws `.occupied` if anything exists at the sink's path. An empty file of one's own may be there for a sink that is
+  /// written in place.
+  func requireFree(for sink: SinkSettings) async throws(SinkFailure)
 
-  /// Creates an empty file that `put` fills and moves into place. Returns the mark that identifies it.
+  /// Creates an empty file that `put` fills and moves into place, or finds the one to write in place. Returns the mark that
+  /// identifies it.
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
   /// Fills the file that was begun and replaces the regular file at the sink's path, if there is one. The file has the
@@ -15,8 +18,9 @@ package protocol SinkFiles: Sendable {
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path`, and the remains of an interrupted `put`. Succeeds if there is none. Leaves
-  /// anything that is not a regular file or that another program has placed there.
-  func remove(_ path: String) async throws(SinkFailure)
+  /// anything that is not a regular file or that another program has placed there. With `keepingFile` it only empties
+  /// the file.
+  func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure)
 }
 
 /// Distinguishes a file that was put at a sink's path from every other that was ever there, across restarts.

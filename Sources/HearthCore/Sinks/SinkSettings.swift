@@ -21,19 +21,22 @@ package struct SinkSettings: Hashable, Sendable {
   /// Names or numbers of the file's owner and group. `nil` means those of the daemon.
   package let owner: String?
   package let group: String?
+  /// Whether the file is written in place and stays when there is no token, for a bind mount of this one file.
+  package let isInPlace: Bool
 
   package init(
     account: AccountName, path: String, format: Format = .token, bearer: BearerKind? = nil, mode: UInt32 = 0o600,
-    owner: String? = nil, group: String? = nil
+    owner: String? = nil, group: String? = nil, isInPlace: Bool = false
   ) {
     (self.account, self.path, self.format, self.bearer) = (account, path, format, bearer)
-    (self.mode, self.owner, self.group) = (mode, owner, group)
+    (self.mode, self.owner, self.group, self.isInPlace) = (mode, owner, group, isInPlace)
   }
 }
 
 extension SinkSettings {
   package enum Key: String, ConfigurationKey {
     case path, format, bearer, mode, owner, group
+    case inPlace = "in_place"
   }
 
   package init(of account: AccountName, reading table: TableReader<Key>) throws(ConfigurationError) {
@@ -46,7 +49,7 @@ extension SinkSettings {
       account: account, path: "/" + parts.joined(separator: "/"),
       format: try table.choice(.format, as: Format.self) ?? .token,
       bearer: try table.choice(.bearer, as: BearerKind.self), mode: try Self.mode(table),
-      owner: try table.string(.owner), group: try table.string(.group))
+      owner: try table.string(.owner), group: try table.string(.group), isInPlace: try table.flag(.inPlace) ?? false)
   }
 
   /// Reads the mode. Only the owner may write, and nobody may execute.

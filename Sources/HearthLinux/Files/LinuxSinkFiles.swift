@@ -32,10 +32,10 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  package func requireFree(_ path: String) async throws(SinkFailure) {
+  package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {
     try await run { () throws(SinkFailure) in
-      try withFolder(of: path) { folder, name throws(SinkFailure) in
-        guard try status(of: name, in: folder) == nil else { throw .occupied }
+      try withFolder(of: sink.path) { folder, name throws(SinkFailure) in
+        guard try status(of: name, in: folder).map({ sink.mayFill($0) }) ?? true else { throw .occupied }
       }
     }
   }
@@ -48,14 +48,18 @@ package final class LinuxSinkFiles: SinkFiles {
       return try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
         if let status = try status(of: name, in: folder) {
           guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-          guard [geteuid(), owner].contains(status.st_uid), isWritten(name, in: folder) else { throw .occupied }
+          guard
+            sink.mayFill(status) || [geteuid(), owner].contains(status.st_uid) && isWritten(name, in: folder)
+          else { throw .occupied }
+          if sink.isInPlace { return try claim(name, in: folder) }
         }
-        let draft = draft(of: name)
-        _ = unlinkat(folder, draft, 0)
-        let descriptor = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        let new = sink.isInPlace ? name : draft(of: name)
+        if !sink.isInPlace { _ = unlinkat(folder, new, 0) }
+        let descriptor = openat(folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         try check(descriptor)
         close(descriptor)
-        guard let mark = sinkMark(of: draft, in: folder) else { throw .folderMissing }
+        if sink.isInPlace { return try claim(name, in: folder) }
+        guard let mark = sinkMark(of: new, in: folder) else { throw .folderMissing }
         return mark
       }
     }
@@ -66,6 +70,12 @@ package final class LinuxSinkFiles: SinkFiles {
       let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
       let group = try sink.group.map { name throws(SinkFailure) in try Owner.group(name) }
       try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
+        if sink.isInPlace {
+          try rewrite(name, in: folder) { descriptor throws(SinkFailure) in
+            try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
+          }
+          return
+        }
         let draft = draft(of: name)
         do throws(SinkFailure) {
           let mark = sinkMark(of: draft, in: folder)
@@ -80,7 +90,7 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  package func remove(_ path: String) async throws(SinkFailure) {
+  package func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure) {
     try await run { [self] () throws(SinkFailure) in
       do throws(SinkFailure) {
         try withFolder(of: path) { folder, name throws(SinkFailure) in
@@ -88,15 +98,52 @@ package final class LinuxSinkFiles: SinkFiles {
             guard let status = try status(of: name, in: folder), status.st_mode & S_IFMT == S_IFREG,
               isDraft || isWritten(name, in: folder), geteuid() == 0 || status.st_uid == geteuid()
             else { continue }
+            if keepingFile, !isDraft {
+              try rewrite(name, in: folder) { _ in }
+              continue
+            }
             guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw SinkFailure(errno: errno) }
           }
         }
       } catch .folderMissing {
         // If the folder is gone, so is the file.
       }
-      written.withLock { $0 = [] }
+      if !keepingFile { written.withLock { $0 = [] } }
     }
   }
+
+  /// Marks the file of this name as one that is written in place. Returns its mark.
+  private func claim(_ name: String, in folder: Int32) throws(SinkFailure) -> SinkMark {
+    guard let mark = sinkMark(of: name, in: folder) else { throw .folderMissing }
+    written.withLock { $0 = [mark] }
+    return mark
+  }
+
+  /// Empties a claimed file and fills it again. Readers with a shared lock (flock(2)) see no partial content, unless they
+  /// hold the lock longer than `lockTimeout`.
+  private func rewrite(
+    _ name: String, in folder: Int32, _ body: (Int32) throws(SinkFailure) -> Void
+  ) throws(SinkFailure) {
+    let descriptor = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
+    try check(descriptor)
+    // This also releases the lock.
+    defer { close(descriptor) }
+    guard let mark = sinkMark(of: "", in: descriptor), written.withLock({ $0.isEmpty || $0.contains(mark) }) else {
+      throw .occupied
+    }
+    let end = ContinuousClock.now + Self.lockTimeout
+    while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, ContinuousClock.now < end { usleep(5000) }
+    try check(ftruncate(descriptor, 0))
+    do throws(SinkFailure) {
+      try body(descriptor)
+    } catch {
+      ftruncate(descriptor, 0)
+      throw error
+    }
+  }
+
+  /// How long a reader's lock may delay a write in place.
+  private static let lockTimeout: Duration = .seconds(1)
 
   /// Returns whether the file of this name was put by Hearth, as far as is known.
   private func isWritten(_ name: String, in folder: Int32) -> Bool {
@@ -225,6 +272,13 @@ private func lstatus(of path: String) throws(SinkFailure) -> stat {
   var status = stat()
   try check(lstat(path, &status))
   return status
+}
+
+extension SinkSettings {
+  /// Whether the sink may write into this file although Hearth did not create it: a user made it for a bind mount.
+  fileprivate func mayFill(_ status: stat) -> Bool {
+    isInPlace && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 && status.st_uid == geteuid()
+  }
 }
 
 /// The file's inode and time of birth, but not its file system's number, which may change on a reboot.

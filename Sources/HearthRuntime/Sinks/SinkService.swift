@@ -220,7 +220,7 @@ package actor SinkService: PlanningService, RunningService {
       let place = try await sink.files.place(of: path)
       if let other = owner(of: place, besides: path) { throw .shared(other) }
       places[path] = place
-      if claims[path] == nil { try await sink.files.requireFree(path) }
+      if claims[path] == nil { try await sink.files.requireFree(for: settings) }
       let mark = try await sink.files.begin(at: settings)
       // Record the file before it exists, so that it is known after a crash.
       try await claim(path, mark)
@@ -229,7 +229,7 @@ package actor SinkService: PlanningService, RunningService {
         claims[path] = [mark]
       } catch {
         // A step that was not answered in time may still be carried out.
-        if case .unanswered = error {} else { claims[path]?.removeAll { $0 == mark } }
+        if case .unanswered = error {} else if !settings.isInPlace { claims[path]?.removeAll { $0 == mark } }
         throw error
       }
     }
@@ -240,7 +240,9 @@ package actor SinkService: PlanningService, RunningService {
     let result = await Result { () async throws(SinkFailure) in
       // A file at a path that Hearth never wrote to is not Hearth's.
       guard let sink = sinks[path], claims[path] != nil else { return }
-      if !(await isAnothers(path, sink.files)) { try await sink.files.remove(path) }
+      // A bind mount follows the file only as long as it is there.
+      let isKept = sink.settings?.isInPlace == true
+      if !(await isAnothers(path, sink.files)) { try await sink.files.remove(path, keepingFile: isKept) }
       places[path] = nil
       await disclaim(path)
     }
@@ -263,7 +265,7 @@ package actor SinkService: PlanningService, RunningService {
     try await recording.withLock { () async throws(SinkFailure) in
       do throws(AccessFailure) {
         var claims = claims
-        claims[path, default: []].append(mark)
+        claims[path, default: []] = (claims[path] ?? []).filter { $0 != mark } + [mark]
         try await record.keep(claims)
         self.claims[path] = claims[path]
       } catch {

@@ -6,6 +6,7 @@ struct TOMLTable {
   enum Value {
     case string(String)
     case integer(Int)
+    case flag(Bool)
     case strings([String])
     case table([(key: String, value: String)])
   }
@@ -28,6 +29,8 @@ struct TOMLTable {
     if !values.isEmpty { entries.append((key, .strings(values))) }
   }
 
+  mutating func set(_ key: String, _ flag: Bool) { entries.append((key, .flag(flag))) }
+
   /// Returns the table's lines with their ends. Throws if a value has a character that would be invisible in the file.
   func text() throws(ValidationError) -> String {
     let header = "[\(try path.map(Self.key).joined(separator: "."))]"
@@ -40,6 +43,7 @@ struct TOMLTable {
     switch value {
     case .string(let text): return try quoted(text, for: key)
     case .integer(let number): return "\(number)"
+    case .flag(let flag): return "\(flag)"
     case .strings(let texts):
       var quoted: [String] = []
       for text in texts { quoted.append(try Self.quoted(text, for: key)) }

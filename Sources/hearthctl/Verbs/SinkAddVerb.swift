@@ -47,6 +47,9 @@ struct SinkAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Group of the file, one that you are in.", valueName: "group"))
   var group: String?
 
+  @Flag(help: "Write into the same file each time, for a bind mount of this one file. It may be there already, empty.")
+  var inPlace = false
+
   func run() throws {
     let account = try AccountName(asked: account)
     let setting = try AccountSetting(options, daemonOptions)
@@ -58,9 +61,10 @@ struct SinkAddVerb: ParsableCommand {
     table.set("mode", mode)
     table.set("owner", owner)
     table.set("group", group)
+    if inPlace { table.set("in_place", true) }
     let (sink, kept) = try setting.file.addSink(table, of: account)
     let reload = try SinkVerb.reload(setting, daemonOptions)
-    let isThere = SinkVerb.isThere(sink.path)
+    let isThere = SinkVerb.holdsToken(sink.path)
     let missing = try reload.isDone && !isThere ? reason(account) : nil
     daemonOptions.output.show([
       "account": .string(account.description), "path": .string(sink.path),
@@ -78,7 +82,7 @@ struct SinkAddVerb: ParsableCommand {
 
   /// Checks before writing what the daemon would only report in its log.
   private func check(_ place: String, _ file: AccountFile) throws {
-    guard !SinkVerb.isThere(place) else {
+    guard inPlace ? !SinkVerb.holdsToken(place) : !SinkVerb.isThere(place) else {
       if let sink = try file.sinks().first(where: { $0.path == place }) {
         throw CommandFailure(.failed, "\(place) is a token file of \(sink.account) already. Nothing was written.")
       }

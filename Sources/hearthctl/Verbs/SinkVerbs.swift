@@ -27,6 +27,12 @@ struct SinkVerb: ParsableCommand {
     return lstat(path, &status) == 0
   }
 
+  /// Whether the file has a token: one that is written in place is there without one, too.
+  static func holdsToken(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_size > 0
+  }
+
   /// Has the daemon read the configuration in, where it serves this one. What is said of it.
   static func reload(
     _ setting: AccountSetting, _ options: DaemonOptions
@@ -64,7 +70,7 @@ struct SinkListVerb: ParsableCommand {
       "sinks": .array(
         sinks.map { sink in
           var row = sink.json.object ?? [:]
-          row["inPlace"] = .bool(SinkVerb.isThere(sink.path))
+          row["inPlace"] = .bool(SinkVerb.holdsToken(sink.path))
           row["state"] = JSON(states[sink.account]?.name)
           row["error"] = JSON(trouble[sink.path])
           return .object(row)
@@ -85,7 +91,7 @@ struct SinkListVerb: ParsableCommand {
   }
 
   private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?, _ trouble: String?) -> String {
-    switch (SinkVerb.isThere(sink.path), trouble, state) {
+    switch (SinkVerb.holdsToken(sink.path), trouble, state) {
     case (true, nil, _): "in place"
     case (true, _?, _): "there, and cannot be replaced: see \"hearthctl doctor\""
     case (false, nil, nil): "not there"
@@ -141,15 +147,17 @@ struct SinkRemoveVerb: ParsableCommand {
     let place = SinkVerb.place(path)
     let kept = try setting.file.removeSink(at: place, of: account)
     let reload = try SinkVerb.reload(setting, daemonOptions)
-    let isThere = SinkVerb.isThere(place)
+    let holdsToken = SinkVerb.holdsToken(place)
     daemonOptions.output.show([
       "account": .string(account.description), "path": .string(place), "configuration": .string(setting.file.path),
-      "kept": JSON(kept), "reloaded": .bool(reload.isDone), "inPlace": .bool(isThere),
+      "kept": JSON(kept), "reloaded": .bool(reload.isDone), "inPlace": .bool(holdsToken),
     ]) {
       let file =
-        isThere
-        ? "\(place) is still there\(reload.isDone ? "" : ", and is removed when the daemon reads this in")."
-        : "\(place) is gone."
+        if holdsToken {
+          "\(place) is still there\(reload.isDone ? "" : ", and is removed when the daemon reads this in")."
+        } else {
+          SinkVerb.isThere(place) ? "\(place) no longer has a token of \(account)." : "\(place) is gone."
+        }
       return "Removed the token file of \(account) from \(setting.file.path)"
         + (kept.map { "; the previous file is \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"
     }

@@ -28,6 +28,7 @@ enum ConfigurationReport {
       "account": .string(sink.account.description), "path": .string(sink.path),
       "format": .string(sink.format.rawValue), "mode": .string("0" + String(sink.mode, radix: 8)),
       "bearer": JSON(sink.bearer?.rawValue), "owner": JSON(sink.owner), "group": JSON(sink.group),
+      "writtenInPlace": .bool(sink.isInPlace),
     ]
   }
 

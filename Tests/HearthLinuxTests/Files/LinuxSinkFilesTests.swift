@@ -11,9 +11,10 @@ import Testing
   private var path: String { folder.file("token") }
 
   private func sink(
-    _ mode: UInt32 = 0o600, at path: String? = nil, owner: String? = nil, group: String? = nil
+    _ mode: UInt32 = 0o600, at path: String? = nil, owner: String? = nil, group: String? = nil, isInPlace: Bool = false
   ) -> SinkSettings {
-    SinkSettings(account: .sample, path: path ?? self.path, mode: mode, owner: owner, group: group)
+    SinkSettings(
+      account: .sample, path: path ?? self.path, mode: mode, owner: owner, group: group, isInPlace: isInPlace)
   }
 
   private func put(_ text: String, _ sink: SinkSettings? = nil) async throws(SinkFailure) {
@@ -64,6 +65,57 @@ import Testing
     #expect(status(path).st_ino != old.st_ino && Files.text(path) == "new")
   }
 
+  @Test("a file that is written in place stays the same one, with its mode, and is emptied and not removed")
+  func inPlace() async throws {
+    let sink = sink(0o640, isInPlace: true)
+    try await put("a long first token", sink)
+    let first = status(path)
+    try await put("second", sink)
+    #expect(Files.text(path) == "second" && status(path).st_ino == first.st_ino)
+    #expect(status(path).st_mode & 0o7777 == 0o640 && folder.names == ["token"])
+    try await files.remove(path, keepingFile: true)
+    #expect(Files.text(path) == "" && status(path).st_ino == first.st_ino)
+    try await put("third", sink)
+    #expect(Files.text(path) == "third" && status(path).st_ino == first.st_ino)
+  }
+
+  @Test(
+    "an empty file of one's own may wait for the token in place, and one with a content, a link or another's may not")
+  func prepared() async throws {
+    let sink = sink(isInPlace: true)
+    try Files.write("", to: path)
+    let before = status(path)
+    await #expect(throws: SinkFailure.occupied) { try await files.requireFree(for: self.sink()) }
+    try await files.requireFree(for: sink)
+    try await put("token", sink)
+    #expect(Files.text(path) == "token" && status(path).st_ino == before.st_ino)
+    try Files.write("mine", to: folder.file("other"))
+    rename(folder.file("other"), path)
+    await #expect(throws: SinkFailure.occupied) { try await files.requireFree(for: sink) }
+    await #expect(throws: SinkFailure.occupied) { try await put("again", sink) }
+    try await files.remove(path, keepingFile: true)
+    #expect(Files.text(path) == "mine")
+    unlink(path)
+    symlink(folder.file("none"), path)
+    await #expect(throws: SinkFailure.notRegular) { try await put("again", sink) }
+  }
+
+  @Test("what is written in place waits for a reader with a lock, and never mixes two tokens for one")
+  func locked() async throws {
+    let sink = sink(isInPlace: true)
+    try await put("first", sink)
+    let reader = open(path, O_RDONLY)
+    defer { close(reader) }
+    try #require(flock(reader, LOCK_SH) == 0)
+    async let written: Void = put("second", sink)
+    var buffer = [UInt8](repeating: 0, count: 64)
+    let count = read(reader, &buffer, buffer.count)
+    #expect(String(decoding: buffer[..<max(count, 0)], as: UTF8.self) == "first")
+    flock(reader, LOCK_UN)
+    try await written
+    #expect(Files.text(path) == "second")
+  }
+
   @Test("a folder that is a link leads to the same place, and another name to another one")
   func place() async throws {
     symlink(folder.file(""), folder.file("link"))
@@ -77,8 +129,8 @@ import Testing
     try Files.write("mine", to: folder.file("target"))
     symlink(folder.file("target"), path)
     await #expect(throws: SinkFailure.notRegular) { try await put("token") }
-    await #expect(throws: SinkFailure.occupied) { try await files.requireFree(path) }
-    try await files.remove(path)
+    await #expect(throws: SinkFailure.occupied) { try await files.requireFree(for: sink()) }
+    try await files.remove(path, keepingFile: false)
     #expect(Files.text(folder.file("target")) == "mine" && status(path).st_mode & S_IFMT == S_IFLNK)
     #expect(folder.names == ["target", "token"])
   }
@@ -145,7 +197,7 @@ import Testing
     try Files.write("mine", to: folder.file("other"))
     rename(folder.file("other"), path)
     await #expect(throws: SinkFailure.occupied) { try await put("token") }
-    try await files.remove(path)
+    try await files.remove(path, keepingFile: false)
     #expect(Files.text(path) == "mine")
     unlink(path)
     try await put("token")
@@ -153,7 +205,7 @@ import Testing
     try Files.write("token and more", to: path)
     try await put("again")
     #expect(Files.text(path) == "again")
-    try await files.remove(path)
+    try await files.remove(path, keepingFile: false)
     #expect(folder.names.isEmpty)
   }
 
@@ -167,10 +219,10 @@ import Testing
     rename(path, folder.file("left"))
     rename(folder.file("other"), path)
     await #expect(throws: SinkFailure.occupied) { try await put("token", by: restarted()) }
-    try await restarted().remove(path)
+    try await restarted().remove(path, keepingFile: false)
     #expect(Files.text(path) == "mine")
     rename(folder.file("left"), path)
-    try await restarted().remove(path)
+    try await restarted().remove(path, keepingFile: false)
     #expect(!folder.names.contains("token"))
     try await put("token", by: LinuxSinkFiles(marks: []))
     try await put("again", by: LinuxSinkFiles(marks: []))
@@ -191,16 +243,16 @@ import Testing
     try await put("whole")
     #expect(folder.names == ["token"])
     try Files.write("half", to: folder.file(".token.hearth-new"))
-    try await files.remove(path)
+    try await files.remove(path, keepingFile: false)
     #expect(folder.names.isEmpty)
   }
 
   @Test("a removal of what is not there is done; a folder in its place stays")
   func removeNothing() async throws {
-    try await files.remove(path)
-    try await files.remove(folder.file("no/such/folder/token"))
+    try await files.remove(path, keepingFile: false)
+    try await files.remove(folder.file("no/such/folder/token"), keepingFile: false)
     mkdir(path, 0o700)
-    try await files.remove(path)
+    try await files.remove(path, keepingFile: false)
     await #expect(throws: SinkFailure.notRegular) { try await put("token") }
     #expect(folder.names == ["token"])
   }

@@ -211,6 +211,22 @@ struct SinkServiceTests {
     }
   }
 
+  @Test("a file that is written in place is empty without a token, and is adopted again when there is one")
+  func inPlace() async throws {
+    let sink = SinkSettings(account: .sample, path: path, isInPlace: true)
+    try await running([sink]) { service in
+      #expect(files.files == [path: "token-1"])
+      await service.lock(.user)
+      await sinks.waitUntilIdle()
+      #expect(files.files == [path: ""])
+      await service.change(.user, isSet: false)
+      _ = await service.call(.awaitReading)
+      await sinks.waitUntilIdle()
+      #expect(files.files == [path: "token-1"])
+    }
+    #expect(files.files == [path: ""], "an orderly stop")
+  }
+
   @Test("a header is one line, and JSON is what a call for the token is answered")
   func formats() async throws {
     let all = SinkSettings.Format.allCases.map {

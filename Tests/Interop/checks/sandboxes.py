@@ -12,6 +12,7 @@ from stage import await_that, expect, oidc
 
 # From <linux/bpf_common.h> and <linux/seccomp.h>.
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+ROTATIONS = 3
 REFUSE, ALLOW = 0x00050000 | 97, 0x7FFF0000  # EAFNOSUPPORT, like systemd's RestrictAddressFamilies
 SOCKET = {"x86_64": 41, "aarch64": 198}
 
@@ -122,6 +123,24 @@ def sandboxes(stage):
     expect("hearthd" in single.run("hearthctl token work"), "the mount follows the replaced socket")
     await_that("the token file is there again", scene.file.exists)
     expect_reaches(scene, container, "after a restart", 0, True)
+
+    # A mount of one file shows each new token if it is written in place: through rotations, a lock and a restart.
+    kept = scene.folder / "kept.token"
+    kept.touch(mode=0o600)
+    follows = inside("--ro-bind", kept, one)
+    stage.hearthctl("sink", "add", "work", str(kept), "--in-place")
+    for _ in range(ROTATIONS + 1):
+        token = stage.hearthctl("token", "work")
+        expect(follows.run(f"flock -s {one} cat {one}") == token, "the mounted file has another token")
+        stage.hearthctl("refresh", "work")
+    stage.hearthctl("lock", "work")
+    expect(follows.run(f"wc -c < {one}") == "0", "the token stays in the mounted file")
+    stage.hearthctl("unlock", "work")
+    await_that("the mounted file follows", lambda: follows.run(f"cat {one}") == stage.hearthctl("token", "work"))
+    stage.end_daemon()
+    expect(follows.run(f"wc -c < {one}") == "0", "the token stays when the daemon has stopped")
+    stage.start_daemon()
+    await_that("the mounted file follows", lambda: follows.run(f"cat {one}") == stage.hearthctl("token", "work"))
 
     # A program started by exec has the token in its environment.
     words = [bubblewrap.path, "--ro-bind", "/", "/", "--tmpfs", stage.folder, "--unshare-all", "printenv", "TOKEN"]

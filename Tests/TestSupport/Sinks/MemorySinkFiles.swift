@@ -46,9 +46,10 @@ package final class MemorySinkFiles: SinkFiles {
     return state.withLock { $0.links[String(path[..<slash])].map { $0 + path[slash...] } } ?? path
   }
 
-  package func requireFree(_ path: String) async throws(SinkFailure) {
+  package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {
     try refuse()
-    if files[real(path)] != nil { throw .occupied }
+    guard let text = files[real(sink.path)], !(sink.isInPlace && text.isEmpty) else { return }
+    throw .occupied
   }
 
   package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
@@ -69,10 +70,10 @@ package final class MemorySinkFiles: SinkFiles {
     }
   }
 
-  package func remove(_ path: String) async throws(SinkFailure) {
+  package func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure) {
     try refuse()
     let path = real(path)
-    state.withLock { _ = $0.files.removeValue(forKey: path) }
+    state.withLock { if $0.files[path] != nil { $0.files[path] = keepingFile ? "" : nil } }
   }
 
   private func refuse() throws(SinkFailure) {

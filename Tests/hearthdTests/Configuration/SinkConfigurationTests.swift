@@ -30,13 +30,14 @@ import Testing
       mode = "0440"
       owner = "app"
       group = "100"
+      in_place = true
       """)
     #expect(
       configuration.sinks == [
         SinkSettings(account: name, path: "/run/user/7/x/token"),
         SinkSettings(
           account: name, path: "/home/me/token", format: .json, bearer: .idToken, mode: 0o440, owner: "app",
-          group: "100"),
+          group: "100", isInPlace: true),
       ])
     #expect(configuration.accounts == (try Self.read("").accounts), "a session does not begin anew for its sinks")
   }
@@ -63,6 +64,10 @@ import Testing
       (
         "path = '/x'\nbearer = 'id'",
         "/c.toml:6: \"bearer\" in [[accounts.a.sinks]] cannot be \"id\": it is \"access_token\" or \"id_token\""
+      ),
+      (
+        "path = '/x'\nin_place = 1",
+        "/c.toml:6: \"in_place\" in [[accounts.a.sinks]] must be true or false, not a number"
       ),
       (
         "path = '/x'\n[[accounts.a.sinks]]\npath = '//x'",
