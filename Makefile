@@ -121,7 +121,7 @@ torture: debug build ## run a siege of SIEGE_SECONDS, and CRASH_CYCLES, OUTBOX_C
 
 # How long to fuzz each target, in seconds, and which targets.
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS ?= json framer toml credential response jwt rows idtoken signin calls
+FUZZ_TARGETS ?= json framer toml credential response jwt rows idtoken signin calls netrc
 FUZZ := .build/fuzz
 
 # Needs its own folder, because the modules are built with coverage instrumentation.

@@ -119,7 +119,13 @@ struct Daemon {
     self.reauth = reauth
     let sinks = SinkService(
       sessions: sessions, record: FileSinkRecord(path: setup.state.sinks, files: LinuxFileSystem(), clock: clock),
-      clock: clock, logger: logger, makeFiles: { LinuxSinkFiles(marks: $0) })
+      clock: clock, logger: logger,
+      makeFiles: { target, marks in
+        switch target {
+        case .file: LinuxSinkFiles(marks: marks)
+        case .netrc(let account, _): NetrcSinkFiles(account)
+        }
+      })
     let watch = InotifyWatch(logger: logger)
     let troubles = SocketTroubles()
     self.watch = watch

@@ -44,7 +44,7 @@ struct CalledDaemon: Sendable {
       sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: silent)
     let sinks = SinkService(
       sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: silent,
-      makeFiles: { _ in MemorySinkFiles() })
+      makeFiles: { _, _ in MemorySinkFiles() })
     let service = ControlService(
       sessions: sessions, signIns: signIns, revocations: revocations, sinks: sinks, outbox: outbox, requests: requests,
       streams: streams, hub: hub,

@@ -9,7 +9,7 @@ import TestSupport
 /// A parser of bytes from untrusted sources. Each target reads any bytes without crashing, and its results are
 /// consistent.
 package enum FuzzTarget: String, CaseIterable, Sendable {
-  case json, framer, toml, credential, response, jwt, rows, idtoken, signin, calls
+  case json, framer, toml, credential, response, jwt, rows, idtoken, signin, calls, netrc
 
   /// A mistake of a target, as a sentence.
   package struct Wrong: Error, CustomStringConvertible {
@@ -28,11 +28,23 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case .idtoken: try await Self.readIDToken(bytes)
     case .signin: try Self.readSignIn(bytes)
     case .calls: try await Self.answerCalls(bytes)
+    case .netrc: try Self.editNetrc(bytes)
     }
   }
 
   static func expect(_ fact: Bool, _ sentence: @autoclosure () -> String) throws {
     guard fact else { throw Wrong(description: sentence()) }
+  }
+
+  /// A user's netrc file: an account's lines come before all others, which stay as they are.
+  private static func editNetrc(_ bytes: [UInt8]) throws {
+    let text = NetrcText(bytes)
+    let rest = text.without(.sample)
+    guard let entry = NetrcText.Entry(host: "x.example.com", login: "ada", password: Secret("token")),
+      let changed = try? text.with([entry], of: .sample)
+    else { return }
+    try expect(
+      changed.count > rest.count && changed.suffix(rest.count).elementsEqual(rest), "Other lines have changed.")
   }
 
   /// A line from a client. JSON stays the same when it is written and read again.

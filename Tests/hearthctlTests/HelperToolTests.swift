@@ -169,6 +169,8 @@ import Testing
   func check(tool: String) async throws {
     let home = Home()
     _ = try await home.done("install", tool, "--for", Self.server)
+    // What the daemon writes.
+    try Files.write("machine x.example.com login oauth2 password secret\n", to: home.folder.file(".netrc"))
     let said = try await home.done("check", tool, "--for", Self.server)
     #expect(said.contains("The token 9f86d081 of work.") && !said.contains("secret"), "\(said)")
     let other = try await home.run("check", tool, "--for", "https://elsewhere.example.com/")

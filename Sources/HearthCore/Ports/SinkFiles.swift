@@ -38,12 +38,12 @@ package struct SinkPlace: Hashable, Sendable {
   }
 }
 
-/// Keeps the paths at which a sink's file exists or may exist, with the marks of those files. So files that a crash
-/// left behind are found again, and other programs' files are left alone. A path without marks has unknown content.
+/// Keeps what of sinks exists or may exist, with the marks of the files. So what a crash has left behind is found again, and
+/// other programs' files are left alone. A file without marks has unknown content.
 package protocol SinkRecord: Sendable {
   /// Returns what was last kept, or nothing if there is none.
-  func recall() async throws(AccessFailure) -> [String: [SinkMark]]
+  func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]]
 
   /// Replaces what was kept before. It is durable when this returns, and unchanged if this throws.
-  func keep(_ claims: [String: [SinkMark]]) async throws(AccessFailure)
+  func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure)
 }

@@ -4,6 +4,8 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case occupied
   /// It is a link, a folder or the like.
   case notRegular
+  /// A line of a netrc file, which is left as it is.
+  case netrc(NetrcText.Fault)
   /// Another sink, at this path, uses the same file.
   case shared(String)
   case folderMissing
@@ -29,6 +31,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
     return switch self {
     case .occupied: "\(path) was not written by Hearth and is left alone: remove it, or name another path."
     case .notRegular: "\(path) is a link or not a regular file, and is left alone: remove it, or name another path."
+    case .netrc(let fault): "\(path) is left as it is: line \(fault.line) \(fault.text)."
     case .shared(let other):
       "\(path) is the same file as \(other), which is another sink's: name another path."
     case .folderMissing: "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\"."

@@ -8,6 +8,17 @@ package struct SinkSettings: Hashable, Sendable {
     case header
     /// The result of `session.getToken` on one line.
     case json
+    /// A login for each host, among the lines of others (`NetrcText`).
+    case netrc
+  }
+
+  /// What a netrc file says besides the token.
+  package struct Netrc: Hashable, Sendable {
+    /// In lower case and without ports, as netrc files name them.
+    package let hosts: [String]
+    package let login: String
+
+    package init(hosts: [String], login: String) { (self.hosts, self.login) = (hosts, login) }
   }
 
   package let account: AccountName
@@ -23,34 +34,43 @@ package struct SinkSettings: Hashable, Sendable {
   package let group: String?
   /// Whether the file is written in place and stays when there is no token, for a bind mount of this one file.
   package let isInPlace: Bool
+  /// Only for the format `netrc`.
+  package let netrc: Netrc?
 
   package init(
     account: AccountName, path: String, format: Format = .token, bearer: BearerKind? = nil, mode: UInt32 = 0o600,
-    owner: String? = nil, group: String? = nil, isInPlace: Bool = false
+    owner: String? = nil, group: String? = nil, isInPlace: Bool = false, netrc: Netrc? = nil
   ) {
     (self.account, self.path, self.format, self.bearer) = (account, path, format, bearer)
-    (self.mode, self.owner, self.group, self.isInPlace) = (mode, owner, group, isInPlace)
+    (self.mode, self.owner, self.group) = (mode, owner, group)
+    (self.isInPlace, self.netrc) = (isInPlace, netrc)
   }
 }
 
 extension SinkSettings {
   package enum Key: String, ConfigurationKey {
-    case path, format, bearer, mode, owner, group
+    case path, format, bearer, mode, owner, group, hosts, login
     case inPlace = "in_place"
   }
 
-  package init(of account: AccountName, reading table: TableReader<Key>) throws(ConfigurationError) {
+  /// `origins` are those that may have the account's token, and `username` is its user's name with other programs.
+  package init(
+    of account: AccountName, origins: Set<Origin>, username: String?, reading table: TableReader<Key>
+  ) throws(ConfigurationError) {
     guard let path = try table.path(.path) else { throw table.error("lacks \"path\"") }
     let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
     guard !path.hasSuffix("/"), !path.hasSuffix("/."), !parts.isEmpty, !parts.contains("..") else {
       throw table.error(.path, "must name a file, without \"..\", not \"\(path)\"")
     }
+    let format = try table.choice(.format, as: Format.self) ?? .token
     self.init(
-      account: account, path: "/" + parts.joined(separator: "/"),
-      format: try table.choice(.format, as: Format.self) ?? .token,
+      account: account, path: "/" + parts.joined(separator: "/"), format: format,
       bearer: try table.choice(.bearer, as: BearerKind.self), mode: try Self.mode(table),
-      owner: try table.string(.owner), group: try table.string(.group), isInPlace: try table.flag(.inPlace) ?? false)
+      owner: try table.string(.owner), group: try table.string(.group), isInPlace: try table.flag(.inPlace) ?? false,
+      netrc: try Netrc(of: format, origins, username, table))
   }
+
+  package var target: SinkTarget { netrc == nil ? .file(path) : .netrc(account, in: path) }
 
   /// Reads the mode. Only the owner may write, and nobody may execute.
   private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
@@ -62,4 +82,40 @@ extension SinkSettings {
     }
     return mode
   }
+}
+
+extension SinkSettings.Netrc {
+  /// The login if the account's user has no other name, as of git.
+  private static let anybody = "oauth2"
+
+  /// Returns nil for other formats.
+  fileprivate init?(
+    of format: SinkSettings.Format, _ origins: Set<Origin>, _ username: String?, _ table: TableReader<SinkSettings.Key>
+  ) throws(ConfigurationError) {
+    let isNetrc = format == .netrc
+    let others: [SinkSettings.Key] = isNetrc ? [.mode, .owner, .group, .inPlace] : [.hosts, .login]
+    if let key = others.first(where: { table.has($0) }) {
+      throw table.error(
+        key,
+        isNetrc
+          ? "does not apply to format \"netrc\": the file keeps the mode 0600" : "applies only to format \"netrc\"")
+    }
+    guard isNetrc else { return nil }
+    let known = Set(origins.map(\.netrcHost))
+    let named = try table.strings(.hosts).map { $0.lowercased() }
+    if let host = named.first(where: { !known.contains($0) }) {
+      throw table.error(.hosts, "cannot have \"\(host)\": it is not a host in the account's api_origins")
+    }
+    let login = try table.string(.login) ?? username.flatMap { NetrcText.isWord($0) ? $0 : nil } ?? Self.anybody
+    guard NetrcText.isWord(login) else {
+      throw table.error(.login, "must be one word of visible ASCII, without quotes, \\ and # in front")
+    }
+    guard !known.isEmpty else { throw table.error("needs a host: add one to the account's api_origins") }
+    self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)
+  }
+}
+
+extension Origin {
+  /// Without the brackets of an IPv6 address.
+  fileprivate var netrcHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }

@@ -12,41 +12,35 @@ package final class LinuxSinkFiles: SinkFiles {
   /// The marks of the file that was last put, or of the files that an earlier run may have put. Empty if the file was
   /// removed or its mark is unknown.
   private let written: Mutex<[SinkMark]>
-  private let limit: Duration
 
   /// `marks` are those of the files that an earlier run may have put. A step that takes longer than `limit` fails with
   /// `unanswered`.
   package init(marks: [SinkMark] = [], limit: Duration = .seconds(5)) {
     written = Mutex(marks)
-    self.limit = limit
     calls = BlockingCallQueue(limit: limit)
   }
 
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
-    try await run { () throws(SinkFailure) in
-      try withFolder(of: path) { folder, name throws(SinkFailure) in
-        var status = stat()
-        try check(fstat(folder, &status))
-        return SinkPlace(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
-      }
+    try await calls.step { () throws(SinkFailure) in
+      try SinkFolder.place(of: path)
     }
   }
 
   package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {
-    try await run { () throws(SinkFailure) in
-      try withFolder(of: sink.path) { folder, name throws(SinkFailure) in
-        guard try status(of: name, in: folder).map({ sink.mayFill($0) }) ?? true else { throw .occupied }
+    try await calls.step { () throws(SinkFailure) in
+      try SinkFolder.open(of: sink.path) { folder, name throws(SinkFailure) in
+        guard try SinkFolder.status(of: name, in: folder).map({ sink.mayFill($0) }) ?? true else { throw .occupied }
       }
     }
   }
 
   package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
-    try await run { () throws(SinkFailure) in
+    try await calls.step { () throws(SinkFailure) in
       let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
       if let group = sink.group { _ = try Owner.group(group) }
-      try requireTrust(inFolderOf: sink.path)
-      return try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
-        if let status = try status(of: name, in: folder) {
+      try SinkFolder.requireTrust(of: sink.path)
+      return try SinkFolder.open(of: sink.path) { [self] folder, name throws(SinkFailure) in
+        if let status = try SinkFolder.status(of: name, in: folder) {
           guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
           guard
             sink.mayFill(status) || [geteuid(), owner].contains(status.st_uid) && isWritten(name, in: folder)
@@ -56,7 +50,7 @@ package final class LinuxSinkFiles: SinkFiles {
         let new = sink.isInPlace ? name : draft(of: name)
         if !sink.isInPlace { _ = unlinkat(folder, new, 0) }
         let descriptor = openat(folder, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        try check(descriptor)
+        try SinkFolder.check(descriptor)
         close(descriptor)
         if sink.isInPlace { return try claim(name, in: folder) }
         guard let mark = sinkMark(of: new, in: folder) else { throw .folderMissing }
@@ -66,10 +60,10 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 
   package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
-    try await run { () throws(SinkFailure) in
+    try await calls.step { () throws(SinkFailure) in
       let owner = try sink.owner.map { name throws(SinkFailure) in try Owner.user(name) }
       let group = try sink.group.map { name throws(SinkFailure) in try Owner.group(name) }
-      try withFolder(of: sink.path) { [self] folder, name throws(SinkFailure) in
+      try SinkFolder.open(of: sink.path) { [self] folder, name throws(SinkFailure) in
         if sink.isInPlace {
           try rewrite(name, in: folder) { descriptor throws(SinkFailure) in
             try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
@@ -80,7 +74,7 @@ package final class LinuxSinkFiles: SinkFiles {
         do throws(SinkFailure) {
           let mark = sinkMark(of: draft, in: folder)
           try fill(draft, in: folder, owner: owner, group: group, sink: sink, bytes)
-          try check(renameat(folder, draft, folder, name))
+          try SinkFolder.check(renameat(folder, draft, folder, name))
           written.withLock { $0 = [mark].compactMap(\.self) }
         } catch {
           _ = unlinkat(folder, draft, 0)
@@ -91,11 +85,11 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 
   package func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure) {
-    try await run { [self] () throws(SinkFailure) in
+    try await calls.step { [self] () throws(SinkFailure) in
       do throws(SinkFailure) {
-        try withFolder(of: path) { folder, name throws(SinkFailure) in
+        try SinkFolder.open(of: path) { folder, name throws(SinkFailure) in
           for (name, isDraft) in [(draft(of: name), true), (name, false)] {
-            guard let status = try status(of: name, in: folder), status.st_mode & S_IFMT == S_IFREG,
+            guard let status = try SinkFolder.status(of: name, in: folder), status.st_mode & S_IFMT == S_IFREG,
               isDraft || isWritten(name, in: folder), geteuid() == 0 || status.st_uid == geteuid()
             else { continue }
             if keepingFile, !isDraft {
@@ -125,7 +119,7 @@ package final class LinuxSinkFiles: SinkFiles {
     _ name: String, in folder: Int32, _ body: (Int32) throws(SinkFailure) -> Void
   ) throws(SinkFailure) {
     let descriptor = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-    try check(descriptor)
+    try SinkFolder.check(descriptor)
     // This also releases the lock.
     defer { close(descriptor) }
     guard let mark = sinkMark(of: "", in: descriptor), written.withLock({ $0.isEmpty || $0.contains(mark) }) else {
@@ -133,7 +127,7 @@ package final class LinuxSinkFiles: SinkFiles {
     }
     let end = ContinuousClock.now + Self.lockTimeout
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, ContinuousClock.now < end { usleep(5000) }
-    try check(ftruncate(descriptor, 0))
+    try SinkFolder.check(ftruncate(descriptor, 0))
     do throws(SinkFailure) {
       try body(descriptor)
     } catch {
@@ -149,21 +143,6 @@ package final class LinuxSinkFiles: SinkFiles {
   private func isWritten(_ name: String, in folder: Int32) -> Bool {
     written.withLock { $0.isEmpty || sinkMark(of: name, in: folder).map($0.contains) ?? true }
   }
-
-  private func run<Value: Sendable>(
-    _ step: @escaping @Sendable () throws(SinkFailure) -> Value
-  ) async throws(SinkFailure) -> Value {
-    let result: Result<Value, SinkFailure>
-    do throws(FileError) {
-      result = try await calls.run {
-        do throws(SinkFailure) { return .success(try step()) } catch { return .failure(error) }
-      }
-    } catch {
-      // The queue itself has no other error.
-      throw .unanswered(limit)
-    }
-    return try result.get()
-  }
 }
 
 /// The temporary file's name. It is always the same, so that a file that a crash left behind is found.
@@ -174,7 +153,7 @@ private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
   let descriptor = openat(folder, draft, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
-  try check(descriptor)
+  try SinkFolder.check(descriptor)
   do throws(SinkFailure) {
     try fill(descriptor, owner: owner, group: group, sink: sink, bytes)
   } catch {
@@ -190,88 +169,20 @@ private func fill(
 ) throws(SinkFailure) {
   if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
   // Makes the mode independent of the umask. After the file is given away, its mode cannot be changed.
-  try check(fchmod(descriptor, sink.mode))
+  try SinkFolder.check(fchmod(descriptor, sink.mode))
   if let owner { try give(descriptor, to: sink.owner, owner, gid_t.max) }
-  var written = 0
-  while written < bytes.count {
-    let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-    if count < 0, errno == EINTR { continue }
-    guard count > 0 else { throw count < 0 ? SinkFailure(errno: errno) : .failed("nothing was written") }
-    written += count
-  }
+  try SinkFolder.write(bytes, to: descriptor)
 }
 
 /// Changes the owner or group. `uid_t.max` and `gid_t.max` leave it unchanged (chown(2)). Changes nothing if it is
 /// already right, since that needs no privilege.
 private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group: gid_t) throws(SinkFailure) {
   var status = stat()
-  try check(fstat(descriptor, &status))
+  try SinkFolder.check(fstat(descriptor, &status))
   if owner == uid_t.max || status.st_uid == owner, group == gid_t.max || status.st_gid == group { return }
   guard fchown(descriptor, owner, group) == 0 else {
     throw [EPERM, EINVAL].contains(errno) ? .ownerDenied(name ?? "") : SinkFailure(errno: errno)
   }
-}
-
-/// Opens the folder of `path`, and passes it to `body` with the file's name.
-private func withFolder<Value>(
-  of path: String, _ body: (Int32, String) throws(SinkFailure) -> Value
-) throws(SinkFailure) -> Value {
-  let slash = path.lastIndex(of: "/") ?? path.startIndex
-  let folder = slash == path.startIndex ? "/" : String(path[..<slash])
-  let descriptor = hearth_open_file(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-  try check(descriptor)
-  defer { hearth_close_file(descriptor) }
-  return try body(descriptor, String(path[path.index(after: slash)...]))
-}
-
-/// Throws unless only this user and root can replace the file or a folder on the way to it. Otherwise others could give
-/// their own token to readers. Each step of the path, links included, must belong to this user or to root, and nobody
-/// else may write in it, except in folders above the last one that have the sticky bit, which protects the files of
-/// others.
-private func requireTrust(inFolderOf path: String) throws(SinkFailure) {
-  var left = Array(path.split(separator: "/").dropLast().reversed())
-  var folder = ""
-  var links = 0
-  try requireTrust(in: lstatus(of: "/"), "/", isLast: left.isEmpty)
-  while let step = left.popLast() {
-    if step == "." { continue }
-    if step == ".." {
-      folder = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
-      continue
-    }
-    let next = "\(folder)/\(step)"
-    let status = try lstatus(of: next)
-    let isLink = status.st_mode & S_IFMT == S_IFLNK
-    try requireTrust(in: status, next, isLast: left.isEmpty)
-    guard isLink else {
-      folder = next
-      continue
-    }
-    links += 1
-    guard links <= 40, let target = try? linkTarget(of: next) else { throw SinkFailure(errno: ELOOP) }
-    if target.hasPrefix("/") { folder = "" }
-    left += target.split(separator: "/").reversed()
-  }
-  try requireTrust(in: lstatus(of: folder.isEmpty ? "/" : folder), folder, isLast: true)
-}
-
-private func requireTrust(in status: stat, _ step: String, isLast: Bool) throws(SinkFailure) {
-  guard status.st_uid == geteuid() || status.st_uid == 0 else {
-    throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
-  }
-  // The mode of a link means nothing. A private group for each user is a widespread default (umask 002).
-  let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
-  guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
-  guard status.st_mode & S_ISVTX != 0 else {
-    throw .folderUnsafe("\(step) may be written by others: run \"chmod go-w \(step)\"")
-  }
-  guard !isLast else { throw .folderUnsafe("\(step) is shared with others: name a folder of your own") }
-}
-
-private func lstatus(of path: String) throws(SinkFailure) -> stat {
-  var status = stat()
-  try check(lstat(path, &status))
-  return status
 }
 
 extension SinkSettings {
@@ -288,21 +199,7 @@ private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   return "\(numbers[1])-\(numbers[2])"
 }
 
-/// Returns the status of the file of this name, or `nil` if it does not exist.
-private func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
-  var status = stat()
-  guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-    if errno == ENOENT { return nil }
-    throw SinkFailure(errno: errno)
-  }
-  return status
-}
-
-private func check(_ result: Int32) throws(SinkFailure) {
-  guard result >= 0 else { throw SinkFailure(errno: errno) }
-}
-
-/// Looks up the ids of users and groups.
+/// The numbers of users and groups.
 private enum Owner {
   /// More than any entry of the system needs, in bytes.
   private static let room = 64 << 10
@@ -321,19 +218,5 @@ private enum Owner {
     var buffer = [CChar](repeating: 0, count: room)
     guard getgrnam_r(name, &entry, &buffer, buffer.count, &found) == 0, found != nil else { throw .unknownOwner(name) }
     return entry.gr_gid
-  }
-}
-
-extension SinkFailure {
-  /// The meaning of the errno value of a failed system call.
-  fileprivate init(errno number: Int32) {
-    switch number {
-    case ENOENT, ENOTDIR: self = .folderMissing
-    case EACCES, EPERM: self = .denied
-    case EROFS: self = .readOnly
-    case ENOSPC, EDQUOT: self = .noSpace
-    case EISDIR, ELOOP: self = .notRegular
-    default: self = .failed(String(cString: strerror(number)))
-    }
   }
 }

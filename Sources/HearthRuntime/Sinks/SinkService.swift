@@ -23,17 +23,16 @@ package actor SinkService: PlanningService, RunningService {
 
   private let sessions: SessionDirectory
   private let record: any SinkRecord
-  private let makeFiles: @Sendable ([SinkMark]) -> any SinkFiles
+  private let makeFiles: @Sendable (SinkTarget, [SinkMark]) -> any SinkFiles
   let clock: any Clock
   private let logger: Logger
-  /// The sinks by path.
-  private var sinks: [String: Sink] = [:]
+  private var sinks: [SinkTarget: Sink] = [:]
   /// The accounts whose session knows whether it has a token.
   private var decided: Set<AccountName> = []
-  /// The paths where Hearth has or may have files, with the marks that those files may have.
-  private var claims: [String: [SinkMark]] = [:]
-  /// The places of files that sinks have written or are about to write, by path.
-  private var places: [String: SinkPlace] = [:]
+  /// The targets where Hearth has or may have files or lines, with the marks that those files may have.
+  private var claims: [SinkTarget: [SinkMark]] = [:]
+  /// The places of files that sinks have written or are about to write.
+  private var places: [SinkTarget: SinkPlace] = [:]
   /// Held while the record is written.
   private let recording = AsyncMutex()
   /// The tasks that wait until nothing is in progress.
@@ -50,7 +49,7 @@ package actor SinkService: PlanningService, RunningService {
   /// the marks that an earlier run may have left.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
-    makeFiles: @escaping @Sendable ([SinkMark]) -> any SinkFiles
+    makeFiles: @escaping @Sendable (SinkTarget, [SinkMark]) -> any SinkFiles
   ) {
     self.sessions = sessions
     self.record = record
@@ -84,7 +83,7 @@ package actor SinkService: PlanningService, RunningService {
 
   private func retireAll() {
     isStopped = true
-    for path in sinks.keys { handle(.retired, path) }
+    for target in sinks.keys { handle(.retired, target) }
   }
 
   private func recall() async {
@@ -104,22 +103,23 @@ package actor SinkService: PlanningService, RunningService {
 
   private func apply(_ settings: [SinkSettings]) {
     guard !isStopped else { return }
-    let wanted = Dictionary(settings.map { ($0.path, $0) }) { first, _ in first }
-    for path in Set(claims.keys).union(sinks.keys) where wanted[path] == nil {
-      begin(path, nil)
-      handle(.retired, path)
+    let wanted = Dictionary(settings.map { ($0.target, $0) }) { first, _ in first }
+    for target in Set(claims.keys).union(sinks.keys) where wanted[target] == nil {
+      begin(target, nil)
+      handle(.retired, target)
     }
-    for (path, settings) in wanted {
-      begin(path, settings)
-      handle(.configured(offer(for: settings)), path)
+    for (target, settings) in wanted {
+      begin(target, settings)
+      handle(.configured(offer(for: settings)), target)
     }
   }
 
-  private func begin(_ path: String, _ settings: SinkSettings?) {
-    if sinks[path] == nil {
-      sinks[path] = Sink(settings: settings, machine: SinkMachine(at: catchUp()), files: makeFiles(claims[path] ?? []))
+  private func begin(_ target: SinkTarget, _ settings: SinkSettings?) {
+    if sinks[target] == nil {
+      sinks[target] = Sink(
+        settings: settings, machine: SinkMachine(at: catchUp()), files: makeFiles(target, claims[target] ?? []))
     } else if let settings {
-      sinks[path]?.settings = settings
+      sinks[target]?.settings = settings
     }
   }
 
@@ -130,8 +130,8 @@ package actor SinkService: PlanningService, RunningService {
 
   private func update(_ account: AccountName, _ state: SessionState) {
     if state == .hydrating { decided.remove(account) } else { decided.insert(account) }
-    for (path, sink) in sinks {
-      if let settings = sink.settings, settings.account == account { handle(.given(offer(for: settings)), path) }
+    for (target, sink) in sinks {
+      if let settings = sink.settings, settings.account == account { handle(.given(offer(for: settings)), target) }
     }
   }
 
@@ -168,8 +168,9 @@ package actor SinkService: PlanningService, RunningService {
 
   /// The state of the account's sinks, for `doctor`.
   package func checks(of account: AccountName) -> [Diagnosis] {
-    sinks.sorted { $0.key < $1.key }.filter { $0.value.settings?.account == account }.map { path, sink in
-      if let failure = sink.machine.failure {
+    sinks.sorted { $0.key.path < $1.key.path }.filter { $0.value.settings?.account == account }.map { target, sink in
+      let path = target.path
+      return if let failure = sink.machine.failure {
         Diagnosis(.sink, .problem, failure.message(at: path), path: path)
       } else if let fingerprint = sink.machine.fingerprint {
         Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).", path: path)
@@ -187,21 +188,21 @@ package actor SinkService: PlanningService, RunningService {
 
   // MARK: - What the machines decide
 
-  private func handle(_ input: SinkMachine.Input, _ path: String) {
+  private func handle(_ input: SinkMachine.Input, _ target: SinkTarget) {
     let now = catchUp()
-    guard let actions = sinks[path]?.machine.handle(input, at: now), let sink = sinks[path] else { return }
+    guard let actions = sinks[target]?.machine.handle(input, at: now), let sink = sinks[target] else { return }
     for action in actions {
       switch action {
       case .put(let content):
         // Use the current settings: by the time of the write, the path may belong to another account.
         guard let settings = sink.settings else { continue }
         work.add { await self.put(content, settings) }
-      case .remove: work.add { await self.remove(path) }
-      case .report(let failure): log(.warning, failure.message(at: path), sink)
-      case .recovered: log(.notice, "\(path) is up to date again.", sink)
+      case .remove: work.add { await self.remove(target) }
+      case .report(let failure): log(.warning, failure.message(at: target.path), sink)
+      case .recovered: log(.notice, "\(target.path) is up to date again.", sink)
       }
     }
-    if sink.machine.isOver { (sinks[path], places[path]) = (nil, nil) }
+    if sink.machine.isOver { (sinks[target], places[target]) = (nil, nil) }
     if !isStopped { arm(sinks.values.compactMap { $0.machine.nextWake(after: clock.now()) }.min()) }
     resumeIdleWaiters()
   }
@@ -214,60 +215,60 @@ package actor SinkService: PlanningService, RunningService {
   }
 
   private func put(_ content: SinkContent, _ settings: SinkSettings) async {
-    let path = settings.path
+    let target = settings.target
     let result = await Result { () async throws(SinkFailure) in
-      guard let sink = sinks[path] else { return }
-      let place = try await sink.files.place(of: path)
-      if let other = owner(of: place, besides: path) { throw .shared(other) }
-      places[path] = place
-      if claims[path] == nil { try await sink.files.requireFree(for: settings) }
+      guard let sink = sinks[target] else { return }
+      let place = try await sink.files.place(of: target.path)
+      if let other = owner(of: place, besides: target) { throw .shared(other) }
+      places[target] = place
+      if claims[target] == nil { try await sink.files.requireFree(for: settings) }
       let mark = try await sink.files.begin(at: settings)
       // Record the file before it exists, so that it is known after a crash.
-      try await claim(path, mark)
+      try await claim(target, mark)
       do throws(SinkFailure) {
         try await sink.files.put(content.bytes(for: settings), at: settings)
-        claims[path] = [mark]
+        claims[target] = [mark]
       } catch {
         // A step that was not answered in time may still be carried out.
-        if case .unanswered = error {} else if !settings.isInPlace { claims[path]?.removeAll { $0 == mark } }
+        if case .unanswered = error {} else if !settings.isInPlace { claims[target]?.removeAll { $0 == mark } }
         throw error
       }
     }
-    handle(.put(result), path)
+    handle(.put(result), target)
   }
 
-  private func remove(_ path: String) async {
+  private func remove(_ target: SinkTarget) async {
     let result = await Result { () async throws(SinkFailure) in
       // A file at a path that Hearth never wrote to is not Hearth's.
-      guard let sink = sinks[path], claims[path] != nil else { return }
+      guard let sink = sinks[target], claims[target] != nil else { return }
       // A bind mount follows the file only as long as it is there.
       let isKept = sink.settings?.isInPlace == true
-      if !(await isAnothers(path, sink.files)) { try await sink.files.remove(path, keepingFile: isKept) }
-      places[path] = nil
-      await disclaim(path)
+      if !(await isAnothers(target, sink.files)) { try await sink.files.remove(target.path, keepingFile: isKept) }
+      places[target] = nil
+      await disclaim(target)
     }
-    handle(.removed(result), path)
+    handle(.removed(result), target)
   }
 
   /// The path of another sink whose file is at this place.
-  private func owner(of place: SinkPlace, besides path: String) -> String? {
-    places.first { $0.value == place && $0.key != path }?.key
+  private func owner(of place: SinkPlace, besides target: SinkTarget) -> String? {
+    places.first { $0.value == place && $0.key != target }?.key.path
   }
 
   /// Whether the file at this path belongs to another sink, which still keeps it.
-  private func isAnothers(_ path: String, _ files: any SinkFiles) async -> Bool {
+  private func isAnothers(_ target: SinkTarget, _ files: any SinkFiles) async -> Bool {
     // If the folder cannot be accessed, removing the file reports why.
-    guard let place = try? await files.place(of: path) else { return false }
-    return owner(of: place, besides: path) != nil
+    guard let place = try? await files.place(of: target.path) else { return false }
+    return owner(of: place, besides: target) != nil
   }
 
-  private func claim(_ path: String, _ mark: SinkMark) async throws(SinkFailure) {
+  private func claim(_ target: SinkTarget, _ mark: SinkMark) async throws(SinkFailure) {
     try await recording.withLock { () async throws(SinkFailure) in
       do throws(AccessFailure) {
         var claims = claims
-        claims[path, default: []] = (claims[path] ?? []).filter { $0 != mark } + [mark]
+        claims[target, default: []] = (claims[target] ?? []).filter { $0 != mark } + [mark]
         try await record.keep(claims)
-        self.claims[path] = claims[path]
+        self.claims[target] = claims[target]
       } catch {
         throw .unrecorded(error.detail)
       }
@@ -275,9 +276,9 @@ package actor SinkService: PlanningService, RunningService {
   }
 
   /// Removes the claim on a path. A claim too many does no harm, because there is no file.
-  private func disclaim(_ path: String) async {
+  private func disclaim(_ target: SinkTarget) async {
     await recording.withLock {
-      claims[path] = nil
+      claims[target] = nil
       try? await record.keep(claims)
     }
   }
@@ -285,11 +286,11 @@ package actor SinkService: PlanningService, RunningService {
   // MARK: - Time
 
   func woke() {
-    for path in sinks.keys { handle(.woke, path) }
+    for target in sinks.keys { handle(.woke, target) }
   }
 
   func clockStepped(by step: Duration, at _: Timestamp) {
-    for path in sinks.keys { sinks[path]?.machine.move(by: step) }
+    for target in sinks.keys { sinks[target]?.machine.move(by: step) }
   }
 }
 
@@ -314,7 +315,7 @@ extension SinkContent {
   fileprivate func bytes(for sink: SinkSettings) -> [UInt8] {
     let text =
       switch sink.format {
-      case .token: bearer.token.secret.reveal()
+      case .token, .netrc: bearer.token.secret.reveal()
       case .header: "Authorization: \(bearer.type) \(bearer.token.secret.reveal())\n"
       case .json: "\(GivenToken(sink.account, bearer, issuer: issuer).json)\n"
       }

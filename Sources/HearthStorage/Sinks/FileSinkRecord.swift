@@ -14,7 +14,7 @@ package struct FileSinkRecord: SinkRecord {
     self.clock = clock
   }
 
-  package func recall() async throws(AccessFailure) -> [String: [SinkMark]] {
+  package func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]] {
     guard let contents = try await file.read(limit: Self.sizeLimit) else { return [:] }
     let document = try? JSON(parsing: contents.bytes)
     guard document?["version"]?.int == Self.version, let paths = document?["paths"]?.array else {
@@ -24,18 +24,18 @@ package struct FileSinkRecord: SinkRecord {
       throw AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(newPath)")
     }
     return Dictionary(
-      paths.compactMap(\.string).filter { $0.hasPrefix("/") }.map { path in
-        (path, document?["marks"]?[path]?.array?.compactMap(\.string) ?? [])
+      paths.compactMap(\.string).compactMap { text in
+        SinkTarget(text).map { ($0, document?["marks"]?[text]?.array?.compactMap(\.string) ?? []) }
       }
     ) { first, _ in first }
   }
 
-  package func keep(_ claims: [String: [SinkMark]]) async throws(AccessFailure) {
-    let claims = claims.sorted { $0.key < $1.key }
+  package func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure) {
+    let claims = claims.map { ($0.key.description, $0.value) }.sorted { $0.0 < $1.0 }
     var marks = JSONObject()
-    for (path, files) in claims { marks[path] = .array(files.map { .string($0) }) }
+    for (target, files) in claims { marks[target] = .array(files.map { .string($0) }) }
     let document: JSON = [
-      "version": JSON(Self.version), "paths": .array(claims.map { .string($0.key) }),
+      "version": JSON(Self.version), "paths": .array(claims.map { .string($0.0) }),
       "marks": .object(marks),
     ]
     try await accessing(file.path, await file.replace(with: Array("\(document)\n".utf8)))

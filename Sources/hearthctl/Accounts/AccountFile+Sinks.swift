@@ -31,8 +31,8 @@ extension AccountFile {
     return (added, edit.keptPath)
   }
 
-  /// Removes the table of the account's sink at this path. Returns the path of the backup.
-  func removeSink(at place: String, of account: AccountName) throws -> String? {
+  /// Removes the table of the account's sink at this path. Returns its format, and the path of the backup.
+  func removeSink(at place: String, of account: AccountName) throws -> (format: String, kept: String?) {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)
     let own = before.filter { $0.account == account.description }
@@ -49,6 +49,6 @@ extension AccountFile {
       do { after = try read(draft: draft, program.sinks) } catch is ValidationError { throw notSeparable(account) }
       guard after == before.filter({ $0 != own[index] }) else { throw notSeparable(account) }
     }
-    return edit.keptPath
+    return (own[index].format, edit.keptPath)
   }
 }

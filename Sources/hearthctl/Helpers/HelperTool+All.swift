@@ -105,6 +105,9 @@ extension HelperTool {
         neomutt:          set imap_oauth_refresh_command = "hearthctl token {account} --for {url}"
         """, asks: "hearthctl token {account} --for {url}"),
     HelperTool(
+      "netrc", hook: "netrc", note: "hearthctl sink add {account} ~/.netrc --format netrc --host {name}",
+      asks: "awk '$1 == \"machine\" && $2 == \"{name}\" { print $6 }' {home}/.netrc"),
+    HelperTool(
       "aws", hook: "AWS_WEB_IDENTITY_TOKEN_FILE",
       note: """
         hearthctl sink add {account} '%t/{account}.jwt' --bearer id_token

@@ -15,6 +15,7 @@ struct SinkAddVerb: ParsableCommand {
         hearthctl sink add work '%t/work.header' --format header
         hearthctl sink add work /srv/app/token.json --format json \\
           --mode 0640 --group app
+        hearthctl sink add work ~/.netrc --format netrc
       """)
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -29,7 +30,7 @@ struct SinkAddVerb: ParsableCommand {
   var path: String
 
   @Option(
-    help: "What is in it: token (alone, without a newline), header (a line for curl -H @FILE), or json.",
+    help: "What is in it: token (alone, without a newline), header (a line for curl -H @FILE), json, or netrc.",
     completion: .list(SinkSettings.Format.allCases.map(\.rawValue)))
   var format: String?
 
@@ -47,6 +48,15 @@ struct SinkAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Group of the file, one that you are in.", valueName: "group"))
   var group: String?
 
+  @Option(
+    name: .customLong("host"),
+    help: ArgumentHelp("Host in a netrc file (default: those of api_origins); may be repeated.", valueName: "host"))
+  var hosts: [String] = []
+
+  @Option(
+    help: ArgumentHelp("Login in a netrc file (default: the account's username, else oauth2).", valueName: "name"))
+  var login: String?
+
   @Flag(help: "Write into the same file each time, for a bind mount of this one file. It may be there already, empty.")
   var inPlace = false
 
@@ -61,10 +71,12 @@ struct SinkAddVerb: ParsableCommand {
     table.set("mode", mode)
     table.set("owner", owner)
     table.set("group", group)
+    table.set("hosts", hosts)
+    table.set("login", login)
     if inPlace { table.set("in_place", true) }
     let (sink, kept) = try setting.file.addSink(table, of: account)
     let reload = try SinkVerb.reload(setting, daemonOptions)
-    let isThere = SinkVerb.holdsToken(sink.path)
+    let isThere = SinkVerb.holdsToken(sink)
     let missing = try reload.isDone && !isThere ? reason(account) : nil
     daemonOptions.output.show([
       "account": .string(account.description), "path": .string(sink.path),
@@ -82,7 +94,9 @@ struct SinkAddVerb: ParsableCommand {
 
   /// Checks before writing what the daemon would only report in its log.
   private func check(_ place: String, _ file: AccountFile) throws {
-    guard inPlace ? !SinkVerb.holdsToken(place) : !SinkVerb.isThere(place) else {
+    let isNetrc = format == SinkSettings.Format.netrc.rawValue
+    let mayBeThere = isNetrc || inPlace && !SinkVerb.holdsToken(place, format: format, of: account)
+    guard mayBeThere || !SinkVerb.isThere(place) else {
       if let sink = try file.sinks().first(where: { $0.path == place }) {
         throw CommandFailure(.failed, "\(place) is a token file of \(sink.account) already. Nothing was written.")
       }

@@ -27,10 +27,17 @@ struct SinkVerb: ParsableCommand {
     return lstat(path, &status) == 0
   }
 
-  /// Whether the file has a token: one that is written in place is there without one, too.
-  static func holdsToken(_ path: String) -> Bool {
+  /// Whether the file has a token of the account. One that is written in place is there without a token, too.
+  static func holdsToken(_ path: String, format: String?, of account: String) -> Bool {
     var status = stat()
-    return lstat(path, &status) == 0 && status.st_size > 0
+    guard lstat(path, &status) == 0, status.st_size > 0 else { return false }
+    guard format == SinkSettings.Format.netrc.rawValue, let account = AccountName(account) else { return true }
+    let lines = (try? Input.file(path))?.split(separator: 0x0A) ?? []
+    return lines.contains { $0.elementsEqual(NetrcText.mark(account).utf8) }
+  }
+
+  static func holdsToken(_ sink: DaemonProgram.Sink) -> Bool {
+    holdsToken(sink.path, format: sink.format, of: sink.account)
   }
 
   /// Has the daemon read the configuration in, where it serves this one. What is said of it.
@@ -70,7 +77,7 @@ struct SinkListVerb: ParsableCommand {
       "sinks": .array(
         sinks.map { sink in
           var row = sink.json.object ?? [:]
-          row["inPlace"] = .bool(SinkVerb.holdsToken(sink.path))
+          row["inPlace"] = .bool(SinkVerb.holdsToken(sink))
           row["state"] = JSON(states[sink.account]?.name)
           row["error"] = JSON(trouble[sink.path])
           return .object(row)
@@ -91,7 +98,7 @@ struct SinkListVerb: ParsableCommand {
   }
 
   private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?, _ trouble: String?) -> String {
-    switch (SinkVerb.holdsToken(sink.path), trouble, state) {
+    switch (SinkVerb.holdsToken(sink), trouble, state) {
     case (true, nil, _): "in place"
     case (true, _?, _): "there, and cannot be replaced: see \"hearthctl doctor\""
     case (false, nil, nil): "not there"
@@ -145,9 +152,9 @@ struct SinkRemoveVerb: ParsableCommand {
     let account = try AccountName(asked: account)
     let setting = try AccountSetting(options, daemonOptions)
     let place = SinkVerb.place(path)
-    let kept = try setting.file.removeSink(at: place, of: account)
+    let (format, kept) = try setting.file.removeSink(at: place, of: account)
     let reload = try SinkVerb.reload(setting, daemonOptions)
-    let holdsToken = SinkVerb.holdsToken(place)
+    let holdsToken = SinkVerb.holdsToken(place, format: format, of: account.description)
     daemonOptions.output.show([
       "account": .string(account.description), "path": .string(place), "configuration": .string(setting.file.path),
       "kept": JSON(kept), "reloaded": .bool(reload.isDone), "inPlace": .bool(holdsToken),

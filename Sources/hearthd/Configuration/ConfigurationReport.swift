@@ -28,6 +28,7 @@ enum ConfigurationReport {
       "account": .string(sink.account.description), "path": .string(sink.path),
       "format": .string(sink.format.rawValue), "mode": .string("0" + String(sink.mode, radix: 8)),
       "bearer": JSON(sink.bearer?.rawValue), "owner": JSON(sink.owner), "group": JSON(sink.group),
+      "hosts": sink.netrc.map { .array($0.hosts.map(JSON.string)) } ?? .null, "login": JSON(sink.netrc?.login),
       "writtenInPlace": .bool(sink.isInPlace),
     ]
   }

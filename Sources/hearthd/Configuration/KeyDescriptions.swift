@@ -124,6 +124,8 @@ extension SinkSettings.Key: DescribedKey {
     case .format: .choice(SinkSettings.Format.self, "Content of the file.", "token")
     case .bearer: .choice(BearerKind.self, "Token in the file (default: the account's bearer).")
     case .mode: .text("File mode. Only the owner may write.", "0600")
+    case .hosts: .texts("Hosts in a netrc file (default: those of the account's api_origins).")
+    case .login: .text("Login in a netrc file (default: the account's username, else oauth2).")
     case .inPlace: .flag("Whether to write into the same file each time, for a bind mount of this one file.", false)
     case .owner: .text("Owner of the file, a name or a number. Only root may set it.")
     case .group: .text("Group of the file, a name or a number.")

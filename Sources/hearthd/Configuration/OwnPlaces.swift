@@ -65,7 +65,12 @@ extension Configuration {
       }
       for table in try table.tables(AccountConfiguration.sinksKey) {
         let reader = try TableReader<SinkSettings.Key>(table)
-        sinks.append((try SinkSettings(of: account.name, reading: reader), reader))
+        sinks.append(
+          (
+            try SinkSettings(
+              of: account.name, origins: account.api.allOrigins, username: account.session.username, reading: reader),
+            reader
+          ))
       }
     }
     let files = accounts.compactMap(\.credential.file)
@@ -82,7 +87,14 @@ extension Configuration {
     for account in accounts {
       if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
     }
+    // Several accounts can have lines in one netrc file.
+    var sharing: [String: Set<AccountName>] = [:]
     for (sink, reader) in sinks {
+      if sink.netrc != nil {
+        let others = sharing[sink.path] ?? []
+        sharing[sink.path] = others.union([sink.account])
+        if !others.isEmpty, !others.contains(sink.account) { continue }
+      }
       if let owner = places.owner(of: sink.path) {
         throw reader.error(.path, "cannot be \(sink.path): that is \(owner)")
       }

@@ -192,7 +192,7 @@ struct ReadSettingsTests {
 
   private static func sink(_ values: [String: String]) throws -> SinkSettings {
     let account = try #require(AccountName("work"))
-    return try SinkSettings(of: account, reading: table(values))
+    return try SinkSettings(of: account, origins: [], username: nil, reading: table(values))
   }
 
   @Test("a sink is a file with a name, and its path is normalized")

@@ -222,7 +222,7 @@ struct CallMetricsTests {
         sessions: sessions, store: MemoryRevocationStore(), clock: clock, logger: .silent),
       sinks: SinkService(
         sessions: sessions, record: MemorySinkRecord(), clock: clock, logger: .silent,
-        makeFiles: { _ in MemorySinkFiles() }),
+        makeFiles: { _, _ in MemorySinkFiles() }),
       outbox: outbox,
       requests: requests,
       streams: StreamService(requests: requests, exchanges: ScriptedExchanges(clock: clock), clock: clock),

@@ -26,7 +26,7 @@ struct SinkServiceTests {
     store = MemoryCredentialStore(.grant(credential))
     record = MemorySinkRecord(Set(left.keys))
     files = MemorySinkFiles(left)
-    sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { [files] _ in files }
+    sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { [files] _, _ in files }
   }
 
   private var sink: SinkSettings { SinkSettings(account: .sample, path: path) }
@@ -103,7 +103,7 @@ struct SinkServiceTests {
       #expect(left.files.files.isEmpty && left.record.paths.isEmpty)
     }
     let foreign = MemorySinkFiles([path: "mine"])
-    let sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { _ in foreign }
+    let sinks = SinkService(sessions: sessions, record: record, clock: clock, logger: log.logger) { _, _ in foreign }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await sinks.run() }
       sinks.configure([sink])
@@ -225,6 +225,21 @@ struct SinkServiceTests {
       #expect(files.files == [path: "token-1"])
     }
     #expect(files.files == [path: ""], "an orderly stop")
+  }
+
+  @Test("two accounts keep their lines in one netrc file, each recorded by itself")
+  func netrc() async throws {
+    let netrc = SinkSettings.Netrc(hosts: ["x.example.com"], login: "ada")
+    let other = try #require(AccountName("other"))
+    let both = [AccountName.sample, other].map {
+      SinkSettings(account: $0, path: path, format: .netrc, netrc: netrc)
+    }
+    try await running(both) { _ in
+      #expect(files.puts.map(\.account) == [.sample] && record.paths == ["netrc:work:/run/token"])
+      #expect(await sinks.checks(of: .sample).first?.message == "/run/token holds the token 00000001.")
+      #expect(await sinks.checks(of: other).first?.message == "/run/token is there as soon as there is a token.")
+    }
+    #expect(record.paths.isEmpty)
   }
 
   @Test("a header is one line, and JSON is what a call for the token is answered")

@@ -12,26 +12,27 @@ struct FileSinkRecordTests {
 
   @Test("the record is there after a restart, readable only by its owner")
   func roundTrip() async throws {
+    let netrc = SinkTarget.netrc(.sample, in: "/run:a/b")
     #expect(try await record.recall() == [:])
-    try await record.keep(["/run/b": ["1-2"], "/run/a": ["3-4", "5-6"]])
-    #expect(try await record.recall() == ["/run/a": ["3-4", "5-6"], "/run/b": ["1-2"]])
+    try await record.keep([.file("/run/b"): ["1-2"], netrc: [""], .file("/run/a"): ["3-4", "5-6"]])
+    #expect(try await record.recall() == [.file("/run/a"): ["3-4", "5-6"], .file("/run/b"): ["1-2"], netrc: [""]])
     #expect(bench.files.mode(at: path) == 0o600)
     try await record.keep([:])
     #expect(try await record.recall() == [:])
-    try await bench.files.write(Array(#"{"version":1,"paths":["/run/a"]}"#.utf8), to: path)
-    #expect(try await record.recall() == ["/run/a": []], "an earlier version knew no marks")
+    try await bench.files.write(Array(#"{"version":1,"paths":["/run/a","other:/b"]}"#.utf8), to: path)
+    #expect(try await record.recall() == [.file("/run/a"): []], "an earlier version knew no marks")
   }
 
   @Test(
     "a record that cannot be understood names no path, and is moved aside",
     arguments: [("", "corrupt"), ("{}", "corrupt"), (#"{"version":2,"paths":["/run/a"]}"#, "newer")])
   func garbage(_ text: String, label: String) async throws {
-    try await record.keep(["/run/a": []])
+    try await record.keep([.file("/run/a"): []])
     try await bench.files.write(Array(text.utf8), to: path)
     await #expect(throws: AccessFailure.self) { _ = try await record.recall() }
     let moved = try await bench.files.names(in: Bench.secure).filter { $0.hasPrefix("sinks.json.\(label)-") }
     #expect(moved.count == 1 && bench.files.text(at: "\(Bench.secure)/\(moved.first ?? "")") == text)
-    try await record.keep(["/run/b": []])
-    #expect(try await record.recall() == ["/run/b": []])
+    try await record.keep([.file("/run/b"): []])
+    #expect(try await record.recall() == [.file("/run/b"): []])
   }
 }

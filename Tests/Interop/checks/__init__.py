@@ -16,5 +16,5 @@ def check(name, by_default=True):
 
 
 from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401
-from checks import aws, bad_replies, clients, discovery, helpers, mail, metrics, oidc_agent, other_programs, pages  # noqa: E402, F401
+from checks import aws, bad_replies, clients, discovery, helpers, mail, metrics, netrc, oidc_agent, other_programs, pages  # noqa: E402, F401
 from checks import rotations, sandboxes, second_provider, sign_in, themselves  # noqa: E402, F401

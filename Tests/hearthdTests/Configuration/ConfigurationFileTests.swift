@@ -125,7 +125,7 @@ import Testing
     #expect(
       try all.rules.choice(
         for: AccountRules.Place("https://git.example.com/acme"), in: ["/home/me/work"], among: names)?.reason == .rule)
-    #expect(all.sinks.map(\.path) == ["/run/user/7/work.token"])
+    #expect(all.sinks.map(\.path) == ["/run/user/7/work.token", "/home/me/.netrc"])
     #expect(all == defaults)
   }
 

@@ -70,7 +70,8 @@ import Testing
         ],
         "sinks": [
           [
-            "account": "b", "path": "/run/b.token", "format": "token", "mode": "0640", "owner": nil, "group": "app",
+            "account": "b", "path": "/run/b.token", "format": "token", "mode": "0640", "bearer": nil,
+            "owner": nil, "group": "app", "hosts": nil, "login": nil, "writtenInPlace": false,
           ]
         ],
       ])

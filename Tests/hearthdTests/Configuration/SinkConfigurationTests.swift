@@ -59,7 +59,7 @@ import Testing
       ("path = '/x'\nmod = 1", "/c.toml:6: unknown key \"mod\" in [[accounts.a.sinks]]"),
       (
         "path = '/x'\nformat = 'yaml'",
-        "/c.toml:6: \"format\" in [[accounts.a.sinks]] cannot be \"yaml\": it is \"token\", \"header\" or \"json\""
+        "/c.toml:6: \"format\" in [[accounts.a.sinks]] cannot be \"yaml\": it is \"token\", \"header\", \"json\" or \"netrc\""
       ),
       (
         "path = '/x'\nbearer = 'id'",
@@ -67,7 +67,7 @@ import Testing
       ),
       (
         "path = '/x'\nin_place = 1",
-        "/c.toml:6: \"in_place\" in [[accounts.a.sinks]] must be true or false, not a number"
+        "/c.toml:6: \"in_place\" in [[accounts.a.sinks]] must be true or false, not an integer"
       ),
       (
         "path = '/x'\n[[accounts.a.sinks]]\npath = '//x'",
@@ -86,6 +86,62 @@ import Testing
       Self.refusal("[[accounts.a.sinks]]\npath = '/x'\nmode = '\(mode)'")
         == "/c.toml:6: \"mode\" in [[accounts.a.sinks]] must be \"0600\", or with the right to read for group or others like \"0640\", not \"\(mode)\""
     )
+  }
+
+  @Test("a netrc file has the hosts of api_origins without their ports, or some of them, and a login")
+  func netrc() throws {
+    func netrc(_ keys: String, _ account: String = "") throws -> SinkSettings.Netrc? {
+      let origins = "api_origins = ['https://X.example.com:8443', 'https://x.example.com', 'https://[::1]']\n"
+      return try Self.read("\(origins)\(account)[[accounts.a.sinks]]\npath = '/n'\nformat = 'netrc'\n\(keys)").sinks
+        .first?.netrc
+    }
+    #expect(try netrc("") == SinkSettings.Netrc(hosts: ["::1", "x.example.com"], login: "oauth2"))
+    #expect(try netrc("", "username = 'ada'\n")?.login == "ada")
+    #expect(try netrc("", "username = 'Ada L'\n")?.login == "oauth2")
+    #expect(
+      try netrc("hosts = ['X.example.com']\nlogin = '__token__'")
+        == SinkSettings.Netrc(hosts: ["x.example.com"], login: "__token__"))
+  }
+
+  @Test(
+    "what a netrc file cannot have is refused, and what only it has in other files",
+    arguments: [
+      ("format = 'netrc'", "/c.toml:4: [[accounts.a.sinks]] needs a host: add one to the account's api_origins"),
+      (
+        "format = 'netrc'\nhosts = ['y']",
+        "/c.toml:7: \"hosts\" in [[accounts.a.sinks]] cannot have \"y\": it is not a host in the account's api_origins"
+      ),
+      (
+        "format = 'netrc'\nlogin = 'a b'",
+        "/c.toml:7: \"login\" in [[accounts.a.sinks]] must be one word of visible ASCII, without quotes, \\ and # in front"
+      ),
+      (
+        "format = 'netrc'\nmode = '0640'",
+        "/c.toml:7: \"mode\" in [[accounts.a.sinks]] does not apply to format \"netrc\": the file keeps the mode 0600"
+      ),
+      (
+        "format = 'json'\nlogin = 'a'",
+        "/c.toml:7: \"login\" in [[accounts.a.sinks]] applies only to format \"netrc\""
+      ),
+    ])
+  func badNetrc(_ keys: String, _ sentence: String) {
+    #expect(Self.refusal("[[accounts.a.sinks]]\npath = '/x'\n" + keys) == sentence)
+  }
+
+  @Test("several accounts share a netrc file, each once, and no other file")
+  func sharedNetrc() throws {
+    func read(_ first: String, _ second: String) -> String? {
+      let table = "api_origins = ['https://x']\n[[accounts.a.sinks]]\npath = '/n'\n\(first)\n"
+      let other = "[accounts.b]\ntype = 'firebase'\napi_key = 'k'\napi_origins = ['https://x']\n[[accounts.b.sinks]]\n"
+      do { _ = try Self.read(table + other + "path = '/n'\n\(second)") } catch { return "\(error)" }
+      return nil
+    }
+    let taken = "\"path\" in [[accounts.b.sinks]] cannot be /n: that is another sink, of [accounts.a]"
+    #expect(read("format = 'netrc'", "format = 'netrc'") == nil)
+    #expect(read("format = 'netrc'", "")?.hasSuffix(taken) == true)
+    #expect(read("", "format = 'netrc'")?.hasSuffix(taken) == true)
+    let twice = "[[accounts.a.sinks]]\npath = '/n'\nformat = 'netrc'\n"
+    #expect(Self.refusal("api_origins = ['https://x']\n" + twice + twice)?.contains("that is another sink") == true)
   }
 
   @Test("sinks are tables of their own, also in one line", arguments: ["sinks = 1\n", "sinks = [1]\n"])

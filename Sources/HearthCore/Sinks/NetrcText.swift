@@ -1,0 +1,159 @@
+/// The text of a netrc file (netrc(5)), in which each account of Hearth has lines of its own. All other lines keep their
+/// bytes.
+///
+/// A machine is named without its port, since curl, Python and others compare only the host. An account's lines come first:
+/// after `default` curl and Go read no more, and behind a macro they would belong to it. The comment before each is one word,
+/// since Python takes further words of some comments for keywords.
+package struct NetrcText: Sendable {
+  /// What a line has that keeps Hearth from changing the file.
+  package struct Fault: Error, Hashable, Sendable {
+    /// Counted from 1.
+    package let line: Int
+    /// A sentence without its subject, the line.
+    package let text: String
+  }
+
+  /// A `machine` with its `login` and its `password`.
+  package struct Entry: Hashable, Sendable {
+    package let host: String
+    package let login: String
+    package let password: Secret
+
+    /// Returns nil if a text is not a word that all readers read alike.
+    package init?(host: String, login: String, password: Secret) {
+      guard [host, login, password.reveal()].allSatisfy(NetrcText.isWord) else { return nil }
+      (self.host, self.login, self.password) = (host, login, password)
+    }
+  }
+
+  private struct Word {
+    let text: String
+    let line: Int
+    let start: Int
+  }
+
+  private let bytes: [UInt8]
+
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+  /// Whether all readers read it alike: visible ASCII that begins no comment, without quotes and backslashes.
+  package static func isWord(_ text: String) -> Bool {
+    !text.isEmpty && !text.hasPrefix("#")
+      && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
+  }
+
+  /// The line before each of an account's entries.
+  package static func mark(_ account: AccountName) -> String { "#hearthd:\(account)" }
+
+  /// The text with these entries as the account's only ones. Throws if the text cannot be read, or if another line has a
+  /// login for one of the hosts.
+  package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
+    for other in try logins(except: account) {
+      guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
+      guard let login = other.login, login != entry.login else {
+        throw Fault(line: other.line, text: "already has a login for \(entry.host): remove it, or choose another login")
+      }
+    }
+    let own = entries.map { entry in
+      "\(Self.mark(account))\nmachine \(entry.host) login \(entry.login) password \(entry.password.reveal())\n"
+    }
+    return Array(own.joined().utf8) + without(account)
+  }
+
+  /// The text without the account's entries, also if it cannot be read otherwise.
+  package func without(_ account: AccountName) -> [UInt8] {
+    let mark = Array(Self.mark(account).utf8)
+    var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
+    var rest: [ArraySlice<UInt8>] = []
+    while let line = lines.popFirst() {
+      if line.elementsEqual(mark), lines.first?.starts(with: "machine ".utf8) == true {
+        lines.removeFirst()
+      } else {
+        rest.append(line)
+      }
+    }
+    return Array(rest.joined(separator: [0x0A]))
+  }
+
+  /// Every machine with its login, but for those of the account.
+  private func logins(except account: AccountName) throws(Fault) -> [(host: String, login: String?, line: Int)] {
+    var found: [(host: String, login: String?, line: Int)] = []
+    var (place, line, isEntry, isOwn) = (0, 1, false, false)
+    while let word = try word(at: &place, &line) {
+      if word.text.hasPrefix("#") {
+        if word.text == Self.mark(account) { isOwn = true }
+        place = end(of: word.start)
+        continue
+      }
+      switch word.text {
+      case "machine":
+        let host = try value(of: word, at: &place, &line)
+        found.append((isOwn ? "" : host, nil, word.line))
+        (isEntry, isOwn) = (true, false)
+      case "default":
+        found.append(("", nil, word.line))
+        isEntry = true
+      case "macdef":
+        _ = try value(of: word, at: &place, &line)
+        skipMacro(from: &place, &line)
+        isEntry = false
+      case "login", "user", "password", "passwd", "account", "port":
+        guard isEntry else { throw Fault(line: word.line, text: "has \"\(word.text)\" before any \"machine\"") }
+        let value = try value(of: word, at: &place, &line)
+        if ["login", "user"].contains(word.text) { found[found.count - 1].login = value }
+      default: throw Fault(line: word.line, text: "has a word that no netrc file has there")
+      }
+    }
+    return found.filter { !$0.host.isEmpty }
+  }
+
+  private func value(of key: Word, at place: inout Int, _ line: inout Int) throws(Fault) -> String {
+    guard let value = try word(at: &place, &line) else {
+      throw Fault(line: key.line, text: "has \"\(key.text)\" without a value")
+    }
+    return value.text
+  }
+
+  /// The next word, in quotes or up to a blank. `\` takes the next character as it is.
+  private func word(at place: inout Int, _ line: inout Int) throws(Fault) -> Word? {
+    while place < bytes.count, Self.isBlank(bytes[place]) {
+      if bytes[place] == 0x0A { line += 1 }
+      place += 1
+    }
+    guard place < bytes.count else { return nil }
+    let start = place
+    let isQuoted = bytes[place] == UInt8(ascii: "\"")
+    if isQuoted { place += 1 }
+    var text: [UInt8] = []
+    while place < bytes.count, isQuoted ? bytes[place] != UInt8(ascii: "\"") : !Self.isBlank(bytes[place]) {
+      if bytes[place] == UInt8(ascii: "\\"), place + 1 < bytes.count { place += 1 }
+      guard bytes[place] != 0, bytes[place] != 0x0A || !isQuoted else { break }
+      text.append(bytes[place])
+      place += 1
+    }
+    if place < bytes.count, bytes[place] == 0 { throw Fault(line: line, text: "has a NUL byte") }
+    if isQuoted {
+      guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else {
+        throw Fault(line: line, text: "has a quote without its end")
+      }
+      place += 1
+    }
+    return Word(text: String(decoding: text, as: UTF8.self), line: line, start: start)
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
+
+  /// The end of the line at this place, without its newline.
+  private func end(of place: Int) -> Int { bytes[place...].firstIndex(of: 0x0A) ?? bytes.count }
+
+  /// A macro ends at the first empty line.
+  private func skipMacro(from place: inout Int, _ line: inout Int) {
+    place = end(of: place)
+    while place < bytes.count {
+      let next = place + 1
+      line += 1
+      place = end(of: next)
+      if bytes[next..<place].allSatisfy({ $0 == 0x0D }) { return }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import Glibc
+package import HearthCore
+
+/// The lines of one account in a netrc file on this machine. The file may be the user's own, and other accounts may have
+/// lines in it: each change reads it anew, under a lock on its folder, and replaces it by rename.
+package final class NetrcSinkFiles: SinkFiles {
+  private let account: AccountName
+  private let calls: BlockingCallQueue
+  /// Far more than people have.
+  private static let sizeLimit = 1 << 20
+  private static let attempts = 5
+
+  package init(_ account: AccountName, limit: Duration = .seconds(5)) {
+    self.account = account
+    calls = BlockingCallQueue(limit: limit)
+  }
+
+  /// The lines are a place of their own within the file.
+  package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
+    try await calls.step { [account] () throws(SinkFailure) in
+      let file = try SinkFolder.place(of: path)
+      return SinkPlace(device: file.device, folder: file.folder, name: "\(file.name) \(account)")
+    }
+  }
+
+  package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {}
+
+  /// There is nothing to find again after a crash but the lines, which name their account.
+  package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
+    try await calls.step { () throws(SinkFailure) in try SinkFolder.requireTrust(of: sink.path) }
+    return ""
+  }
+
+  /// `bytes` are the token.
+  package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
+    let (token, netrc) = (Secret(String(decoding: bytes, as: UTF8.self)), sink.netrc)
+    let entries = (netrc?.hosts ?? []).compactMap { host in
+      netrc.flatMap { NetrcText.Entry(host: host, login: $0.login, password: token) }
+    }
+    guard entries.count == netrc?.hosts.count else {
+      throw .failed("its token has characters that not all readers of a netrc file understand")
+    }
+    try await change(sink.path) { text throws(NetrcText.Fault) in try text.with(entries, of: self.account) }
+  }
+
+  package func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure) {
+    do throws(SinkFailure) {
+      try await change(path) { text in text.without(self.account) }
+    } catch .folderMissing {
+      // With the folder the file is gone.
+    }
+  }
+
+  private func change(
+    _ path: String, _ edit: @escaping @Sendable (NetrcText) throws(NetrcText.Fault) -> [UInt8]
+  ) async throws(SinkFailure) {
+    try await calls.step { () throws(SinkFailure) in
+      try SinkFolder.open(of: path) { folder, name throws(SinkFailure) in
+        // Not every file system has it. It ends with the descriptor.
+        flock(folder, LOCK_EX)
+        for _ in 1...Self.attempts where try Self.replace(name, in: folder, edit) { return }
+        throw .failed("another program changes it all the time")
+      }
+    }
+  }
+
+  /// Returns false if another program has changed the file meanwhile, and nothing was done.
+  private static func replace(
+    _ name: String, in folder: Int32, _ edit: (NetrcText) throws(NetrcText.Fault) -> [UInt8]
+  ) throws(SinkFailure) -> Bool {
+    let before = try SinkFolder.status(of: name, in: folder)
+    let old = try before.map { status throws(SinkFailure) in try read(name, in: folder, status) } ?? []
+    let new: [UInt8]
+    do throws(NetrcText.Fault) { new = try edit(NetrcText(old)) } catch { throw .netrc(error) }
+    let isPrivate = before.map { $0.st_mode & 0o7777 == 0o600 } ?? true
+    guard new != old || !isPrivate && !new.isEmpty else { return true }
+    let draft = ".\(name).hearth-new"
+    _ = unlinkat(folder, draft, 0)
+    defer { _ = unlinkat(folder, draft, 0) }
+    if !new.isEmpty { try write(new, to: draft, in: folder) }
+    guard isSame(before, try SinkFolder.status(of: name, in: folder)) else { return false }
+    if new.isEmpty {
+      try SinkFolder.check(unlinkat(folder, name, 0))
+    } else {
+      try SinkFolder.check(renameat(folder, draft, folder, name))
+    }
+    // Others' lines have to survive a power loss.
+    fsync(folder)
+    return true
+  }
+
+  private static func isSame(_ one: stat?, _ other: stat?) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    return one.st_ino == other.st_ino && one.st_size == other.st_size && one.st_mtim.tv_sec == other.st_mtim.tv_sec
+      && one.st_mtim.tv_nsec == other.st_mtim.tv_nsec
+  }
+
+  private static func read(_ name: String, in folder: Int32, _ status: stat) throws(SinkFailure) -> [UInt8] {
+    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+    guard status.st_uid == geteuid() else { throw .occupied }
+    guard status.st_size <= sizeLimit else { throw .failed("it is longer than 1 MiB") }
+    let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    try SinkFolder.check(descriptor)
+    defer { close(descriptor) }
+    var bytes = [UInt8](repeating: 0, count: sizeLimit + 1)
+    var count = 0
+    while count < bytes.count {
+      let more = bytes[count...].withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+      if more < 0, errno == EINTR { continue }
+      guard more >= 0 else { throw SinkFailure(errno: errno) }
+      if more == 0 { break }
+      count += more
+    }
+    return Array(bytes[..<count])
+  }
+
+  private static func write(_ bytes: [UInt8], to name: String, in folder: Int32) throws(SinkFailure) {
+    let descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+    try SinkFolder.check(descriptor)
+    defer { close(descriptor) }
+    // The umask does not matter then.
+    try SinkFolder.check(fchmod(descriptor, 0o600))
+    try SinkFolder.write(bytes, to: descriptor)
+    try SinkFolder.check(fsync(descriptor))
+  }
+}

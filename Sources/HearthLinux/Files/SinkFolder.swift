@@ -1,0 +1,130 @@
+import CLinux
+import Glibc
+import HearthCore
+
+/// The folder of a sink's file, opened, so that nobody can exchange it during a step.
+enum SinkFolder {
+  /// Opens the folder of `path`, and gives it with the file's name.
+  static func open<Value>(
+    of path: String, _ body: (Int32, String) throws(SinkFailure) -> Value
+  ) throws(SinkFailure) -> Value {
+    let slash = path.lastIndex(of: "/") ?? path.startIndex
+    let folder = slash == path.startIndex ? "/" : String(path[..<slash])
+    let descriptor = hearth_open_file(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+    try check(descriptor)
+    defer { hearth_close_file(descriptor) }
+    return try body(descriptor, String(path[path.index(after: slash)...]))
+  }
+
+  /// Where others may exchange what lies in a folder, or the folder itself, they could hand a token of their own to whoever
+  /// reads this one. Each step of the way belongs to this user or to root, links as well; nobody else may write in any, but
+  /// in those above the last one with the sticky bit, which protects what belongs to others.
+  static func requireTrust(of path: String) throws(SinkFailure) {
+    var left = Array(path.split(separator: "/").dropLast().reversed())
+    var folder = ""
+    var links = 0
+    try requireTrust(in: lstatus(of: "/"), "/", isLast: left.isEmpty)
+    while let step = left.popLast() {
+      if step == "." { continue }
+      if step == ".." {
+        folder = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
+        continue
+      }
+      let next = "\(folder)/\(step)"
+      let status = try lstatus(of: next)
+      let isLink = status.st_mode & S_IFMT == S_IFLNK
+      try requireTrust(in: status, next, isLast: left.isEmpty)
+      guard isLink else {
+        folder = next
+        continue
+      }
+      links += 1
+      guard links <= 40, let target = try? linkTarget(of: next) else { throw SinkFailure(errno: ELOOP) }
+      if target.hasPrefix("/") { folder = "" }
+      left += target.split(separator: "/").reversed()
+    }
+    try requireTrust(in: lstatus(of: folder.isEmpty ? "/" : folder), folder, isLast: true)
+  }
+
+  private static func requireTrust(in status: stat, _ step: String, isLast: Bool) throws(SinkFailure) {
+    guard status.st_uid == geteuid() || status.st_uid == 0 else {
+      throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
+    }
+    // The mode of a link says nothing. A group of one's own is a widespread default (umask 002).
+    let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
+    guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
+    guard status.st_mode & S_ISVTX != 0 else {
+      throw .folderUnsafe("\(step) may be written by others: run \"chmod go-w \(step)\"")
+    }
+    guard !isLast else { throw .folderUnsafe("\(step) is shared with others: name a folder of your own") }
+  }
+
+  private static func lstatus(of path: String) throws(SinkFailure) -> stat {
+    var status = stat()
+    try check(lstat(path, &status))
+    return status
+  }
+
+  /// Returns the status of the file of this name, or nil if there is none.
+  static func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
+    var status = stat()
+    guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+      if errno == ENOENT { return nil }
+      throw SinkFailure(errno: errno)
+    }
+    return status
+  }
+
+  static func place(of path: String) throws(SinkFailure) -> SinkPlace {
+    try open(of: path) { folder, name throws(SinkFailure) in
+      var status = stat()
+      try check(fstat(folder, &status))
+      return SinkPlace(device: UInt64(status.st_dev), folder: UInt64(status.st_ino), name: name)
+    }
+  }
+
+  static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SinkFailure) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw count < 0 ? SinkFailure(errno: errno) : .failed("nothing was written") }
+      written += count
+    }
+  }
+
+  static func check(_ result: Int32) throws(SinkFailure) {
+    guard result >= 0 else { throw SinkFailure(errno: errno) }
+  }
+}
+
+extension BlockingCallQueue {
+  func step<Value: Sendable>(
+    _ step: @escaping @Sendable () throws(SinkFailure) -> Value
+  ) async throws(SinkFailure) -> Value {
+    let result: Result<Value, SinkFailure>
+    do throws(FileError) {
+      result = try await run {
+        do throws(SinkFailure) { return .success(try step()) } catch { return .failure(error) }
+      }
+    } catch {
+      // The queue itself has no other error.
+      throw .unanswered(limit)
+    }
+    return try result.get()
+  }
+}
+
+extension SinkFailure {
+  /// The meaning of the errno value of a failed system call.
+  init(errno number: Int32) {
+    switch number {
+    case ENOENT, ENOTDIR: self = .folderMissing
+    case EACCES, EPERM: self = .denied
+    case EROFS: self = .readOnly
+    case ENOSPC, EDQUOT: self = .noSpace
+    case EISDIR, ELOOP: self = .notRegular
+    default: self = .failed(String(cString: strerror(number)))
+    }
+  }
+}
