@@ -15,22 +15,21 @@ package struct FileSinkRecord: SinkRecord {
   }
 
   package func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]] {
-    guard let contents = try await file.read(limit: Self.sizeLimit) else { return [:] }
-    let document = try? JSON(parsing: contents.bytes)
-    guard document?["version"]?.int == Self.version, let paths = document?["paths"]?.array else {
-      let isNewer = document?["version"]?.int.map { $0 > Self.version } ?? false
+    guard let document = try await document() else { return [:] }
+    guard document["version"]?.int == Self.version, let paths = document["paths"]?.array else {
       // A person may still find the paths in it.
-      let newPath = try await file.setAside(as: isNewer ? "newer" : "corrupt", at: clock.now())
+      let newPath = try await file.setAside(as: "corrupt", at: clock.now())
       throw AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(newPath)")
     }
     return Dictionary(
       paths.compactMap(\.string).compactMap { text in
-        SinkTarget(text).map { ($0, document?["marks"]?[text]?.array?.compactMap(\.string) ?? []) }
+        SinkTarget(text).map { ($0, document["marks"]?[text]?.array?.compactMap(\.string) ?? []) }
       }
     ) { first, _ in first }
   }
 
   package func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure) {
+    _ = try await document()
     let claims = claims.map { ($0.key.description, $0.value) }.sorted { $0.0 < $1.0 }
     var marks = JSONObject()
     for (target, files) in claims { marks[target] = .array(files.map { .string($0) }) }
@@ -39,5 +38,18 @@ package struct FileSinkRecord: SinkRecord {
       "marks": .object(marks),
     ]
     try await accessing(file.path, await file.replace(with: Array("\(document)\n".utf8)))
+  }
+
+  /// Returns what the file holds, null if that is no JSON, and nil if there is no file. Throws if a newer version wrote it,
+  /// so that it stays as it is.
+  private func document() async throws(AccessFailure) -> JSON? {
+    guard let contents = try await file.read(limit: Self.sizeLimit) else { return nil }
+    let document = (try? JSON(parsing: contents.bytes)) ?? .null
+    if let version = document["version"]?.int, version > Self.version {
+      throw AccessFailure(
+        .storageError,
+        detail: "\(file.path) was written by a newer version of Hearth: update Hearth, or move the file away")
+    }
+    return document
   }
 }

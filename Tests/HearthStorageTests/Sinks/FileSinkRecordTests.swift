@@ -24,15 +24,25 @@ struct FileSinkRecordTests {
   }
 
   @Test(
-    "a record that cannot be understood names no path, and is moved aside",
-    arguments: [("", "corrupt"), ("{}", "corrupt"), (#"{"version":2,"paths":["/run/a"]}"#, "newer")])
-  func garbage(_ text: String, label: String) async throws {
+    "a record that cannot be understood names no path, and is moved aside", arguments: ["", "{}", #"{"version":1}"#])
+  func garbage(_ text: String) async throws {
     try await record.keep([.file("/run/a"): []])
     try await bench.files.write(Array(text.utf8), to: path)
     await #expect(throws: AccessFailure.self) { _ = try await record.recall() }
-    let moved = try await bench.files.names(in: Bench.secure).filter { $0.hasPrefix("sinks.json.\(label)-") }
+    let moved = try await bench.files.names(in: Bench.secure).filter { $0.hasPrefix("sinks.json.corrupt-") }
     #expect(moved.count == 1 && bench.files.text(at: "\(Bench.secure)/\(moved.first ?? "")") == text)
     try await record.keep([.file("/run/b"): []])
     #expect(try await record.recall() == [.file("/run/b"): []])
+  }
+
+  @Test("what a newer version wrote stays as it is, and nothing is kept over it")
+  func newer() async throws {
+    let text = #"{"version":2,"places":["/run/a"]}"#
+    try await record.keep([.file("/run/a"): []])
+    try await bench.files.write(Array(text.utf8), to: path)
+    await #expect(throws: AccessFailure.self) { _ = try await record.recall() }
+    await #expect(throws: AccessFailure.self) { try await record.keep([.file("/run/b"): []]) }
+    #expect(try await bench.files.names(in: Bench.secure) == ["sinks.json"])
+    #expect(bench.files.text(at: path) == text)
   }
 }
