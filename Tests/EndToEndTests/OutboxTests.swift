@@ -383,7 +383,7 @@ import Testing
       }
       #expect(kept == 100)
       #expect(try daemon.stop() == .exited(0))
-      #expect(daemon.process?.errors.contains("It was moved to \(daemon.state)/\(aside) whole") == true)
+      #expect(daemon.process?.errors.contains("It was moved to \(daemon.state)/\(aside), and") == true)
     }
   }
 }

@@ -74,7 +74,7 @@ import Testing
     try await play(["--refuse-registration"]) { scene in
       let run = try scene.add("--register")
       #expect(run.status == 1 && run.errors.contains("HTTP 403, access_denied"), "\(run)")
-      #expect(run.errors.contains("name it with --client-id") && scene.text == "")
+      #expect(run.errors.contains("use --client-id") && scene.text == "")
     }
   }
 

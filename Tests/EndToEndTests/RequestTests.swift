@@ -147,8 +147,8 @@ import Testing
       var quick = params(healthy)
       quick["account"] = "quick"
       #expect(try daemon.call("http.request", quick)["status"] == 200)
+      // Requests that hang already are not released by this, but one that is still on its way would be answered.
       try hanging.clearFaults()
-      #expect(try daemon.refusal(of: "http.request", short).code == -32001, "those that hang go on")
       links = []
       try eventually("there is room") { (try? daemon.call("http.request", params(hanging)))?["status"] == 200 }
     }

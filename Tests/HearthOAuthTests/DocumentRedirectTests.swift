@@ -177,7 +177,9 @@ import Testing
       bench.provider.answer(Self.path, with: Self.redirect(to: "/login"))
       bench.provider.answer("/login", with: .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"))
       let (outcome, message) = await bench.outcome(of: bench.oidc())
-      #expect(outcome == .unavailable && message.contains("a web page (is the network's sign-in page in between?)"))
+      #expect(
+        outcome == .unavailable && message.contains("a web page (is the network's sign-in page in between?)"),
+        "\(message)")
       #expect(message.contains("\(bench.base)/login"))
     }
   }

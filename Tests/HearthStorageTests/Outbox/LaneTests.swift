@@ -263,7 +263,7 @@ import Testing
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
-          == "Its result has been unknown since \(sent) (The daemon ended while the request was on its way). "
+          == "Its result has been unknown since \(sent) (The daemon ended while the request was on its way.). "
           + "Retry it or cancel it.")
     }
   }
