@@ -78,7 +78,7 @@ struct DiskFullTests {
         try fill(disk, of: daemon, at: sandbox)
         if try daemon.status().token != nil { return true }
         try disk.free()
-        // The daemon tries again after up to 30 s.
+        // The daemon retries after up to 30 s.
         try daemon.waitFor("reauthRequired", "noRefreshToken", within: .generous * 2)
         return false
       }
@@ -90,7 +90,7 @@ struct DiskFullTests {
       #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1004)
 
       try disk.free()
-      // The daemon tries again after up to 30 s.
+      // The daemon retries after up to 30 s.
       try daemon.waitFor("reauthRequired", "noRefreshToken", within: .generous * 2)
       #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1002)
     }

@@ -274,7 +274,7 @@ import Testing
     }
   }
 
-  @Test("a netrc file has the token among one's own lines, also after kill -9, and without Hearth only these")
+  @Test("a netrc file has the token next to the user's lines, and no longer once the sink is gone, even after kill -9")
   func netrc() async throws {
     try await play { scene in
       let (path, mine) = (scene.folder + "/netrc", "machine other.example.com login me password mine\n")
@@ -295,11 +295,11 @@ import Testing
       #expect(Files.text(path) != mine)
       try scene.daemon.configure(scene.configuration(scene.sink))
       try scene.daemon.start()
-      try eventually("only one's own lines are left") { Files.text(path) == mine }
+      try eventually("only the user's lines are left") { Files.text(path) == mine }
     }
   }
 
-  @Test("a file that is written in place is the same one through refresh, lock and restart")
+  @Test("a file that is written in place stays the same file through refresh, lock and restart")
   func inPlace() async throws {
     try await play { scene in
       let path = scene.folder + "/mounted"

@@ -36,7 +36,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     guard fact else { throw Wrong(description: sentence()) }
   }
 
-  /// A user's netrc file: an account's lines come before all others, which stay as they are.
+  /// Edits a user's netrc file. The account's lines come first, and all other lines stay unchanged.
   private static func editNetrc(_ bytes: [UInt8]) throws {
     let text = NetrcText(bytes)
     let rest = text.without(.sample)

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test(
-    "a JWT says when it expires, and what is none or says it otherwise does not",
+    "a JWT has an expiry time, unless it has none in the right form or is no JWT",
     arguments: [
       (#"{"exp":1700000000}"#, 1_700_000_000_000), (#"{"exp":1.5}"#, 1500), (#"{"exp":"1"}"#, nil), ("{}", nil),
       (#"{"exp":-1}"#, nil), (#"{"exp":1e300}"#, nil),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 # Next to the checks' virtual environment.
 UNPACKED = Path(sys.prefix).parent / "interop-programs"
-# The programs of PyPI, in a virtual environment of their own.
+# Programs from PyPI, in a separate virtual environment.
 TOOLS = Path(sys.prefix).parent / "interop-tools" / "bin"
 # If any package could not be downloaded, none is used.
 IS_UNPACKED = (UNPACKED / "ready").exists()

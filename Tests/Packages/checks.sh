@@ -1,6 +1,6 @@
 #!/bin/bash
 # The checks, which check.sh runs as root in a booted container. ada uses Hearth; ben has disabled it.
-# In /hearth: old/ and new/, the packages of two versions.
+# /hearth/old and /hearth/new have the packages of two versions.
 limit=60
 details() {
   tail -n 40 /tmp/apt.log 2> /dev/null || true

@@ -1,13 +1,13 @@
 #!/bin/bash
-# client.sh: a package of its own depends on a version of Hearth, as other people's do, and takes HearthClient alone. It must
-# build, and fetch and build nothing else.
+# client.sh: builds a separate package that depends on a version of Hearth and uses only HearthClient, as other people's
+# packages do. It must fetch and build nothing else.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 stage=$(mktemp -d)
 trap 'rm -rf "$stage"' EXIT
 
-echo "check: a package that takes HearthClient alone fetches and builds nothing else"
-# The files as they are now, under a tag: this folder may be no clone, or one without its history.
+echo "check: a package that uses only HearthClient fetches and builds nothing else"
+# Tags a copy of the current files, because this folder may not be a clone, or may be one without history.
 mkdir "$stage/hearth"
 cp -R "$root"/{Package.swift,Sources,Tests,Benchmarks,etc} "$stage/hearth/"
 hearth() { git -C "$stage/hearth" -c user.name=check -c user.email=check@example.org "$@"; }

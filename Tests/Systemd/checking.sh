@@ -1,5 +1,5 @@
-# Read first by scripts of checks. They define details, which prints what helps to understand a failure, and limit: what is
-# waited for comes within so many seconds, also on a slow and busy machine.
+# Sourced by the scripts of checks. They first define the function details, which prints what helps to understand a
+# failure, and limit, the time in seconds to wait for anything, long enough for a slow and busy machine.
 set -euE
 checked=0
 
@@ -15,11 +15,11 @@ fail() {
 }
 trap 'fail "line $LINENO: $BASH_COMMAND"' ERR
 
-# await COMMAND...: until COMMAND succeeds
+# await COMMAND...: waits until COMMAND succeeds
 await() {
   local deadline=$((SECONDS + limit))
   until "$@" > /dev/null 2>&1; do
-    [ "$SECONDS" -lt "$deadline" ] || fail "not within $limit s: $*"
+    [ "$SECONDS" -lt "$deadline" ] || fail "this did not succeed within $limit s: $*"
     sleep 0.05
   done
 }

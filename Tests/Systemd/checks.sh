@@ -20,7 +20,7 @@ state_of_work() { hearthctl status work --json | jq --raw-output '.. | .state? /
 work_is() { [ "$(state_of_work)" = "$1" ]; }
 main_pid_is_other_than() { [ "$(of_service MainPID)" != "$1" ] && [ "$(of_service ActiveState)" = active ]; }
 
-# Starts hearth-oidc-agent's socket, asks as a client of oidc-agent does, and wants the same token as hearthctl's.
+# Starts hearth-oidc-agent's socket, asks as an oidc-agent client does, and expects the same token as hearthctl's.
 agent_is_asked() {
   local token given
   token=$(hearthctl token work)
@@ -65,8 +65,8 @@ check "the units have no errors"
 systemd-analyze --user verify "$units"/*.service "$units"/*.socket > "$HOME/verify" 2>&1 || true
 [ ! -s "$HOME/verify" ] || fail "systemd-analyze: $(cat "$HOME/verify")"
 
-check "no unit is more exposed than the page for operators says"
-# exposed_at_most NUMBER OPTION... UNIT: NUMBER is ten times the exposure that systemd-analyze reports
+check "no unit is more exposed than etc/docs/operators.md says"
+# exposed_at_most NUMBER OPTION... UNIT: fails if systemd-analyze rates the unit higher than NUMBER / 10
 exposed_at_most() {
   systemd-analyze security --no-pager --threshold="$@" > "$HOME/security" || fail "$(tail -n 1 "$HOME/security")"
 }

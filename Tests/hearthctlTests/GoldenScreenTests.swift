@@ -17,7 +17,7 @@ import Testing
       let screen = screen(columns).split(separator: "\n", omittingEmptySubsequences: false)
         .map { String($0).trimmingBlanksAtEnd() }.joined(separator: "\n")
       for line in screen.split(separator: "\n") where line.count > columns {
-        // Nobody breaks a word or a command.
+        // Words and commands are never broken.
         let text = line.drop { $0 == " " }
         #expect(!text.contains(" ") || text.hasPrefix("\"hearthctl "), "\(columns): \(line)")
       }

@@ -100,7 +100,7 @@ import Testing
       !Files.exists(home.folder.file(".local/bin/hearth-token-work")), "one part is not written without the other")
   }
 
-  @Test("what git config has set up for Hearth is listed, needs no installing and is left to its owner")
+  @Test("a line that git config wrote for Hearth is listed, makes installing unnecessary, and is never removed")
   func ownLines() async throws {
     let home = Home()
     let file = home.folder.file(".gitconfig")
@@ -118,7 +118,7 @@ import Testing
     let git = list["helpers"]?.array?.first { $0["tool"] == "git" }
     #expect(git?["setUp"] == ["https://x.example.com", "work https://y.example.com/notes"])
     #expect(try await home.done("install", "git", "--for", Self.server).contains("git is set up already."))
-    #expect(try await home.run("install", "git", "work", "--for", Self.server).status == 1, "it names no account")
+    #expect(try await home.run("install", "git", "work", "--for", Self.server).status == 1, "it has no account")
     #expect(try await home.run("install", "git", "--for", "https://z.example.com").status == 1)
     #expect(try await home.done("remove", "git").contains("Hearth has written nothing for git."))
     #expect(Files.text(file) == own)

@@ -134,7 +134,7 @@ import Testing
         """)
   }
 
-  @Test("tries that have not reached the API count as none, and are not shown as 0 beside an error")
+  @Test("attempts that did not reach the API are not counted, and no bare 0 is shown next to an error")
   func unreached() async throws {
     let json = Samples.unreached.json
     let (shown, _) = try await run(["outbox", "show", "item-1"]) { _ in .result(json) }

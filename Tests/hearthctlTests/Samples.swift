@@ -36,7 +36,7 @@ enum Samples {
     url: "https://api.example.com/a", state: .waiting, attempts: 2, createdAt: start, lastStatus: 503,
     idempotencyKey: "k", bytes: 12)
 
-  /// Its API has not been reached so far.
+  /// An item whose API has not been reached so far.
   static let unreached = OutboxItem(
     id: "item-1", account: AccountName("work")!, subject: nil, lane: "default", method: "POST",
     url: "https://api.example.com/a", state: .waiting, attempts: 0, createdAt: start,

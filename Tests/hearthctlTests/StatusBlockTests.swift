@@ -30,7 +30,7 @@ import Testing
     session.history.lastAt = Samples.start + .seconds(60)
     #expect(block(session).contains("\n  refreshed 8 min ago\n"))
     session.since = Samples.start + .seconds(120)
-    #expect(block(session).contains("\n  new token 8 min ago\n"), "it was unlocked since")
+    #expect(block(session).contains("\n  new token 8 min ago\n"), "unlocked since then")
     (session.history.lastAt, session.history.lastOutcome) = (Samples.start + .seconds(540), .rejected)
     #expect(block(session).contains("\n  refresh   rejected just now\n"))
     session.isRefreshing = true
@@ -74,7 +74,7 @@ import Testing
     #expect(unread.contains("\n  outbox    cannot be read now. Run \"hearthctl outbox stats\" to see why."))
   }
 
-  @Test("tells why items wait and when the next try is, unless something else keeps them back")
+  @Test("says why items wait, and when the next attempt is unless something else holds them back")
   func delivery() {
     func row(_ stats: OutboxStats, _ item: OutboxItem) -> Substring? {
       StatusBlock(

@@ -91,14 +91,14 @@ import Testing
     #expect(lines[11].hasPrefix("q quit  jk choose  l lock"))
   }
 
-  @Test("in a narrow terminal the keys take several lines, as many as a low one can spare, the way out first")
+  @Test("in a narrow terminal the keys take several lines, as many as its height allows, quitting first")
   func narrowKeys() {
     let keys = ["q quit  jk choose  l lock  u unlock", "r refresh  a again  p pause  t retry dead"]
     #expect(picture(model(1), columns: 44).suffix(2) == keys[...])
     #expect(picture(model(1), columns: 44, rows: 7).last == keys[0])
   }
 
-  @Test("an account that needs a person shows the command, beside its state or in place of its figures")
+  @Test("an account that needs attention shows the command, after its state or instead of its figures")
   func commands() {
     var model = TopModel(at: start)
     model.observe([(Samples.signedOut, Samples.stats(pending: 2))], at: start)
@@ -109,7 +109,7 @@ import Testing
         == ["> home       sign-in needed", "  hearthctl login home"])
   }
 
-  @Test("what happened is broken between words, newest whole; a narrow terminal leaves out names and identifiers")
+  @Test("events wrap between words, the newest in full; a narrow terminal leaves out event names and ids")
   func events() {
     var model = model(1)
     for item in [Samples.item, Samples.unreached] {
@@ -183,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("a line as wide as the screen keeps its last character, and what is below the picture is erased")
+  @Test("a line as wide as the screen keeps its last character, and everything below the picture is erased")
   func frame() {
     let (begin, end) = ("\u{1B}[?2026h\u{1B}[H", "\u{1B}[?2026l")
     #expect(LiveScreen.frame("ab\ncd\nef", rows: 2) == "\(begin)\u{1B}[Kab\r\n\u{1B}[Kcd\(end)")

@@ -105,7 +105,7 @@ extension VerbTests {
     #expect(flows(asked) == ["device"])
   }
 
-  @Test("login asks for no other device where the page is on this machine")
+  @Test("login mentions no other device if the page is on this machine")
   func loginByLocalDevice() async throws {
     let begun: JSON = [
       "signIn": "s1", "verificationUri": "http://127.0.0.1:8790/device", "verificationUriComplete": nil,

@@ -24,7 +24,7 @@ extension VerbTests {
     #expect(asked.map(\.method) == ["session.list", "outbox.getStats", "outbox.getStats", "daemon.getInfo"])
   }
 
-  @Test("status asks why items wait, and shows the first reason")
+  @Test("status looks for the reason why items wait, and shows the first one")
   func waiting() async throws {
     var later = Samples.unreached
     (later.id, later.lastError) = ("item-0", nil)

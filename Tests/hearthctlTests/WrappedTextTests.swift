@@ -3,7 +3,7 @@ import Testing
 @testable import hearthctl
 
 @Suite("Text on a narrow terminal") struct WrappedTextTests {
-  @Test("sentences are broken between words, and a command in quotes never is")
+  @Test("sentences wrap between words, and a quoted command is never broken")
   func commands() {
     let text = "Locked (\"hearthctl unlock work\" ends that). Then see \"hearthctl outbox list work --state dead\"."
     #expect(
@@ -18,7 +18,7 @@ import Testing
     #expect("The page \"You have to sign in\"".fitted(to: 20) == "The page \"You have\nto sign in\"")
   }
 
-  @Test("a line continues below its own beginning, and one with columns or a single long word stays as it is")
+  @Test("a continued line keeps its indentation; lines with columns and single long words stay unchanged")
   func lines() {
     let text =
       "Open this address in a browser:\n\n  https://id.example.com/authorize\n\n  one two three\nID  one two three"
@@ -36,7 +36,7 @@ import Testing
         """)
   }
 
-  @Test("a text that fits, or has all the room it wants, is not changed")
+  @Test("a text that fits, or has no limit, is not changed")
   func roomy() {
     for columns in [21, Int.max] { #expect("a sentence of 21 char".fitted(to: columns) == "a sentence of 21 char") }
     #expect("Client ID, as registered: ".fitted(to: 24) == "Client ID, as\nregistered: ")

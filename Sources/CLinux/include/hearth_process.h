@@ -42,7 +42,7 @@ int hearth_open_file(const char *path, int flags, mode_t mode);
 int hearth_close_file(int descriptor);
 
 /// Tells apart all files that ever had the same name (statx(2)): by device, inode and time of birth, which is 0 if the
-/// file system does not store it. An empty name means the file that `folder` itself is. `flags` are those of statx(2).
+/// file system does not store it. With an empty name, it identifies `folder` itself. `flags` are those of statx(2).
 /// Returns 0, or -1 with errno.
 int hearth_identify_file(int folder, const char *name, int flags, unsigned long long identity[3]);
 

@@ -28,7 +28,7 @@ struct UnixSocket: ~Copyable {
     self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
-      // A filter of system calls refuses with one of these; systemd's RestrictAddressFamilies= with the last one.
+      // A system call filter refuses with one of these. systemd's RestrictAddressFamilies= uses the last one.
       throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno) ? .forbidden(errno) : .system(errno)
     }
     let (seconds, attoseconds) = limit.components

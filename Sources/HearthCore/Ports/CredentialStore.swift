@@ -72,7 +72,7 @@ package struct RememberedAccount: Hashable, Sendable {
   /// The access token of a grant that must not be refreshed, because the provider answered its refresh for another
   /// user.
   package var barred: Fingerprint?
-  /// How far the clock has been set since the stored grant got its times, or nil if nothing is known of it.
+  /// How far the clock has been set since the stored grant got its times, or `nil` if that is unknown.
   package var clockStep: ClockStep?
 
   package init(

@@ -4,12 +4,12 @@ package protocol SinkFiles: Sendable {
   /// Resolves `path`: two paths to one file, through a linked folder or one that is mounted twice, have the same place.
   func place(of path: String) async throws(SinkFailure) -> SinkPlace
 
-  /// Throws `.occupied` if anything exists at the sink's path. An empty file of one's own may be there for a sink that is
-  /// written in place.
+  /// Throws `.occupied` if anything exists at the sink's path. For a sink that is written in place, an empty file of
+  /// this user may exist.
   func requireFree(for sink: SinkSettings) async throws(SinkFailure)
 
-  /// Creates an empty file that `put` fills and moves into place, or finds the one to write in place. Returns the mark that
-  /// identifies it.
+  /// Creates an empty file that `put` fills and moves into place, or finds the file to write in place. Returns the mark
+  /// that identifies the file.
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
   /// Fills the file that was begun and replaces the regular file at the sink's path, if there is one. The file has the
@@ -18,7 +18,7 @@ package protocol SinkFiles: Sendable {
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path`, and the remains of an interrupted `put`. Succeeds if there is none. Leaves
-  /// anything that is not a regular file or that another program has placed there. With `keepingFile` it only empties
+  /// anything that is not a regular file or that another program has placed there. With `keepingFile`, only empties
   /// the file.
   func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure)
 }
@@ -38,8 +38,8 @@ package struct SinkPlace: Hashable, Sendable {
   }
 }
 
-/// Keeps what of sinks exists or may exist, with the marks of the files. So what a crash has left behind is found again, and
-/// other programs' files are left alone. A file without marks has unknown content.
+/// Keeps the targets that sinks have written or may have written, with the marks of the files. So files that a crash
+/// left behind are found again, and other programs' files are left alone. A file without marks has unknown content.
 package protocol SinkRecord: Sendable {
   /// Returns what was last kept, or nothing if there is none.
   func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]]

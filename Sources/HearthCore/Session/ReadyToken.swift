@@ -1,7 +1,7 @@
 /// The token in use, and how long the session answers with it without doing anything else.
 package struct ReadyToken: Hashable, Sendable {
   package let bearer: Bearer
-  /// Both tokens of its grant, one of which is the bearer's. Some programs want the other one.
+  /// Both tokens of the grant. The bearer has one of them; some programs need the other one.
   package let accessToken: Token
   package let idToken: Token?
   /// The configured issuer, used if the user is not known.

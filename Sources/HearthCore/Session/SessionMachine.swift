@@ -24,7 +24,7 @@ package struct SessionMachine: Sendable {
   var isStopping = false
   /// The grant that a lock has wiped last.
   var wiped: WipedGrant?
-  /// How far the clock was set since the times of the grant were written, until this process has read that grant.
+  /// How far the clock was set since the stored grant got its times. `nil` once this process has read that grant.
   var clockStep: ClockStep?
   /// The sign-in under way, or `nil`.
   var signIn: SignInProgress?

@@ -72,7 +72,7 @@ package struct GrantTiming: Hashable, Sendable {
   }
 
   /// Corrects a grant whose time of issue is this far in the future: each known lifetime counts from now on, and is no
-  /// longer than that, whichever clock was wrong. If the token may be over, its lifetime ends now, which is uncertain. The
+  /// longer than that, whichever clock was wrong. If `mayBeOver`, the lifetime ends now, which is uncertain. The
   /// end of the refresh token may come from an earlier grant and another clock, so it stays uncertain. Returns by how
   /// much a plan moves that was based on the grant's times.
   mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration, mayBeOver: Bool) -> Duration {

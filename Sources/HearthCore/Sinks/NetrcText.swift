@@ -1,15 +1,15 @@
-/// The text of a netrc file (netrc(5)), in which each account of Hearth has lines of its own. All other lines keep their
-/// bytes.
+/// The text of a netrc file (netrc(5)) with lines for Hearth's accounts. Edits leave all other lines unchanged, byte
+/// for byte.
 ///
-/// A machine is named without its port, since curl, Python and others compare only the host. An account's lines come first:
-/// after `default` curl and Go read no more, and behind a macro they would belong to it. The comment before each is one word,
-/// since Python takes further words of some comments for keywords.
+/// A machine is named without its port, because curl, Python and others compare only the host. Hearth's lines come
+/// first: curl and Go stop reading at `default`, and lines after a macro could become part of it. The comment before
+/// each entry is a single word, because Python reads further words of some comments as keywords.
 package struct NetrcText: Sendable {
-  /// What a line has that keeps Hearth from changing the file.
+  /// A problem in one line, because of which Hearth does not change the file.
   package struct Fault: Error, Hashable, Sendable {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     package let line: Int
-    /// A sentence without its subject, the line.
+    /// What is wrong, as the rest of a sentence that starts with the line.
     package let text: String
   }
 
@@ -19,7 +19,7 @@ package struct NetrcText: Sendable {
     package let login: String
     package let password: Secret
 
-    /// Returns nil if a text is not a word that all readers read alike.
+    /// Returns `nil` if any value is not a word (`isWord`).
     package init?(host: String, login: String, password: Secret) {
       guard [host, login, password.reveal()].allSatisfy(NetrcText.isWord) else { return nil }
       (self.host, self.login, self.password) = (host, login, password)
@@ -36,17 +36,18 @@ package struct NetrcText: Sendable {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Whether all readers read it alike: visible ASCII that begins no comment, without quotes and backslashes.
+  /// Whether all programs read the text as the same word: visible ASCII without quotes and backslashes that does not
+  /// start a comment.
   package static func isWord(_ text: String) -> Bool {
     !text.isEmpty && !text.hasPrefix("#")
       && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
   }
 
-  /// The line before each of an account's entries.
+  /// The comment line before each entry of an account.
   package static func mark(_ account: AccountName) -> String { "#hearthd:\(account)" }
 
-  /// The text with these entries as the account's only ones. Throws if the text cannot be read, or if another line has a
-  /// login for one of the hosts.
+  /// Returns the text with the account's entries replaced by these. Throws if the text cannot be parsed, or if another
+  /// line names one of the hosts with the same login or without a login.
   package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
@@ -60,7 +61,7 @@ package struct NetrcText: Sendable {
     return Array(own.joined().utf8) + without(account)
   }
 
-  /// The text without the account's entries, also if it cannot be read otherwise.
+  /// Returns the text without the account's entries, even if the rest cannot be parsed.
   package func without(_ account: AccountName) -> [UInt8] {
     let mark = Array(Self.mark(account).utf8)
     var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)[...]
@@ -75,7 +76,7 @@ package struct NetrcText: Sendable {
     return Array(rest.joined(separator: [0x0A]))
   }
 
-  /// Every machine with its login, but for those of the account.
+  /// Returns every machine with its login, except those of the account.
   private func logins(except account: AccountName) throws(Fault) -> [(host: String, login: String?, line: Int)] {
     var found: [(host: String, login: String?, line: Int)] = []
     var (place, line, isEntry, isOwn) = (0, 1, false, false)
@@ -114,7 +115,7 @@ package struct NetrcText: Sendable {
     return value.text
   }
 
-  /// The next word, in quotes or up to a blank. `\` takes the next character as it is.
+  /// Returns the next word, in quotes or up to a blank. `\` escapes the next character.
   private func word(at place: inout Int, _ line: inout Int) throws(Fault) -> Word? {
     while place < bytes.count, Self.isBlank(bytes[place]) {
       if bytes[place] == 0x0A { line += 1 }
@@ -143,10 +144,10 @@ package struct NetrcText: Sendable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-  /// The end of the line at this place, without its newline.
+  /// Returns the index at which the line at this place ends, before its newline.
   private func end(of place: Int) -> Int { bytes[place...].firstIndex(of: 0x0A) ?? bytes.count }
 
-  /// A macro ends at the first empty line.
+  /// Skips a macro, which ends at the first empty line.
   private func skipMacro(from place: inout Int, _ line: inout Int) {
     place = end(of: place)
     while place < bytes.count {

@@ -4,7 +4,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case occupied
   /// It is a link, a folder or the like.
   case notRegular
-  /// A line of a netrc file, which is left as it is.
+  /// A line of the netrc file is faulty or conflicts, so the file was not changed.
   case netrc(NetrcText.Fault)
   /// Another sink, at this path, uses the same file.
   case shared(String)

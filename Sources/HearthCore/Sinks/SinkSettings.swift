@@ -8,11 +8,11 @@ package struct SinkSettings: Hashable, Sendable {
     case header
     /// The result of `session.getToken` on one line.
     case json
-    /// A login for each host, among the lines of others (`NetrcText`).
+    /// A login for each host, in a file that may have other lines (`NetrcText`).
     case netrc
   }
 
-  /// What a netrc file says besides the token.
+  /// What a netrc file contains besides the token.
   package struct Netrc: Hashable, Sendable {
     /// In lower case and without ports, as netrc files name them.
     package let hosts: [String]
@@ -25,16 +25,16 @@ package struct SinkSettings: Hashable, Sendable {
   /// An absolute path without `//`, `/./` and `/../`.
   package let path: String
   package let format: Format
-  /// The token in the file, or nil for the one that the account shows to APIs.
+  /// The token in the file, or `nil` for the one that the account sends to APIs.
   package let bearer: BearerKind?
   /// The permission bits.
   package let mode: UInt32
   /// Names or numbers of the file's owner and group. `nil` means those of the daemon.
   package let owner: String?
   package let group: String?
-  /// Whether the file is written in place and stays when there is no token, for a bind mount of this one file.
+  /// Whether to write the file in place, and to empty it instead of removing it, for a bind mount of this single file.
   package let isInPlace: Bool
-  /// Only for the format `netrc`.
+  /// `nil` for formats other than `netrc`.
   package let netrc: Netrc?
 
   package init(
@@ -53,7 +53,7 @@ extension SinkSettings {
     case inPlace = "in_place"
   }
 
-  /// `origins` are those that may have the account's token, and `username` is its user's name with other programs.
+  /// `origins` are those that may get the account's token. `username` is the account's user name for other programs.
   package init(
     of account: AccountName, origins: Set<Origin>, username: String?, reading table: TableReader<Key>
   ) throws(ConfigurationError) {
@@ -85,10 +85,10 @@ extension SinkSettings {
 }
 
 extension SinkSettings.Netrc {
-  /// The login if the account's user has no other name, as of git.
+  /// The login if the account has no user name, as for git.
   private static let anybody = "oauth2"
 
-  /// Returns nil for other formats.
+  /// Reads the keys of a netrc file. Returns `nil` for other formats.
   fileprivate init?(
     of format: SinkSettings.Format, _ origins: Set<Origin>, _ username: String?, _ table: TableReader<SinkSettings.Key>
   ) throws(ConfigurationError) {
@@ -116,6 +116,6 @@ extension SinkSettings.Netrc {
 }
 
 extension Origin {
-  /// Without the brackets of an IPv6 address.
+  /// The host without the brackets of an IPv6 address.
   fileprivate var netrcHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }

@@ -1,4 +1,4 @@
-/// What one sink keeps: a file of its own, or its account's lines in a netrc file.
+/// What a sink writes: a separate file, or its account's lines in a netrc file.
 package enum SinkTarget: Hashable, Sendable, CustomStringConvertible {
   case file(String)
   case netrc(AccountName, in: String)
@@ -9,7 +9,7 @@ package enum SinkTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// As it is recorded: only a file of its own begins with a slash.
+  /// The text under which the target is recorded. Only a separate file begins with a slash.
   package var description: String {
     switch self {
     case .file(let path): path

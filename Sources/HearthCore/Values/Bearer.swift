@@ -15,7 +15,7 @@ package struct Bearer: Hashable, Sendable {
     (self.subject, self.secrets) = (subject, secrets)
   }
 
-  /// The same grant's bearer with another of its tokens.
+  /// Returns a bearer of the same grant with another of its tokens.
   package func with(_ token: Token, expiresAt: Timestamp?) -> Bearer {
     Bearer(token: token, type: type, expiresAt: expiresAt, subject: subject, secrets: secrets)
   }

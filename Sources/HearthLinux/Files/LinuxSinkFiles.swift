@@ -106,15 +106,15 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  /// Marks the file of this name as one that is written in place. Returns its mark.
+  /// Remembers the file of this name as the one to write in place. Returns its mark.
   private func claim(_ name: String, in folder: Int32) throws(SinkFailure) -> SinkMark {
     guard let mark = sinkMark(of: name, in: folder) else { throw .folderMissing }
     written.withLock { $0 = [mark] }
     return mark
   }
 
-  /// Empties a claimed file and fills it again. Readers with a shared lock (flock(2)) see no partial content, unless they
-  /// hold the lock longer than `lockTimeout`.
+  /// Empties a claimed file and fills it again. Readers with a shared lock (flock(2)) see no partial content, unless
+  /// they hold the lock longer than `lockTimeout`.
   private func rewrite(
     _ name: String, in folder: Int32, _ body: (Int32) throws(SinkFailure) -> Void
   ) throws(SinkFailure) {
@@ -186,7 +186,8 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
 }
 
 extension SinkSettings {
-  /// Whether the sink may write into this file although Hearth did not create it: a user made it for a bind mount.
+  /// Whether the sink may write into this file although Hearth did not create it. A user may have made an empty file
+  /// for a bind mount.
   fileprivate func mayFill(_ status: stat) -> Bool {
     isInPlace && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 && status.st_uid == geteuid()
   }
@@ -199,7 +200,7 @@ private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   return "\(numbers[1])-\(numbers[2])"
 }
 
-/// The numbers of users and groups.
+/// Looks up the ids of users and groups.
 private enum Owner {
   /// More than any entry of the system needs, in bytes.
   private static let room = 64 << 10

@@ -1,12 +1,12 @@
 import Glibc
 package import HearthCore
 
-/// The lines of one account in a netrc file on this machine. The file may be the user's own, and other accounts may have
-/// lines in it: each change reads it anew, under a lock on its folder, and replaces it by rename.
+/// The lines of one account in a netrc file on this machine. The user and other accounts may have lines in the same
+/// file, so each change reads it again under a lock on its folder, and replaces it by rename.
 package final class NetrcSinkFiles: SinkFiles {
   private let account: AccountName
   private let calls: BlockingCallQueue
-  /// Far more than people have.
+  /// In bytes. Far more than any real netrc file has.
   private static let sizeLimit = 1 << 20
   private static let attempts = 5
 
@@ -15,7 +15,7 @@ package final class NetrcSinkFiles: SinkFiles {
     calls = BlockingCallQueue(limit: limit)
   }
 
-  /// The lines are a place of their own within the file.
+  /// Each account's lines count as a place of their own within the file.
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
     try await calls.step { [account] () throws(SinkFailure) in
       let file = try SinkFolder.place(of: path)
@@ -25,13 +25,13 @@ package final class NetrcSinkFiles: SinkFiles {
 
   package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {}
 
-  /// There is nothing to find again after a crash but the lines, which name their account.
+  /// Needs no mark: after a crash the lines are found again by the account's name in them.
   package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
     try await calls.step { () throws(SinkFailure) in try SinkFolder.requireTrust(of: sink.path) }
     return ""
   }
 
-  /// `bytes` are the token.
+  /// Writes the account's lines. `bytes` is the token.
   package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
     let (token, netrc) = (Secret(String(decoding: bytes, as: UTF8.self)), sink.netrc)
     let entries = (netrc?.hosts ?? []).compactMap { host in
@@ -47,7 +47,7 @@ package final class NetrcSinkFiles: SinkFiles {
     do throws(SinkFailure) {
       try await change(path) { text in text.without(self.account) }
     } catch .folderMissing {
-      // With the folder the file is gone.
+      // If the folder is gone, so is the file.
     }
   }
 
@@ -56,7 +56,7 @@ package final class NetrcSinkFiles: SinkFiles {
   ) async throws(SinkFailure) {
     try await calls.step { () throws(SinkFailure) in
       try SinkFolder.open(of: path) { folder, name throws(SinkFailure) in
-        // Not every file system has it. It ends with the descriptor.
+        // Not every file system supports locks. Closing the descriptor releases it.
         flock(folder, LOCK_EX)
         for _ in 1...Self.attempts where try Self.replace(name, in: folder, edit) { return }
         throw .failed("another program changes it all the time")
@@ -64,7 +64,7 @@ package final class NetrcSinkFiles: SinkFiles {
     }
   }
 
-  /// Returns false if another program has changed the file meanwhile, and nothing was done.
+  /// Returns false, and changes nothing, if another program has changed the file meanwhile.
   private static func replace(
     _ name: String, in folder: Int32, _ edit: (NetrcText) throws(NetrcText.Fault) -> [UInt8]
   ) throws(SinkFailure) -> Bool {
@@ -84,7 +84,7 @@ package final class NetrcSinkFiles: SinkFiles {
     } else {
       try SinkFolder.check(renameat(folder, draft, folder, name))
     }
-    // Others' lines have to survive a power loss.
+    // Other people's lines must survive a power loss.
     fsync(folder)
     return true
   }
@@ -118,7 +118,7 @@ package final class NetrcSinkFiles: SinkFiles {
     let descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     try SinkFolder.check(descriptor)
     defer { close(descriptor) }
-    // The umask does not matter then.
+    // Makes the mode independent of the umask.
     try SinkFolder.check(fchmod(descriptor, 0o600))
     try SinkFolder.write(bytes, to: descriptor)
     try SinkFolder.check(fsync(descriptor))

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import HearthCore
 
-/// The folder of a sink's file, opened, so that nobody can exchange it during a step.
+/// The folder of a sink's file. It stays open during a step, so that nobody can replace it meanwhile.
 enum SinkFolder {
-  /// Opens the folder of `path`, and gives it with the file's name.
+  /// Opens the folder of `path`, and passes it to `body` with the file's name.
   static func open<Value>(
     of path: String, _ body: (Int32, String) throws(SinkFailure) -> Value
   ) throws(SinkFailure) -> Value {
@@ -16,9 +16,10 @@ enum SinkFolder {
     return try body(descriptor, String(path[path.index(after: slash)...]))
   }
 
-  /// Where others may exchange what lies in a folder, or the folder itself, they could hand a token of their own to whoever
-  /// reads this one. Each step of the way belongs to this user or to root, links as well; nobody else may write in any, but
-  /// in those above the last one with the sticky bit, which protects what belongs to others.
+  /// Throws unless only this user and root can replace the file or a folder on the way to it. Otherwise others could
+  /// give their own token to readers. Each step of the path, links included, must belong to this user or to root, and
+  /// nobody else may write in it, except in folders above the last one that have the sticky bit, which protects the
+  /// files of others.
   static func requireTrust(of path: String) throws(SinkFailure) {
     var left = Array(path.split(separator: "/").dropLast().reversed())
     var folder = ""
@@ -50,7 +51,7 @@ enum SinkFolder {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
     }
-    // The mode of a link says nothing. A group of one's own is a widespread default (umask 002).
+    // The mode of a link means nothing. A private group for each user is a widespread default (umask 002).
     let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
     guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
     guard status.st_mode & S_ISVTX != 0 else {
@@ -65,7 +66,7 @@ enum SinkFolder {
     return status
   }
 
-  /// Returns the status of the file of this name, or nil if there is none.
+  /// Returns the status of the file of this name, or `nil` if it does not exist.
   static func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
     var status = stat()
     guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -99,6 +100,7 @@ enum SinkFolder {
 }
 
 extension BlockingCallQueue {
+  /// Runs a step. Throws `unanswered` if it takes longer than the queue's limit.
   func step<Value: Sendable>(
     _ step: @escaping @Sendable () throws(SinkFailure) -> Value
   ) async throws(SinkFailure) -> Value {

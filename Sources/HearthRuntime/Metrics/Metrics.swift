@@ -151,19 +151,19 @@ package final class Metrics: RunningService {
 
   // MARK: - Programs
 
-  /// The labels of answers, 1xx apart.
+  /// The values of the label `answer`, except 1xx.
   private static let answers = ["2xx", "3xx", "401", "4xx", "5xx", "none"]
 
   private static func answer(_ status: Int?) -> String {
     status.map { $0 == 401 ? "401" : "\($0 / 100)xx" } ?? "none"
   }
 
-  /// A request was sent for a program. `status` is nil if no answer came.
+  /// Counts a request that was sent for a program. `status` is `nil` if no answer came.
   package func requested(for account: AccountName, status: Int?) {
     registry.cell(.requests, ["account": account.description, "answer": Self.answer(status)]).increment()
   }
 
-  /// A program was given the account's token.
+  /// Counts a token of the account that was given to a program.
   func tokenGiven(of account: AccountName) {
     let cell = tokensGiven.withLock { cells in
       if let cell = cells[account] { return cell }

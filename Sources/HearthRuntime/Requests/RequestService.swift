@@ -17,7 +17,7 @@ package actor RequestService {
   /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
 
-  /// `sent` is told of each request that was sent, with the status of the answer, or nil if no answer came.
+  /// `sent` is called after each request with the status of the answer, or `nil` if no answer came.
   package init(
     bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess, store: any ResponseStore,
     clock: any Clock, sent: @escaping @Sendable (AccountName, Int?) -> Void = { _, _ in }

@@ -29,7 +29,7 @@ package actor SinkService: PlanningService, RunningService {
   private var sinks: [SinkTarget: Sink] = [:]
   /// The accounts whose session knows whether it has a token.
   private var decided: Set<AccountName> = []
-  /// The targets where Hearth has or may have files or lines, with the marks that those files may have.
+  /// The targets that Hearth has written or may have written, with the marks that their files may have.
   private var claims: [SinkTarget: [SinkMark]] = [:]
   /// The places of files that sinks have written or are about to write.
   private var places: [SinkTarget: SinkPlace] = [:]
@@ -241,7 +241,7 @@ package actor SinkService: PlanningService, RunningService {
     let result = await Result { () async throws(SinkFailure) in
       // A file at a path that Hearth never wrote to is not Hearth's.
       guard let sink = sinks[target], claims[target] != nil else { return }
-      // A bind mount follows the file only as long as it is there.
+      // A bind mount shows this file, and would not show a new one at the same path.
       let isKept = sink.settings?.isInPlace == true
       if !(await isAnothers(target, sink.files)) { try await sink.files.remove(target.path, keepingFile: isKept) }
       places[target] = nil
@@ -275,7 +275,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// Removes the claim on a path. A claim too many does no harm, because there is no file.
+  /// Removes the claim on a target. A claim too many does no harm, because there is no file.
   private func disclaim(_ target: SinkTarget) async {
     await recording.withLock {
       claims[target] = nil
@@ -304,7 +304,7 @@ extension SinkContent {
       case nil: ready.bearer.token
       }
     guard let wanted else { return nil }
-    // The session knows only when the token for APIs expires.
+    // The session only knows when the token for APIs expires.
     let bearer =
       wanted == ready.bearer.token
       ? ready.bearer : ready.bearer.with(wanted, expiresAt: wanted.expiresAt ?? ready.bearer.expiresAt)

@@ -27,7 +27,7 @@ extension KnownAccount: Codable {
       subject = Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed ?? false)
     }
     fingerprint = try fields.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
-    // Without it everything else is still of use.
+    // Everything else is usable without the clock.
     clock = (try? fields.decodeIfPresent(ClockDocument.self, forKey: .clock))?.clock
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
@@ -83,7 +83,7 @@ private struct ClockDocument: Codable {
     steppedMilliseconds = clock.stepped.wholeMilliseconds
   }
 
-  /// Nil if the time is not in form.
+  /// `nil` if the time is malformed.
   var clock: GrantClock? {
     Timestamp(rfc3339: issuedAt).map {
       GrantClock(token: token, issuedAt: $0, boot: boot, stepped: .milliseconds(steppedMilliseconds))

@@ -31,7 +31,7 @@ package struct KnownAccount: Hashable, Sendable {
   package var subject: Subject?
   /// The fingerprint of the access token that was last seen or stored.
   package var fingerprint: Fingerprint?
-  /// The clock that the times of that grant go by.
+  /// The clock by which that grant got its times.
   package var clock: GrantClock?
   package var end: EndRecord?
   package var lockedByUser = false

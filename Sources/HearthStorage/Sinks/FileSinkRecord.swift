@@ -40,8 +40,8 @@ package struct FileSinkRecord: SinkRecord {
     try await accessing(file.path, await file.replace(with: Array("\(document)\n".utf8)))
   }
 
-  /// Returns what the file holds, null if that is no JSON, and nil if there is no file. Throws if a newer version wrote it,
-  /// so that it stays as it is.
+  /// Returns the content of the file, `null` if it is not JSON, or `nil` if there is no file. Throws if a newer version
+  /// of Hearth wrote the file, which must then not be changed.
   private func document() async throws(AccessFailure) -> JSON? {
     guard let contents = try await file.read(limit: Self.sizeLimit) else { return nil }
     let document = (try? JSON(parsing: contents.bytes)) ?? .null

@@ -31,7 +31,7 @@ extension AccountFile {
     return (added, edit.keptPath)
   }
 
-  /// Removes the table of the account's sink at this path. Returns its format, and the path of the backup.
+  /// Removes the table of the account's sink at this path. Returns the sink's format and the path of the backup.
   func removeSink(at place: String, of account: AccountName) throws -> (format: String, kept: String?) {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)

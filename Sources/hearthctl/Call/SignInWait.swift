@@ -96,7 +96,7 @@ struct SignInWait {
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
-    // The lines of the text below wrap where it is narrow.
+    // In a narrow terminal, the text below needs more lines.
     let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"
@@ -107,7 +107,7 @@ struct SignInWait {
     if picture == nil, let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
   }
 
-  /// No other device can open such a page.
+  /// Whether only this machine can open the page.
   private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {

@@ -6,7 +6,7 @@ import HearthCore
 struct StatusCall: PlainCall {
   /// How many lines of the journal are shown.
   private static let logLines = 10
-  /// How many waiting items are looked through for one that has failed: others only wait for their time.
+  /// How many waiting items to search for one that has failed. The others are only waiting for their time.
   private static let itemsRead = 20
 
   /// The account, or `nil` for all.
@@ -44,7 +44,7 @@ struct StatusCall: PlainCall {
       log: log ? Journal.lines(Self.logLines, of: account) ?? [] : nil, told: json)
   }
 
-  /// Of each account whose outbox waits, the first item that a try has failed for.
+  /// Returns the first waiting item with an error for each account that has waiting items.
   private func waiting(
     _ sessions: [SessionStatus], _ outboxes: [OutboxStats?], _ client: inout ControlClient
   ) throws -> [AccountName: OutboxItem] {

@@ -62,7 +62,7 @@ extension HelperTool {
       return members.filter { $0.value.string == value }.map(\.key)
     }
     guard let set = json.member(path)?.string, isOurs(set, value) else { return [] }
-    // The words of the command are: hearthctl token ACCOUNT … URL.
+    // The command is: hearthctl token ACCOUNT … URL
     let words = set.split(separator: " ").map(String.init)
     return [words.count > 3 ? "\(words[2]) \(words[words.count - 1])" : set]
   }
@@ -95,7 +95,7 @@ extension HelperTool.Part {
       case .lines(_, let rival, let added):
         let (rest, lines) = (HelperLines(text, of: tool), added.map(target.filled))
         guard !rest.holds(lines) else { return text }
-        // Somebody's own lines do the same.
+        // The user's own lines already do the same.
         if rest.others(rival, added).contains(where: { target.isMeant(by: $0) }) { return text }
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
@@ -201,8 +201,8 @@ struct HelperLines {
     return nil
   }
 
-  /// The words of the sections that somebody else has written for Hearth, outside the blocks: the ones that
-  /// begin like `rival` and have a line like the last one of `added`.
+  /// The words of sections for Hearth that the user has written, outside the blocks. Such a section begins like `rival`
+  /// and has a line like the last one of `added`.
   func others(_ rival: String, _ added: [String]) -> [String] {
     func start(_ text: String) -> String { String(text.trimmingBlanks().prefix { $0 != "{" }) }
     let (section, command) = (start(rival), start(added.last ?? ""))

@@ -48,7 +48,7 @@ struct HelperTool {
     return texts + [note, asks?.command].compactMap(\.self)
   }
 
-  /// Whether the tool requires an account. `takesAccount` is whether it can have one.
+  /// Whether the tool requires an account. `takesAccount` says whether it accepts one.
   var namesAccount: Bool { texts.contains { $0.contains("{account}") } }
   var takesAccount: Bool { namesAccount || texts.contains { $0.contains("{option}") } }
 }
@@ -71,7 +71,7 @@ struct HelperFile {
   }
 }
 
-/// The account whose token a tool gets, and the server that it sends it to.
+/// The account of the token that a tool gets, and the server to which the tool sends it.
 struct HelperTarget: Equatable {
   let account: String?
   let url: String
@@ -107,7 +107,7 @@ struct HelperTarget: Equatable {
   /// The words that identify the entry in a tool's file.
   var words: String { [account, url].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether these words are of the same server and, if one is chosen, of the same account.
+  /// Whether these words name the same server and, if an account was chosen, the same account.
   func isMeant(by words: String) -> Bool {
     let parts = words.split(separator: " ").map(String.init)
     return HelperTool.isSame(url, parts.last ?? "") && (account == nil || account == parts.dropLast().first)

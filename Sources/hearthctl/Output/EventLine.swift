@@ -4,10 +4,10 @@ import HearthCore
 /// A notification as one line for people.
 struct EventLine {
   let text: String
-  /// Only what a person needs most, for a narrow terminal.
+  /// The most important parts, for a narrow terminal.
   let short: String
 
-  /// In characters: an API's answer can be long.
+  /// In characters. An API's answer can be long.
   private static let longestError = 200
 
   /// `time` replaces the notification's own time, if given.

@@ -53,8 +53,8 @@ struct LiveScreen: ~Copyable {
     Output.write(Self.frame(text, rows: size.rows), to: STDOUT_FILENO)
   }
 
-  /// What was on a line is erased before it is written: after a line as wide as the screen the cursor still stands on its
-  /// last character.
+  /// Returns what to write to the terminal. Each line is erased before it is written, because after a line as wide as
+  /// the screen the cursor is still on the last character.
   static func frame(_ text: String, rows: Int) -> String {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).prefix(rows)
     let picture = lines.map { "\u{1B}[K\($0)" }.joined(separator: "\r\n")

@@ -5,7 +5,7 @@ struct StatusBlock {
   let session: SessionStatus
   /// The outbox; `nil` if the daemon could not read it.
   let outbox: OutboxStats?
-  /// An item that waits after a failed try.
+  /// An item that is waiting after a failed attempt.
   var waiting: OutboxItem?
   let now: Timestamp
   let paint: Paint
@@ -105,7 +105,7 @@ struct StatusBlock {
     let more = session.isRefreshing ? ", \(underWay)" : ""
     switch outcome {
     case .success where session.state != .authenticated: return nil
-    // After an unlock the daemon does not tell whether the token came from a sign-in or a refresh.
+    // After an unlock, the daemon does not say whether the token came from a sign-in or a refresh.
     case .success where last < session.since: return ("new token", time + more)
     case .success: return (last == session.since ? "signed in" : "refreshed", time + more)
     case .unavailable: return ("refresh", "failed \(time)\(more)")
@@ -189,14 +189,14 @@ extension OutboxStats {
 }
 
 extension OutboxItem {
-  /// What went wrong last, as a part of a sentence.
+  /// The last error, without a final period.
   var shortError: String? {
     guard let lastError else { return nil }
     if isUnreached, lastStatus == nil { return "No connection to \(lastError)" }
     return lastError.hasSuffix(".") ? String(lastError.dropLast()) : lastError
   }
 
-  /// Whether no try has counted so far, though one has failed: the API was not reached.
+  /// Whether every attempt so far has failed to reach the API. Such attempts are not counted.
   var isUnreached: Bool { state == .waiting && attempts == 0 && lastError != nil }
 }
 

@@ -5,7 +5,7 @@ import HearthCore
 struct StatusLook {
   /// Each session with its outbox, which is `nil` if the daemon could not read it.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
-  /// For each account whose outbox waits after a failed try, the first item with an error.
+  /// The first waiting item with an error, for each account that has one.
   var waiting: [AccountName: OutboxItem] = [:]
   /// Problems in the daemon's environment, such as a configuration that was refused.
   let warnings: [String]

@@ -121,7 +121,8 @@ extension String {
 
   private static let programs = ["hearth", "systemctl"]
 
-  /// The text with each line wrapped between words and indented as before. A line with columns stays as it is.
+  /// The text with each line wrapped between words and indented as before. Does not change lines with columns,
+  /// which have two blanks between words.
   func fitted(to columns: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       let text = line.drop { $0 == " " }

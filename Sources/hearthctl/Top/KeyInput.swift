@@ -21,13 +21,13 @@ struct KeyInput {
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// Restores the terminal. What was typed meanwhile stays for the shell.
+  /// Restores the terminal. Leaves unread input to the shell.
   func end() {
     var before = before
     tcsetattr(STDIN_FILENO, TCSANOW, &before)
   }
 
-  /// The keys pressed since the last call, up to the one that quits.
+  /// Returns the keys pressed since the last call, up to the one that quits.
   func pressed() -> [TopKey] {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

@@ -41,7 +41,7 @@ struct TopPicture {
     return ["\(paint(.bold, title))  \(paint(.faint, cutting(line.count > room ? accounts : line, to: room)))", ""]
   }
 
-  /// The newest events that fit into so many lines.
+  /// Returns the newest events that fit into `room` lines.
   private func lastEvents(_ room: Int) -> [String] {
     var lines: [String] = []
     for event in model.events.reversed() {
@@ -64,13 +64,14 @@ struct TopPicture {
         lines.append(key)
       }
     }
-    // The keys take at most a quarter of the screen.
+    // The keys get at most a quarter of the screen.
     return broken(model.message.shown()) + lines.prefix(max(rows / 4, 1)).map { paint(.faint, cut($0)) }
   }
 
   // MARK: - An account
 
-  /// A command that a person has to run stands beside the state, or else in place of the figures.
+  /// Returns the account's two lines. If a person has to run a command, it appears after the state, or else instead of
+  /// the figures.
   private func lines(of account: TopAccount, isChosen: Bool) -> [String] {
     let command = command(for: account.session)
     let fits = command.map { $0.count <= columns - 2 - widths.name - widths.state } ?? false

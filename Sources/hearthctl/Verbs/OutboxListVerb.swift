@@ -53,7 +53,7 @@ struct OutboxListVerb: ParsableCommand {
     }
   }
 
-  /// With `ofSeveral`, the column of the accounts is never left out.
+  /// `ofSeveral` keeps the column of accounts in any width.
   static func table(_ items: [OutboxItem], ofSeveral: Bool, at now: Timestamp = .now) -> Table {
     var table = Table(columns: [
       .init("ID"), .init("ACCOUNT", rank: ofSeveral ? 0 : 2), .init("LANE", rank: 4), .init("STATE"),

@@ -132,7 +132,7 @@ struct LockVerb: ParsableCommand {
 }
 
 extension SessionStatus {
-  /// The lock of an account without a session shows in no status.
+  /// The message after `lock`. The status of an account without a session does not show the lock.
   fileprivate var messageOfLock: String {
     switch state {
     case .unauthenticated, .reauthRequired: "Locked until the next sign-in. \(message)"

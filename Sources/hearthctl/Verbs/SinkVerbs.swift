@@ -27,7 +27,7 @@ struct SinkVerb: ParsableCommand {
     return lstat(path, &status) == 0
   }
 
-  /// Whether the file has a token of the account. One that is written in place is there without a token, too.
+  /// Whether the file has a token of the account. A file that is written in place also exists without a token.
   static func holdsToken(_ path: String, format: String?, of account: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_size > 0 else { return false }
@@ -40,7 +40,7 @@ struct SinkVerb: ParsableCommand {
     holdsToken(sink.path, format: sink.format, of: sink.account)
   }
 
-  /// Has the daemon read the configuration in, where it serves this one. What is said of it.
+  /// Makes the daemon reload the configuration if it uses this one. Returns whether it did, and a sentence about it.
   static func reload(
     _ setting: AccountSetting, _ options: DaemonOptions
   ) throws -> (isDone: Bool, sentence: String) {

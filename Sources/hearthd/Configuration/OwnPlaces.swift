@@ -87,7 +87,7 @@ extension Configuration {
     for account in accounts {
       if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
     }
-    // Several accounts can have lines in one netrc file.
+    // Several accounts can share a netrc file.
     var sharing: [String: Set<AccountName>] = [:]
     for (sink, reader) in sinks {
       if sink.netrc != nil {

@@ -32,7 +32,7 @@ final class SmallDisk {
 
   deinit { try? tell("end") }
 
-  /// Leaves no room at all: when it returns, not one block could be written.
+  /// Fills the disk. When it returns, not even one block can be written.
   func fill() throws { try order("fill") }
 
   /// Frees the space again.
@@ -40,7 +40,7 @@ final class SmallDisk {
 
   private func order(_ order: String) throws {
     unlink(done)
-    // Between two orders the shell opens the pipe anew.
+    // Between two orders, the shell opens the pipe again.
     try eventually("the shell beside the program listens") { (try? tell(order)) != nil }
     try eventually("the order is carried out: \(order)") { Files.exists(done) }
   }

@@ -22,7 +22,7 @@ struct GrantClockTests {
     #expect(read.step(to: .seconds(-3600), boot: "this").token == Token.sample(1).fingerprint)
   }
 
-  @Test("begins anew with other times, with another grant and in another boot")
+  @Test("starts again with other times, with another grant and in another boot")
   func anew() {
     var moved = grant
     moved.move(by: .seconds(-3600))
@@ -31,14 +31,14 @@ struct GrantClockTests {
       let next = clock(of: grant, after: stored, boot: boot, stepped: .seconds(-30))
       #expect(next.step(to: .seconds(-30), boot: boot).step == .zero)
     }
-    #expect(stored.step(to: .seconds(-3600), boot: "next").step == .zero, "nobody knows")
+    #expect(stored.step(to: .seconds(-3600), boot: "next").step == .zero, "unknown in another boot")
   }
 
-  @Test("takes a grant that was issued later than now for one that is over, in each process of the boot")
+  @Test("treats a grant that was issued later than now as expired, in each process of the boot")
   func issuedLater() {
     let behind = Timestamp.sample - .seconds(3600)
     let read = clock(of: grant, stepped: .seconds(-3600), at: behind)
-    // From the times that were read to the moment at which they were read.
+    // From the grant's times to the time at which they were read.
     #expect(read.step(to: .seconds(-3600), boot: "this").step == .seconds(-7200))
     let close = clock(of: grant, stepped: .seconds(-60), at: .sample - .seconds(60))
     #expect(close.step(to: .seconds(-60), boot: "this").step == .zero)

@@ -60,7 +60,7 @@ struct RealProviderTests {
   }
 
   @Test(
-    "withholds a token whose time of issue is in the future, for it may have expired, and refreshes it at once",
+    "withholds a token with an issue time in the future, because it may have expired, and refreshes it at once",
     arguments: [61, 3600, 400_000_000])
   func issuedAhead(seconds: Int) {
     let ahead = lasting(3600, issuedAt: .sample + .seconds(seconds))
@@ -72,7 +72,7 @@ struct RealProviderTests {
     #expect(session.snapshot.isRefreshing)
     session.fails(.unreachable(message: "no route"))
     session.passes(.seconds(seconds < 4000 ? seconds : 4000))
-    #expect(session.token == nil && session.state == .authenticated, "nor is it given when this clock gets there")
+    #expect(session.token == nil && session.state == .authenticated, "not even when this clock reaches that time")
     session.fails(.unreachable(message: "no route"))
     session.comesDue()
     session.isGranted(.sample(2))
@@ -88,7 +88,7 @@ struct RealProviderTests {
     #expect(session.effects.isEmpty)
   }
 
-  @Test("asks the provider for the time if a token that cannot be renewed seems issued in the future, locked or not")
+  @Test("asks the provider for the time if a nonrenewable token seems to be issued in the future, locked or not")
   func unrenewableAhead() {
     let issued = Timestamp.sample + .seconds(400_000_000)
     let ahead = lasting(3600, issuedAt: issued, isRenewable: false)

@@ -19,7 +19,8 @@ struct WrongClockTests {
     return session
   }
 
-  /// Started in the boot that has stored the credential, after the clock was set by `step` and `passed` has gone by.
+  /// Returns a session that starts in the boot that stored the credential, after `passed`, with the clock set by
+  /// `step`.
   private func restarted(_ credential: Credential, step: Duration, after passed: Duration) -> SessionScript {
     let clockStep = ClockStep(token: credential.grant.accessToken.fingerprint, step: step)
     var session = SessionScript(remembered: RememberedAccount(clockStep: clockStep), at: .sample + passed + step)
@@ -204,7 +205,7 @@ struct WrongClockTests {
 
   // MARK: - Across a restart
 
-  @Test("a start with the clock set back brings no dead token to life, nor makes a living one last longer")
+  @Test("after a start with the clock set back, an expired token stays expired and a valid one lasts no longer")
   func setBackBetween() {
     for step in [Duration.seconds(-1800), .seconds(-86_400)] {
       for credential in [unrenewable, .sample(1, issuedAt: .sample)] {
@@ -218,7 +219,7 @@ struct WrongClockTests {
     }
   }
 
-  @Test("what a start knows of the clock also counts after a lock, and goes on with the clock until then")
+  @Test("the clock step known at the start also applies after a lock, with the steps since")
   func lockedAtStart() {
     let clockStep = ClockStep(token: Token.sample(1).fingerprint, step: .seconds(-1200))
     var session = SessionScript(
@@ -229,7 +230,7 @@ struct WrongClockTests {
     #expect(session.snapshot.token?.remaining(at: session.now) == .seconds(600))
   }
 
-  @Test("a start with the clock set ahead believes no end that the clock alone tells, and another grant is its own")
+  @Test("after a start with the clock set ahead, a token ends only if the provider agrees; other grants are unaffected")
   func setAheadBetween() {
     let ahead = restarted(unrenewable, step: .seconds(7200), after: .seconds(600))
     #expect(ahead.token == nil && ahead.state == .authenticated && isAskingForTheTime(ahead))

@@ -49,11 +49,11 @@ struct Ledger {
   var hasClockStepped = false
   /// Whether the grant in use was read while a clock was wrong, and seems to last longer than it does.
   var seemsYounger = false
-  /// The access tokens of all grants that have ever seemed so.
+  /// The access tokens of all grants that have ever seemed younger.
   var younger: Set<Fingerprint> = []
-  /// The access token of the grant that an earlier process of this boot has counted.
+  /// The access token of the grant whose times an earlier process of this boot has recorded.
   var counted: Fingerprint?
-  /// The access tokens of grants whose refresh was answered for another user, and nobody has signed in since.
+  /// The access tokens of grants whose refresh was answered for another user, if nobody has signed in since.
   var barred: Set<Fingerprint> = []
   /// Until when the network's return must not shorten another wait.
   var shortenedUntil: Timestamp?

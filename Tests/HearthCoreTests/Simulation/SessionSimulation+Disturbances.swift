@@ -135,7 +135,7 @@ extension SessionSimulation {
     let step = offset != .zero && chances(1, in: 2) ? .zero - offset : chance
     offset += step
     note("the clock steps by \(step)")
-    // Their times are by the clock as it was, and are noted as by the one that is.
+    // Their times are from the earlier clock, but are recorded as if from the current one.
     for case .write(let credential, _, _) in jobs { ledger.younger.insert(credential.grant.accessToken.fingerprint) }
     ledger.lastAttemptAt = nil
     ledger.hasClockStepped = true

@@ -26,15 +26,15 @@ extension SessionSimulation {
     if ledger.seemsYounger { ledger.younger.insert(active.grant.accessToken.fingerprint) }
   }
 
-  /// Whether a grant that was read may seem younger than it is because a clock was wrong. It may not if this boot has
-  /// counted its times from when they were right, or if it says that it was issued later than now.
+  /// Whether a grant that was read may seem younger than it is because a clock was wrong. It must not if this boot
+  /// recorded its times when they were right, or if its issue time is later than now.
   mutating func maySeemYounger(_ credential: Credential, _ before: SessionMachine) -> Bool {
     let (grant, token) = (credential.grant, credential.grant.accessToken.fingerprint)
     if grant.issuedAt - now > .seconds(60) { return false }
     let isCountedByBoot = before.clockStep?.token == token && ledger.counted == token
     if isCountedByBoot || before.wiped?.restored(credential) != nil { return ledger.younger.contains(token) }
     if let seen = grant.expiresAt, let end = provider.runsOutAt[token], seen - now > end - elapsed + .seconds(45) {
-      // Under a lock it is not in use, and is counted from here on all the same.
+      // Under a lock the grant is not in use, but its times are recorded from here on.
       ledger.younger.insert(token)
     }
     return true

@@ -58,7 +58,7 @@ struct SessionSimulation: Simulation {
   var calls: [CallID: Call] = [:]
   var callCount = 0
   var process = 0
-  /// Counts the boots of the machine.
+  /// The number of boots of the machine.
   private var boots = 0
   var isStopping = false
   var locks: Set<Lock> = []

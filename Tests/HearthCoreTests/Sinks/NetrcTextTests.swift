@@ -21,12 +21,12 @@ import Testing
   }
 
   private static let own = "#hearthd:work\nmachine x.example.com login ada password token-1\n"
-  /// With a macro that is not closed, comments, quotes, an escape, a carriage return, and no newline at its end.
+  /// Has an open macro, comments, quotes, an escape, a carriage return, and no newline at the end.
   private static let theirs =
     "# mine\n\nmachine a login \"b c\"\r\n  password d\\ e # x\ndefault login anonymous password me\nmacdef init\nmachine x\n login y"
 
   @Test(
-    "an account's lines come first, and everything else keeps its bytes",
+    "an account's lines come first, and everything else stays unchanged",
     arguments: ["", "\n", "machine a login b password c", theirs, "macdef m\n#hearthd:work\n\nmachine a login b\n"])
   func first(text: String) throws {
     let once = try Self.with(text, [Self.entry("x.example.com")])
@@ -38,14 +38,14 @@ import Testing
     #expect(NetrcText(Array(once.utf8)).without(.sample) == Array(text.utf8))
   }
 
-  @Test("bytes that are no text stay as they are")
+  @Test("bytes that are not text stay unchanged")
   func bytes() throws {
     let theirs = Array("machine a login ".utf8) + [0xFF, 0xFE] + Array(" password c\n".utf8)
     let changed = try NetrcText(theirs).with([Self.entry("x.example.com")], of: .sample)
     #expect(changed == Array(Self.own.utf8) + theirs && NetrcText(changed).without(.sample) == theirs)
   }
 
-  @Test("two accounts have lines beside each other, and each removes only its own")
+  @Test("two accounts can have lines in one file, and each removes only its own")
   func accounts() throws {
     let other = try #require(AccountName("work-2"))
     let both = try Self.with(Self.own, [Self.entry("y", "bo"), Self.entry("z", "bo")], of: other)
@@ -56,7 +56,7 @@ import Testing
     #expect(NetrcText(Array(both.utf8)).without(other) == Array(Self.own.utf8))
   }
 
-  @Test("a host that has another login stays as it is, and the same login is not taken from its owner")
+  @Test("a host with another login is left alone, and an existing entry with the same login is not replaced")
   func taken() throws {
     #expect(
       try Self.with("machine x.example.com login bo password c\n", [Self.entry("x.example.com")]).hasPrefix(Self.own))
@@ -70,11 +70,11 @@ import Testing
     }
     let other = "#hearthd:other\nmachine x.example.com login ada password c\n"
     #expect(try Self.fault(other)?.line == 2)
-    #expect(try Self.fault(Self.own + other)?.line == 4, "as the file has them")
+    #expect(try Self.fault(Self.own + other)?.line == 4, "counted in the whole file")
   }
 
   @Test(
-    "what cannot be read is told with its line",
+    "a fault is reported with its line",
     arguments: [
       ("machine a\nlogin b\nfoo c\n", 3, "has a word that no netrc file has there"),
       ("login a\n", 1, "has \"login\" before any \"machine\""),
@@ -85,10 +85,10 @@ import Testing
   func unreadable(text: String, line: Int, why: String) throws {
     let fault = try Self.fault(text)
     #expect(fault?.line == line && fault?.text == why)
-    #expect(NetrcText(Array((Self.own + text).utf8)).without(.sample) == Array(text.utf8), "a token goes all the same")
+    #expect(NetrcText(Array((Self.own + text).utf8)).without(.sample) == Array(text.utf8), "the token is removed")
   }
 
-  @Test("a word that readers take differently is no entry", arguments: ["", "a b", "a\"", "a\\", "#a", "é", "a\n"])
+  @Test("a word that programs read differently makes no entry", arguments: ["", "a b", "a\"", "a\\", "#a", "é", "a\n"])
   func words(word: String) {
     #expect(NetrcText.Entry(host: "x", login: word, password: Secret("t")) == nil)
     #expect(NetrcText.Entry(host: "x", login: "ada", password: Secret(word)) == nil)

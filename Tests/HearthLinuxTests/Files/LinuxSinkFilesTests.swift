@@ -65,7 +65,7 @@ import Testing
     #expect(status(path).st_ino != old.st_ino && Files.text(path) == "new")
   }
 
-  @Test("a file that is written in place stays the same one, with its mode, and is emptied and not removed")
+  @Test("a file that is written in place stays the same file with its mode, and is emptied instead of removed")
   func inPlace() async throws {
     let sink = sink(0o640, isInPlace: true)
     try await put("a long first token", sink)
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(
-    "an empty file of one's own may wait for the token in place, and one with a content, a link or another's may not")
+    "an empty file of this user may be written in place, but not one with content, a link or another user's file")
   func prepared() async throws {
     let sink = sink(isInPlace: true)
     try Files.write("", to: path)
@@ -100,7 +100,7 @@ import Testing
     await #expect(throws: SinkFailure.notRegular) { try await put("again", sink) }
   }
 
-  @Test("what is written in place waits for a reader with a lock, and never mixes two tokens for one")
+  @Test("a write in place waits for a reader with a lock, so that the reader never sees a mix of two tokens")
   func locked() async throws {
     let sink = sink(isInPlace: true)
     try await put("first", sink)

@@ -4,7 +4,7 @@ import HearthLinux
 import TestSupport
 import Testing
 
-/// On real files.
+/// Tests on real files.
 @Suite struct NetrcSinkFilesTests {
   private let folder = TemporaryFolder()
   private var path: String { folder.file(".netrc") }
@@ -30,7 +30,7 @@ import Testing
     "#hearthd:\(account)\nmachine \(host) login ada password \(token)\n"
   }
 
-  @Test("a new file is the owner's alone, and is gone with its last line")
+  @Test("a new file is private to its owner, and is removed with its last line")
   func alone() async throws {
     try await put("one")
     #expect(Files.text(path) == Self.line("one") && mode == 0o600)
@@ -42,7 +42,7 @@ import Testing
     try await NetrcSinkFiles(.sample).remove(folder.file("no/such/.netrc"), keepingFile: false)
   }
 
-  @Test("others' lines stay, the file is replaced whole, and its mode is narrowed")
+  @Test("other lines stay, the file is replaced as a whole, and its mode becomes 0600")
   func others() async throws {
     let theirs = "machine a login b password c\nmacdef m\nx"
     try Files.write(theirs, to: path)
@@ -58,7 +58,7 @@ import Testing
     #expect(Files.text(path) == theirs)
   }
 
-  @Test("accounts that write one file at once lose nothing of each other")
+  @Test("accounts that write one file at the same time lose none of their lines")
   func together() async throws {
     let names = try (1...8).map { try #require(AccountName("a\($0)")) }
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -76,7 +76,7 @@ import Testing
     #expect(text.split(separator: "\n").count == 16)
   }
 
-  @Test("what cannot be read, a link, a folder and a token that is no word are left alone")
+  @Test("a faulty file, a link and a folder are left alone, and a token that is not a word is refused")
   func refused() async throws {
     try Files.write("machine a\nfoo\n", to: path)
     let failure = await #expect(throws: SinkFailure.self) { try await put("one") }

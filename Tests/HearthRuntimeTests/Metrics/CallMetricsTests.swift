@@ -128,7 +128,7 @@ struct CallMetricsTests {
     }
   }
 
-  @Test("A token that is given, at once or later, is counted for its account; its call like any other")
+  @Test("A token given at once or later is counted for its account, and its call like any other")
   func instant() async throws {
     try await withService { fixture in
       let sessions = SessionDirectory()

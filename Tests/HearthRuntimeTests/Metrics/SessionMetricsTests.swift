@@ -65,7 +65,7 @@ struct SessionMetricsTests {
     }
   }
 
-  @Test("What programs ask for is counted from zero on, by answer")
+  @Test("Tokens and requests of programs are counted from zero, requests by answer")
   func programs() async throws {
     try await running { _ in
       #expect(bench.value(#"hearth_tokens_given_total{account="work"}"#) == "0")

@@ -188,7 +188,7 @@ struct SinkServiceTests {
     }
   }
 
-  @Test("a sink can hold the grant's ID token, until that expires, and says if there is none")
+  @Test("a sink can hold the grant's ID token until it expires, and reports when there is none")
   func idToken() async throws {
     let expiry = Timestamp(milliseconds: (clock.now() + .seconds(600)).milliseconds / 1000 * 1000)
     let payload = Base64.encode(Array(#"{"exp":\#(expiry.milliseconds / 1000)}"#.utf8)).replacing("=", with: "")
@@ -211,7 +211,7 @@ struct SinkServiceTests {
     }
   }
 
-  @Test("a file that is written in place is empty without a token, and is adopted again when there is one")
+  @Test("a file that is written in place is empty without a token, and is filled again when there is one")
   func inPlace() async throws {
     let sink = SinkSettings(account: .sample, path: path, isInPlace: true)
     try await running([sink]) { service in
@@ -227,7 +227,7 @@ struct SinkServiceTests {
     #expect(files.files == [path: ""], "an orderly stop")
   }
 
-  @Test("two accounts keep their lines in one netrc file, each recorded by itself")
+  @Test("two accounts keep their lines in one netrc file, each with its own record")
   func netrc() async throws {
     let netrc = SinkSettings.Netrc(hosts: ["x.example.com"], login: "ada")
     let other = try #require(AccountName("other"))
@@ -237,7 +237,7 @@ struct SinkServiceTests {
     try await running(both) { _ in
       #expect(files.puts.map(\.account) == [.sample] && record.paths == ["netrc:work:/run/token"])
       #expect(await sinks.checks(of: .sample).first?.message == "/run/token holds the token 00000001.")
-      #expect(await sinks.checks(of: other).first?.message == "/run/token is there as soon as there is a token.")
+      #expect(await sinks.checks(of: other).first?.message == "/run/token is written as soon as there is a token.")
     }
     #expect(record.paths.isEmpty)
   }

@@ -20,7 +20,7 @@ struct FileSinkRecordTests {
     try await record.keep([:])
     #expect(try await record.recall() == [:])
     try await bench.files.write(Array(#"{"version":1,"paths":["/run/a","other:/b"]}"#.utf8), to: path)
-    #expect(try await record.recall() == [.file("/run/a"): []], "an earlier version knew no marks")
+    #expect(try await record.recall() == [.file("/run/a"): []], "an earlier version recorded no marks")
   }
 
   @Test(
@@ -35,7 +35,7 @@ struct FileSinkRecordTests {
     #expect(try await record.recall() == [.file("/run/b"): []])
   }
 
-  @Test("what a newer version wrote stays as it is, and nothing is kept over it")
+  @Test("a record from a newer version stays unchanged and is not overwritten")
   func newer() async throws {
     let text = #"{"version":2,"places":["/run/a"]}"#
     try await record.keep([.file("/run/a"): []])

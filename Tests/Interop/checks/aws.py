@@ -1,4 +1,4 @@
-"""AWS's SDK exchanges the ID token in a token file for keys, with moto's STS in place of Amazon's: three rotations."""
+"""AWS's SDK exchanges the ID token in a token file for keys, through three rotations, at moto's STS."""
 
 import subprocess
 import urllib.parse
@@ -19,7 +19,7 @@ ROTATIONS = 3
 def aws(stage):
     moto = next(iter(programs.found(stage, "moto_server", "--help")), None)
     if not moto:
-        return "skipped: moto is not there"
+        return "skipped: moto is not installed"
     sandbox, file, sent = Sandbox(stage), stage.folder / "work.jwt", []
     stage.providers.append(sandbox)
     stage.configure({"work": oidc(sandbox)})
@@ -31,7 +31,7 @@ def aws(stage):
         "moto", [moto.path, "-H", "127.0.0.1", "-p", "0"], until=" * Running on ", env=stage.environment)
 
     def forward(_, path, body):
-        """To moto, which knows the keys by this field, and does not look at the token."""
+        """Forwards a request to moto, which does not check the token."""
         fields = urllib.parse.parse_qs(body.decode())
         sent.extend(fields.get("WebIdentityToken", []))
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -53,9 +53,9 @@ def aws(stage):
     for rotation in range(ROTATIONS + 1):
         print(file=client.stdin, flush=True)
         arn = client.stdout.readline()
-        expect(arn.strip().endswith("assumed-role/notes/ada"), f"the SDK is somebody else: {arn}")
+        expect(arn.strip().endswith("assumed-role/notes/ada"), f"the SDK has another identity: {arn}")
         grant = stage.stored()["grant"]
-        expect(sent[-1] == grant["idToken"] != grant["accessToken"], "the SDK has not sent the ID token of now")
+        expect(sent[-1] == grant["idToken"] != grant["accessToken"], "the SDK has not sent the current ID token")
         expect(stage.hearthctl("token", "work") == grant["accessToken"], "the account gives APIs another token")
         stage.hearthctl("refresh", "work")
     expect(len(set(sent)) == ROTATIONS + 1, f"the SDK has sent {len(set(sent))} tokens")

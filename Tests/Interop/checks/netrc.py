@@ -1,5 +1,5 @@
-"""What reads a netrc file, with the programs themselves: curl, wget, git without a helper, pip, uv, poetry and requests. Each
-goes on through three rotations of the token, and so does twine, which reads none and is started by `hearthctl exec`."""
+"""Programs that read a netrc file: curl, wget, git without a helper, pip, uv, poetry and requests. Each must work
+through three rotations of the token. So must twine, which reads no netrc file and is started by `hearthctl exec`."""
 
 import base64
 import hashlib
@@ -44,7 +44,7 @@ WHEEL, FILE = wheel(), "notes-1.0-py3-none-any.whl"
 
 
 def index(method, path, _):
-    """A package index (PEP 503) with one package, which takes uploads, and a repository of git."""
+    """A package index (PEP 503) with one package, which accepts uploads, and a git repository."""
     path = path.split("?")[0]
     if method == "POST":
         return 200, "text/plain", b""
@@ -72,7 +72,7 @@ class Scene:
         self.url = self.server.url
 
     def wanted(self):
-        # Nothing while the account is locked.
+        # While the account is locked there is no token.
         words = "oauth2:" + self.stage.run("token", "work").stdout.strip()
         return "Basic " + base64.b64encode(words.encode()).decode()
 
@@ -80,7 +80,7 @@ class Scene:
         return next(iter(programs.found(self.stage, name, *version)), None)
 
     def callers(self):
-        """What is run for each program that is there, with a word of its output if it was let in."""
+        """The command of each installed program, and a word that it prints if the server accepts its login."""
         url = self.url
         curl, wget, git = self.found("curl"), self.found("wget"), self.found("git")
         pip, uv, poetry = self.found("pip"), self.found("uv"), self.found("poetry")
@@ -104,7 +104,7 @@ def expect_goes_on(scene, name, program, words, said):
     seen = len(set(scene.server.authorizations))
     for _ in range(ROTATIONS + 1):
         done = program.run(*words, stdin="notes\n")
-        expect(done.returncode == 0 and said in done.stdout, f"{name} is not let in: {done.stdout}{done.stderr}")
+        expect(done.returncode == 0 and said in done.stdout, f"the server refuses {name}: {done.stdout}{done.stderr}")
         for file in (scene.home / "wheels").glob("*"):
             file.unlink()
         scene.stage.hearthctl("refresh", "work")
@@ -113,10 +113,10 @@ def expect_goes_on(scene, name, program, words, said):
 
 
 def try_twine(scene):
-    """It reads no netrc file: `hearthctl exec` gives it the token."""
+    """twine reads no netrc file. `hearthctl exec` gives it the token."""
     twine = scene.found("twine")
     if not twine:
-        return "twine is not there"
+        return "twine is not installed"
     file = scene.home / FILE
     file.write_bytes(WHEEL)
     upload = ["upload", "--non-interactive", "--disable-progress-bar", "-u", "oauth2", "--repository-url", scene.url + "/legacy/"]
@@ -145,29 +145,29 @@ def netrc(stage):
     for name, (program, words, said) in callers.items():
         expect_goes_on(scene, name, program, words, said)
     text = file.read_text()
-    expect(text.endswith(THEIRS) and file.stat().st_mode & 0o777 == 0o600, f"others' lines have changed: {text}")
+    expect(text.endswith(THEIRS) and file.stat().st_mode & 0o777 == 0o600, f"other lines have changed: {text}")
     expect(stage.hearthctl("token", "other") in text, "the other account's line is gone")
 
-    # Without a token there is no line, and no program is let in.
+    # Without a token there is no line, and the server refuses every program.
     stage.hearthctl("lock", "work")
-    expect("#hearthd:work" not in file.read_text() and "#hearthd:other" in file.read_text(), "the token has stayed")
+    expect("#hearthd:work" not in file.read_text() and "#hearthd:other" in file.read_text(), "the token is still there")
     for name, (program, words, said) in callers.items():
         done = program.run(*words, stdin="notes\n")
-        expect(done.returncode != 0 or said not in done.stdout, f"{name} is let in while the account is locked")
+        expect(done.returncode != 0 or said not in done.stdout, f"the server accepts {name} during the lock")
     stage.hearthctl("unlock", "work")
     twine = try_twine(scene)
 
-    # A file that cannot be read stays as it is.
+    # Hearth does not change a file that it cannot parse.
     broken = "machine a\nfoo bar\n" + file.read_text()
     file.write_text(broken)
     stage.hearthctl("refresh", "work")
-    expect(file.read_text() == broken, "a file that Hearth cannot read was changed")
+    expect(file.read_text() == broken, "Hearth changed a file that it cannot parse")
     listed = json.loads(stage.hearthctl("sink", "list", "--json"))["sinks"]
-    expect(any("line 2 has a word" in (row["error"] or "") for row in listed), f"nobody is told why: {listed}")
+    expect(any("line 2 has a word" in (row["error"] or "") for row in listed), f"sink list does not say why: {listed}")
     file.write_text(THEIRS)
     stage.hearthctl("reload")
     for account in ("work", "other"):
         stage.hearthctl("sink", "remove", account, str(file))
-    expect(file.read_text() == THEIRS, "something of Hearth's has stayed")
+    expect(file.read_text() == THEIRS, "lines of Hearth are left")
     versions = [program.version() for program, _, _ in callers.values()]
     return f"{ROTATIONS} rotations: {', '.join(callers)} ({'; '.join(filter(None, versions))}); {twine}"

@@ -124,7 +124,7 @@ def sandboxes(stage):
     await_that("the token file is there again", scene.file.exists)
     expect_reaches(scene, container, "after a restart", 0, True)
 
-    # A mount of one file shows each new token if it is written in place: through rotations, a lock and a restart.
+    # A mount of a single file that is written in place shows each new token, through rotations, a lock and a restart.
     kept = scene.folder / "kept.token"
     kept.touch(mode=0o600)
     follows = inside("--ro-bind", kept, one)
@@ -134,13 +134,13 @@ def sandboxes(stage):
         expect(follows.run(f"flock -s {one} cat {one}") == token, "the mounted file has another token")
         stage.hearthctl("refresh", "work")
     stage.hearthctl("lock", "work")
-    expect(follows.run(f"wc -c < {one}") == "0", "the token stays in the mounted file")
+    expect(follows.run(f"wc -c < {one}") == "0", "the token is still in the mounted file")
     stage.hearthctl("unlock", "work")
-    await_that("the mounted file follows", lambda: follows.run(f"cat {one}") == stage.hearthctl("token", "work"))
+    await_that("the mount has the new token", lambda: follows.run(f"cat {one}") == stage.hearthctl("token", "work"))
     stage.end_daemon()
-    expect(follows.run(f"wc -c < {one}") == "0", "the token stays when the daemon has stopped")
+    expect(follows.run(f"wc -c < {one}") == "0", "the token is still there after the daemon has stopped")
     stage.start_daemon()
-    await_that("the mounted file follows", lambda: follows.run(f"cat {one}") == stage.hearthctl("token", "work"))
+    await_that("the mount has the new token", lambda: follows.run(f"cat {one}") == stage.hearthctl("token", "work"))
 
     # A program started by exec has the token in its environment.
     words = [bubblewrap.path, "--ro-bind", "/", "/", "--tmpfs", stage.folder, "--unshare-all", "printenv", "TOKEN"]

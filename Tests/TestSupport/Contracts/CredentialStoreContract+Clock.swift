@@ -1,9 +1,9 @@
 import HearthCore
 
 extension CredentialStoreContract {
-  /// What the next process is told of the clock.
+  /// What the next process learns about the clock.
   static let clock: [CredentialFact] = [
-    CredentialFact("how far the clock is set after a grant got its times is told to each process of the same boot") {
+    CredentialFact("each process of the same boot learns how far the clock was set since a grant got its times") {
       bench in
       func expectStep(of number: Int, _ step: Duration, line: Int = #line) async throws {
         let known = ClockStep(token: bench.credential(number).grant.accessToken.fingerprint, step: step)

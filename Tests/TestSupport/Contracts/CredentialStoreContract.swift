@@ -17,9 +17,9 @@ package struct CredentialStoreBench: Sendable {
   package var replace: @Sendable (_ credential: Int) -> Void
   /// Lets the time pass until another passphrase may be tried.
   package var rest: @Sendable () -> Void
-  /// Sets the clock, in this boot.
+  /// Sets the clock by this step, in the same boot.
   package var setClock: @Sendable (Duration) -> Void
-  /// Boots the machine again, before the next process begins.
+  /// Reboots the machine, before the next process starts.
   package var reboot: @Sendable () -> Void
 
   package init(

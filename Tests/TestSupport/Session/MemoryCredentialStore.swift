@@ -173,7 +173,7 @@ package final class MemoryCredentialStore: CredentialStore {
     }
   }
 
-  /// The clock, by which it remembers how grants got their times.
+  /// Changes the clock by which grants get their times.
   package func moment(_ change: (inout SimulatedDisk.Moment?) -> Void) { state.withLock { change(&$0.disk.moment) } }
 
   package var disk: SimulatedDisk { state.withLock(\.disk) }

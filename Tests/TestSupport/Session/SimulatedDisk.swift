@@ -58,7 +58,7 @@ package struct SimulatedDisk: Sendable {
   /// Whether a passphrase seals the credential. It must be entered after each lock.
   package var isSealed = false
   package var hasKey = true
-  /// The clock, and the boot that it goes in. Nil: nothing is remembered of it.
+  /// The clock and its boot, or `nil` to remember no clock.
   package var moment: Moment?
 
   package struct Moment: Hashable, Sendable {

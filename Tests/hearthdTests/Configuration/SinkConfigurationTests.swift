@@ -128,7 +128,7 @@ import Testing
     #expect(Self.refusal("[[accounts.a.sinks]]\npath = '/x'\n" + keys) == sentence)
   }
 
-  @Test("several accounts share a netrc file, each once, and no other file")
+  @Test("several accounts can share a netrc file, each once, but no other file")
   func sharedNetrc() throws {
     func read(_ first: String, _ second: String) -> String? {
       let table = "api_origins = ['https://x']\n[[accounts.a.sinks]]\npath = '/n'\n\(first)\n"
