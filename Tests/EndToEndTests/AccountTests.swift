@@ -367,7 +367,7 @@ import Testing
       let line = ["account", "add", "mail", "--provider", "github", "--client-id", "c", "--socket", "/nowhere"]
       let run = try environment.hearthctl(line + ["--no-check"])
       let file = environment.folder + "/.config/hearth/config.toml"
-      #expect(run.status == 0 && run.output.contains("Added mail to \(file).\nNo daemon runs. Run "))
+      #expect(run.status == 0 && run.output.contains("Added mail to \(file).\nNo daemon is running. Run "))
       let apis = #"["https://api.github.com", "https://github.com"]"#
       #expect(
         Files.text(file) == "[accounts.mail]\nprovider = \"github\"\nclient_id = \"c\"\napi_origins = \(apis)\n")

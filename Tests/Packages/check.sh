@@ -26,7 +26,7 @@ chmod 755 "$stage"
 
 SOURCE_DATE_EPOCH=$("$root/packaging/date.sh")
 export SOURCE_DATE_EPOCH
-echo "check: the same programs make the same packages"
+echo "check: the same programs give identical packages"
 for copy in old again; do "$root/packaging/deb.sh" "$programs" "$version-1" "$stage/packages/$copy"; done
 for package in "$stage"/packages/old/*.deb; do cmp "$package" "$stage/packages/again/$(basename "$package")"; done
 rm -r "$stage/packages/again"

@@ -64,7 +64,7 @@ import Testing
     let said = try await home.done("install", tool, "--for", Self.server)
     #expect(said.contains("Changed \(home.folder.path)/"))
     let helper = try HelperTool.named(tool)
-    #expect(try await home.done("install", tool, "--for", Self.server).contains("\(tool) is set up already."))
+    #expect(try await home.done("install", tool, "--for", Self.server).contains("\(tool) is already set up."))
     let list = try JSON(parsing: Array(try await home.done("list", "--json").utf8))
     let rows = list["helpers"]?.array?.filter { $0["setUp"]?.array?.isEmpty == false } ?? []
     #expect(rows.map { $0["tool"]?.string } == [tool])
@@ -117,7 +117,7 @@ import Testing
     let list = try JSON(parsing: Array(try await home.done("list", "--json").utf8))
     let git = list["helpers"]?.array?.first { $0["tool"] == "git" }
     #expect(git?["setUp"] == ["https://x.example.com", "work https://y.example.com/notes"])
-    #expect(try await home.done("install", "git", "--for", Self.server).contains("git is set up already."))
+    #expect(try await home.done("install", "git", "--for", Self.server).contains("git is already set up."))
     #expect(try await home.run("install", "git", "work", "--for", Self.server).status == 1, "it has no account")
     #expect(try await home.run("install", "git", "--for", "https://z.example.com").status == 1)
     #expect(try await home.done("remove", "git").contains("Hearth has written nothing for git."))

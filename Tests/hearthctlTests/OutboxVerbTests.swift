@@ -138,7 +138,7 @@ import Testing
   func unreached() async throws {
     let json = Samples.unreached.json
     let (shown, _) = try await run(["outbox", "show", "item-1"]) { _ in .result(json) }
-    #expect(shown.output.contains("\nattempts        0 (a try that does not reach the API does not count)\n"))
+    #expect(shown.output.contains("\nattempts        0 (only attempts that reach the API count)\n"))
     unlink(path)
     let (raw, _) = try await run(["outbox", "show", "item-1", "--json"]) { _ in .result(json) }
     #expect(raw.output == "\(json)\n")

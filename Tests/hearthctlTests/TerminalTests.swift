@@ -182,8 +182,8 @@ import Testing
     #expect(Files.text(secret) == "s3cr3t\n" && !outcome.echoed.contains("s3cr3t"))
   }
 
-  /// A daemon whose sign-in by browser never ends, and that goes away when it is given the address that the browser
-  /// ended at, or refuses that address.
+  /// A daemon with a browser sign-in that never ends. It goes away when it gets the address that the browser ended at, or
+  /// refuses that address.
   private func browserDaemon(_ folder: TemporaryFolder, refusing first: String? = nil) -> FakeDaemon {
     FakeDaemon(path: folder.file("rpc.sock")) { request in
       switch request.method {

@@ -102,7 +102,7 @@ package struct NetrcText: Sendable {
         guard isEntry else { throw Fault(line: word.line, text: "has \"\(word.text)\" before any \"machine\"") }
         let value = try value(of: word, at: &place, &line)
         if ["login", "user"].contains(word.text) { found[found.count - 1].login = value }
-      default: throw Fault(line: word.line, text: "has a word that no netrc file has there")
+      default: throw Fault(line: word.line, text: "has an unknown keyword")
       }
     }
     return found.filter { !$0.host.isEmpty }
@@ -135,7 +135,7 @@ package struct NetrcText: Sendable {
     if place < bytes.count, bytes[place] == 0 { throw Fault(line: line, text: "has a NUL byte") }
     if isQuoted {
       guard place < bytes.count, bytes[place] == UInt8(ascii: "\"") else {
-        throw Fault(line: line, text: "has a quote without its end")
+        throw Fault(line: line, text: "has an unclosed quote")
       }
       place += 1
     }

@@ -31,10 +31,10 @@ package enum SinkFailure: Error, Hashable, Sendable {
     return switch self {
     case .occupied: "\(path) was not written by Hearth and is left alone: remove it, or name another path."
     case .notRegular: "\(path) is a link or not a regular file, and is left alone: remove it, or name another path."
-    case .netrc(let fault): "\(path) is left as it is: line \(fault.line) \(fault.text)."
+    case .netrc(let fault): "\(path) was not changed, because line \(fault.line) \(fault.text)."
     case .shared(let other):
       "\(path) is the same file as \(other), which is another sink's: name another path."
-    case .folderMissing: "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\"."
+    case .folderMissing: "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\"."
     case .folderUnsafe(let why): "\(path) is not written, because \(why)."
     case .denied: "\(folder) does not let Hearth write or remove \(path): allow its user to write there."
     case .readOnly: "\(path) is on a file system that can only be read: name another path."

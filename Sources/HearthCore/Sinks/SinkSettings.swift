@@ -98,17 +98,18 @@ extension SinkSettings.Netrc {
       throw table.error(
         key,
         isNetrc
-          ? "does not apply to format \"netrc\": the file keeps the mode 0600" : "applies only to format \"netrc\"")
+          ? "cannot be used with format \"netrc\": the file is always private, with mode 0600"
+          : "applies only to format \"netrc\"")
     }
     guard isNetrc else { return nil }
     let known = Set(origins.map(\.netrcHost))
     let named = try table.strings(.hosts).map { $0.lowercased() }
     if let host = named.first(where: { !known.contains($0) }) {
-      throw table.error(.hosts, "cannot have \"\(host)\": it is not a host in the account's api_origins")
+      throw table.error(.hosts, "cannot contain \"\(host)\": it is not a host in the account's api_origins")
     }
     let login = try table.string(.login) ?? username.flatMap { NetrcText.isWord($0) ? $0 : nil } ?? Self.anybody
     guard NetrcText.isWord(login) else {
-      throw table.error(.login, "must be one word of visible ASCII, without quotes, \\ and # in front")
+      throw table.error(.login, "must be one word of visible ASCII without quotes and \\, and must not begin with #")
     }
     guard !known.isEmpty else { throw table.error("needs a host: add one to the account's api_origins") }
     self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)

@@ -38,7 +38,7 @@ package final class NetrcSinkFiles: SinkFiles {
       netrc.flatMap { NetrcText.Entry(host: host, login: $0.login, password: token) }
     }
     guard entries.count == netrc?.hosts.count else {
-      throw .failed("its token has characters that not all readers of a netrc file understand")
+      throw .failed("the token has characters that some programs cannot read in a netrc file")
     }
     try await change(sink.path) { text throws(NetrcText.Fault) in try text.with(entries, of: self.account) }
   }
@@ -59,7 +59,7 @@ package final class NetrcSinkFiles: SinkFiles {
         // Not every file system supports locks. Closing the descriptor releases it.
         flock(folder, LOCK_EX)
         for _ in 1...Self.attempts where try Self.replace(name, in: folder, edit) { return }
-        throw .failed("another program changes it all the time")
+        throw .failed("another program keeps changing it")
       }
     }
   }
@@ -98,7 +98,7 @@ package final class NetrcSinkFiles: SinkFiles {
   private static func read(_ name: String, in folder: Int32, _ status: stat) throws(SinkFailure) -> [UInt8] {
     guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
     guard status.st_uid == geteuid() else { throw .occupied }
-    guard status.st_size <= sizeLimit else { throw .failed("it is longer than 1 MiB") }
+    guard status.st_size <= sizeLimit else { throw .failed("it is larger than 1 MiB") }
     let descriptor = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
     try SinkFolder.check(descriptor)
     defer { close(descriptor) }

@@ -55,11 +55,11 @@ enum MetricName: String, CaseIterable {
     case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
     case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
     case .unauthorized: (.counter, "Tokens in use that an API answered with 401, each counted once.")
-    case .tokensGiven: (.counter, "How often a program was given the account's access token.")
+    case .tokensGiven: (.counter, "Access tokens of the account that were given to programs.")
     case .requests:
       (
         .counter,
-        "Requests that were sent for programs, by the class of the answer, with 401 apart; none if no answer came."
+        "Requests sent for programs, by answer: 2xx, 3xx, 401, 4xx, 5xx, or none if no answer came."
       )
     case .automaticSignOuts:
       (
@@ -88,7 +88,7 @@ enum MetricName: String, CaseIterable {
     case .attempts:
       (
         .counter,
-        "Requests that were sent for the outbox, by the class of the answer, with 401 apart; none if no answer came."
+        "Requests sent for the outbox, by answer: 2xx, 3xx, 401, 4xx, 5xx, or none if no answer came."
       )
     case .attemptDuration:
       (

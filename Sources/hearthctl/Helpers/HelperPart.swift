@@ -100,22 +100,22 @@ extension HelperTool.Part {
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
             .failed,
-            "Line \(line.number) of \(path) sets this already: \(line.text). Nothing was changed. Remove that line, or "
-              + "see with --print what Hearth would write.")
+            "Line \(line.number) of \(path) already sets this: \(line.text). Nothing was changed. Remove that line, or "
+              + "add --print to see what Hearth would write.")
         }
         return rest.with(lines, target.words)
       case .member(_, let path, let value):
         let (member, value) = (path.map(target.filled), target.filled(value))
         guard let json = text.isEmpty ? .object([:]) : try? JSON(parsing: Array(text.utf8)), json.object != nil else {
           throw CommandFailure(
-            .failed, "\(self.file.path(target)) is not a JSON object. See with --print what Hearth would write.")
+            .failed, "\(self.file.path(target)) is not a JSON object. Add --print to see what Hearth would write.")
         }
         let set = json.member(member)
         if let set, !(set.string.map { HelperTool.isOurs($0, path.last == "{host}" ? value : value.verb) } ?? false) {
           throw CommandFailure(
             .failed,
-            "\(self.file.path(target)) sets \(member.joined(separator: ".")) to \(set) already. Nothing was changed. "
-              + "Remove it, or see with --print what Hearth would write.")
+            "\(self.file.path(target)) already sets \(member.joined(separator: ".")) to \(set). Nothing was changed. "
+              + "Remove it, or add --print to see what Hearth would write.")
         }
         return set?.string == value ? text : json.setting(member, to: .string(value)).indented() + "\n"
       case .program(_, let lines):
@@ -124,7 +124,7 @@ extension HelperTool.Part {
           throw CommandFailure(
             .failed,
             HelperLines.isOurs(text)
-              ? "\(path) is set up for another server: run \"hearthctl helper remove \(tool)\" first."
+              ? "\(path) is set up for another server. Run \"hearthctl helper remove \(tool)\" first."
               : "\(path) was not written by Hearth and is left alone. Remove it first.")
         }
         return program

@@ -33,7 +33,7 @@ struct HelperTool {
     if let tool = all.first(where: { $0.name == name }) { return tool }
     let names = all.map(\.name)
     throw CommandFailure(
-      .usage, "Hearth knows no helper for \"\(name)\".\(names.suggestion(for: name)) It knows \(names.listed).")
+      .usage, "Hearth has no helper for \"\(name)\".\(names.suggestion(for: name)) It has helpers for \(names.listed).")
   }
 
   /// All texts of the tool.
@@ -82,7 +82,7 @@ struct HelperTarget: Equatable {
   init(account: String?, url: String) throws {
     let isPlain = url.utf8.allSatisfy { Self.plain.contains($0) }
     guard isPlain, let scheme = url.firstRange(of: "://"), scheme.upperBound < url.endIndex else {
-      throw CommandFailure(.usage, "--for needs a URL such as https://git.example.com, not \"\(url)\".")
+      throw CommandFailure(.usage, "--for requires a URL such as https://git.example.com, not \"\(url)\".")
     }
     place = String(url[scheme.upperBound...])
     (self.account, self.url) = (account, url)

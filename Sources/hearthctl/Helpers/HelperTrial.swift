@@ -25,7 +25,7 @@ struct HelperTrial {
     do {
       let choice = CredentialChoice(account: target.account, daemon: daemon)
       guard let given = try choice.token(for: [target.url]) else {
-        self.init(.failed, "Nothing. No account has this server among its api_origins.")
+        self.init(.failed, "No token. No account has this server in its api_origins.")
         return
       }
       let bearer = given.bearer
@@ -35,15 +35,15 @@ struct HelperTrial {
         return
       }
     } catch let ControlClient.Failure.refused(error) {
-      self.init(ExitStatus(error), "Nothing. \(error.message)")
+      self.init(ExitStatus(error), "No token. \(error.message)")
       return
     }
     // The output may contain another token.
     self.init(
       .failed,
       code == 0
-        ? "Something else than Hearth's token: another helper or setting comes first."
-        : "Nothing: \"\(command)\" ended with \(code). \(lines.last?.shown() ?? "")")
+        ? "Not Hearth's token. Another helper or setting takes precedence."
+        : "No token. \"\(command)\" exited with \(code). \(lines.last?.shown() ?? "")")
   }
 
   private init(_ status: ExitStatus, _ message: String) { (self.status, self.message) = (status, message) }

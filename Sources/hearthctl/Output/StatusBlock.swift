@@ -155,7 +155,7 @@ struct StatusBlock {
     switch reason {
     case OutboxStats.pausedByUser: return "paused by you"
     case OutboxStats.pausedOffline: return "paused while offline"
-    case "refreshUnavailable": return "paused for want of a valid token"
+    case "refreshUnavailable": return "paused until there is a valid token"
     case nil, .some:
       switch session.state {
       case .locked: return "paused while locked"

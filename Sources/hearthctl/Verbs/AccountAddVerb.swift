@@ -189,8 +189,8 @@ struct AccountAddVerb: ParsableCommand {
     guard let isServed, var daemon = try daemonOptions.connectIfRunning() else {
       return (
         false,
-        "No daemon runs. Run \"systemctl --user enable --now hearthd.service hearthd.socket\", or without systemd run "
-          + "\"hearthd\"."
+        "No daemon is running. Run \"systemctl --user enable --now hearthd.service hearthd.socket\", or without systemd "
+          + "run \"hearthd\"."
       )
     }
     guard isServed else { return (false, "The running daemon uses another configuration and was not reloaded.") }

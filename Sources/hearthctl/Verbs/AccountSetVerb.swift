@@ -114,7 +114,8 @@ extension AccountSetting {
       let next =
         isReloaded
         ? "The daemon has loaded it."
-        : isServed == nil ? "No daemon runs." : "The running daemon uses another configuration and was not reloaded."
+        : isServed == nil
+          ? "No daemon is running." : "The running daemon uses another configuration and was not reloaded."
       return "\(what)\(before)\n\(next)"
     }
   }

@@ -19,7 +19,7 @@ struct HelperChoice: ParsableArguments {
   var account: String?
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("Where the tool sends the token.", valueName: "url"))
+    name: .customLong("for"), help: ArgumentHelp("Server to which the tool sends the token.", valueName: "url"))
   var url: String?
 
   /// Finds the account if the tool requires one. Throws if one is given and the tool cannot name it.
@@ -28,7 +28,7 @@ struct HelperChoice: ParsableArguments {
     if account != nil, !tool.takesAccount {
       throw CommandFailure(
         .usage,
-        "\(tool.name) cannot name an account: Hearth chooses it by the server. Leave it out, or add a [[use]] rule.")
+        "\(tool.name) cannot name an account. Omit it: Hearth selects the account by the server or a [[use]] rule.")
     }
     guard tool.namesAccount, account == nil else { return try HelperTarget(account: account?.description, url: url) }
     var daemon = try options.connect()
@@ -76,8 +76,8 @@ struct HelperInstallVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "Write a tool's configuration, or print what to write.",
     discussion: """
-      Hearth adds its own lines and leaves everything else as it is. It changes nothing if the tool already has a \
-      setting of yours for the same thing. For example:
+      Hearth adds its own lines and changes nothing else. It refuses if you already have a setting for the \
+      same thing. For example:
 
         hearthctl helper install git --for https://git.example.com
         hearthctl helper install pnpm work --for https://npm.example.com --print
@@ -86,7 +86,7 @@ struct HelperInstallVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: HelperChoice
 
-  @Flag(help: "Print what Hearth would write, and write nothing.")
+  @Flag(help: "Print what Hearth would write, without writing it.")
   var print = false
 
   func run() throws {
@@ -111,7 +111,7 @@ struct HelperInstallVerb: ParsableCommand {
     daemonOptions.output.showVerbatim([
       "tool": .string(tool.name), "changed": .array(changed.map(JSON.string)), "note": JSON(note),
     ]) {
-      let said = changed.isEmpty ? ["\(tool.name) is set up already."] : changed.map { "Changed \($0)." }
+      let said = changed.isEmpty ? ["\(tool.name) is already set up."] : changed.map { "Changed \($0)." }
       return (said + [note].compactMap(\.self) + ["Next: hearthctl helper check \(tool.name)"]).joined(separator: "\n")
     }
   }

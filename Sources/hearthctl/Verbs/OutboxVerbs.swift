@@ -33,7 +33,7 @@ struct OutboxShowVerb: ParsableCommand {
     let reply = try daemon.call(GetItem(id))
     daemonOptions.output.show(reply.json) {
       var shown = reply.json.object ?? [:]
-      if reply.value.isUnreached { shown["attempts"] = "0 (a try that does not reach the API does not count)" }
+      if reply.value.isUnreached { shown["attempts"] = "0 (only attempts that reach the API count)" }
       return JSON.object(shown).rows
     }
   }

@@ -30,7 +30,7 @@ struct SinkAddVerb: ParsableCommand {
   var path: String
 
   @Option(
-    help: "What is in it: token (alone, without a newline), header (a line for curl -H @FILE), json, or netrc.",
+    help: "Content of the file: token (default), header (a line for curl -H @FILE), json, or netrc.",
     completion: .list(SinkSettings.Format.allCases.map(\.rawValue)))
   var format: String?
 
@@ -57,7 +57,7 @@ struct SinkAddVerb: ParsableCommand {
     help: ArgumentHelp("Login in a netrc file (default: the account's username, else oauth2).", valueName: "name"))
   var login: String?
 
-  @Flag(help: "Write into the same file each time, for a bind mount of this one file. It may be there already, empty.")
+  @Flag(help: "Write in place, for a bind mount of this single file. An empty file may exist already.")
   var inPlace = false
 
   func run() throws {
@@ -106,7 +106,8 @@ struct SinkAddVerb: ParsableCommand {
     let folder = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "."
     guard SinkVerb.isThere(folder) else {
       throw CommandFailure(
-        .failed, "The folder \(folder) is not there: make it with \"mkdir -p -m 700 \(folder)\". Nothing was written.")
+        .failed,
+        "Nothing was written: the folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\".")
     }
   }
 

@@ -100,9 +100,9 @@ struct SinkListVerb: ParsableCommand {
   private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?, _ trouble: String?) -> String {
     switch (SinkVerb.holdsToken(sink), trouble, state) {
     case (true, nil, _): "in place"
-    case (true, _?, _): "there, and cannot be replaced: see \"hearthctl doctor\""
+    case (true, _?, _): "cannot be replaced: run \"hearthctl doctor\""
     case (false, nil, nil): "not there"
-    case (false, _?, _), (false, nil, .authenticated): "not there: see \"hearthctl doctor\""
+    case (false, _?, _), (false, nil, .authenticated): "not there: run \"hearthctl doctor\""
     case (false, nil, let state?): "not there: \(state.words)"
     }
   }
@@ -161,7 +161,7 @@ struct SinkRemoveVerb: ParsableCommand {
     ]) {
       let file =
         if holdsToken {
-          "\(place) is still there\(reload.isDone ? "" : ", and is removed when the daemon reads this in")."
+          "\(place) still has the token\(reload.isDone ? "" : "; the daemon removes it when it loads this file")."
         } else {
           SinkVerb.isThere(place) ? "\(place) no longer has a token of \(account)." : "\(place) is gone."
         }

@@ -4,8 +4,8 @@ struct StatusVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "Show the status of each session. Exits with the status of the worst one.",
     discussion: """
-      On a terminal, a bar shows what is left of the token's life; the line in the bar marks when Hearth refreshes the \
-      token. For example:
+      On a terminal, a bar shows how much of the token's lifetime is left. The line in the bar marks when Hearth will \
+      refresh the token. For example:
 
         hearthctl status --watch
         hearthctl status work --log

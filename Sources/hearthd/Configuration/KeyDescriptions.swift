@@ -126,7 +126,7 @@ extension SinkSettings.Key: DescribedKey {
     case .mode: .text("File mode. Only the owner may write.", "0600")
     case .hosts: .texts("Hosts in a netrc file (default: those of the account's api_origins).")
     case .login: .text("Login in a netrc file (default: the account's username, else oauth2).")
-    case .inPlace: .flag("Whether to write into the same file each time, for a bind mount of this one file.", false)
+    case .inPlace: .flag("Whether to write in place, for a bind mount of this single file.", false)
     case .owner: .text("Owner of the file, a name or a number. Only root may set it.")
     case .group: .text("Group of the file, a name or a number.")
     }

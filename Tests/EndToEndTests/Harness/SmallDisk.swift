@@ -41,7 +41,7 @@ final class SmallDisk {
   private func order(_ order: String) throws {
     unlink(done)
     // Between two orders, the shell opens the pipe again.
-    try eventually("the shell beside the program listens") { (try? tell(order)) != nil }
+    try eventually("the shell next to the program listens") { (try? tell(order)) != nil }
     try eventually("the order is carried out: \(order)") { Files.exists(done) }
   }
 

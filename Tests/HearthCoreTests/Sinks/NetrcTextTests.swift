@@ -76,11 +76,11 @@ import Testing
   @Test(
     "a fault is reported with its line",
     arguments: [
-      ("machine a\nlogin b\nfoo c\n", 3, "has a word that no netrc file has there"),
+      ("machine a\nlogin b\nfoo c\n", 3, "has an unknown keyword"),
       ("login a\n", 1, "has \"login\" before any \"machine\""),
       ("\nmachine a login", 2, "has \"login\" without a value"), ("machine", 1, "has \"machine\" without a value"),
-      ("machine a\npassword \"b\nlogin c\"", 2, "has a quote without its end"), ("machine a\0", 1, "has a NUL byte"),
-      ("macdef m\n\nfoo", 3, "has a word that no netrc file has there"),
+      ("machine a\npassword \"b\nlogin c\"", 2, "has an unclosed quote"), ("machine a\0", 1, "has a NUL byte"),
+      ("macdef m\n\nfoo", 3, "has an unknown keyword"),
     ])
   func unreadable(text: String, line: Int, why: String) throws {
     let fault = try Self.fault(text)

@@ -80,14 +80,14 @@ import Testing
   func refused() async throws {
     try Files.write("machine a\nfoo\n", to: path)
     let failure = await #expect(throws: SinkFailure.self) { try await put("one") }
-    #expect(failure?.message(at: "/n") == "/n is left as it is: line 2 has a word that no netrc file has there.")
+    #expect(failure?.message(at: "/n") == "/n was not changed, because line 2 has an unknown keyword.")
     #expect(Files.text(path) == "machine a\nfoo\n" && folder.names == [".netrc"])
     unlink(path)
     try Files.write("", to: folder.file("dotfiles"))
     symlink(folder.file("dotfiles"), path)
     await #expect(throws: SinkFailure.notRegular) { try await put("one") }
     unlink(path)
-    let why = "its token has characters that not all readers of a netrc file understand"
+    let why = "the token has characters that some programs cannot read in a netrc file"
     await #expect(throws: SinkFailure.failed(why)) { try await put("a\"b") }
     chmod(folder.path, 0o777)
     await #expect(throws: SinkFailure.self) { try await put("one") }

@@ -103,7 +103,7 @@ def logout(stage):
     refresh = stage.stored_refresh_token("offline")
     provider.stop()
     said = stage.hearthctl("logout", "offline")
-    expect("goes on trying" in said, f"it does not say that the grant is still to be revoked: {said}")
+    expect("keeps trying" in said, f"it does not say that the grant is still to be revoked: {said}")
     stage.expect_state("unauthenticated: signedOut", "offline")
     provider.start()
     expect(provider.holds_refresh_token(refresh), "the provider has forgotten the refresh token by itself")

@@ -163,7 +163,7 @@ def netrc(stage):
     stage.hearthctl("refresh", "work")
     expect(file.read_text() == broken, "Hearth changed a file that it cannot parse")
     listed = json.loads(stage.hearthctl("sink", "list", "--json"))["sinks"]
-    expect(any("line 2 has a word" in (row["error"] or "") for row in listed), f"sink list does not say why: {listed}")
+    expect(any("line 2 has an unknown keyword" in (row["error"] or "") for row in listed), f"no reason is given: {listed}")
     file.write_text(THEIRS)
     stage.hearthctl("reload")
     for account in ("work", "other"):

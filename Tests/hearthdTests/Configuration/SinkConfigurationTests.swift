@@ -104,20 +104,20 @@ import Testing
   }
 
   @Test(
-    "what a netrc file cannot have is refused, and what only it has in other files",
+    "keys that do not apply to a netrc file are refused, and its own keys are refused for other files",
     arguments: [
       ("format = 'netrc'", "/c.toml:4: [[accounts.a.sinks]] needs a host: add one to the account's api_origins"),
       (
         "format = 'netrc'\nhosts = ['y']",
-        "/c.toml:7: \"hosts\" in [[accounts.a.sinks]] cannot have \"y\": it is not a host in the account's api_origins"
+        "/c.toml:7: \"hosts\" in [[accounts.a.sinks]] cannot contain \"y\": it is not a host in the account's api_origins"
       ),
       (
         "format = 'netrc'\nlogin = 'a b'",
-        "/c.toml:7: \"login\" in [[accounts.a.sinks]] must be one word of visible ASCII, without quotes, \\ and # in front"
+        "/c.toml:7: \"login\" in [[accounts.a.sinks]] must be one word of visible ASCII without quotes and \\, and must not begin with #"
       ),
       (
         "format = 'netrc'\nmode = '0640'",
-        "/c.toml:7: \"mode\" in [[accounts.a.sinks]] does not apply to format \"netrc\": the file keeps the mode 0600"
+        "/c.toml:7: \"mode\" in [[accounts.a.sinks]] cannot be used with format \"netrc\": the file is always private, with mode 0600"
       ),
       (
         "format = 'json'\nlogin = 'a'",
