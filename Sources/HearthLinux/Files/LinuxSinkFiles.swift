@@ -93,7 +93,7 @@ package final class LinuxSinkFiles: SinkFiles {
               isDraft || isWritten(name, in: folder), geteuid() == 0 || status.st_uid == geteuid()
             else { continue }
             if keepingFile, !isDraft {
-              try rewrite(name, in: folder) { _ in }
+              try rewrite(name, in: folder)
               continue
             }
             guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else { throw SinkFailure(errno: errno) }
@@ -113,10 +113,10 @@ package final class LinuxSinkFiles: SinkFiles {
     return mark
   }
 
-  /// Empties a claimed file and fills it again. Readers with a shared lock (flock(2)) see no partial content, unless
-  /// they hold the lock longer than `lockTimeout`.
+  /// Empties a claimed file and fills it again. With `content`, it fails while a reader has a shared lock (flock(2)), who
+  /// therefore sees no partial content. Without, no reader can keep a token in the file.
   private func rewrite(
-    _ name: String, in folder: Int32, _ body: (Int32) throws(SinkFailure) -> Void
+    _ name: String, in folder: Int32, content: ((Int32) throws(SinkFailure) -> Void)? = nil
   ) throws(SinkFailure) {
     let descriptor = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
     try SinkFolder.check(descriptor)
@@ -125,19 +125,17 @@ package final class LinuxSinkFiles: SinkFiles {
     guard let mark = sinkMark(of: "", in: descriptor), written.withLock({ $0.isEmpty || $0.contains(mark) }) else {
       throw .occupied
     }
-    let end = ContinuousClock.now + Self.lockTimeout
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, ContinuousClock.now < end { usleep(5000) }
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, content != nil {
+      throw .failed("another program has locked it")
+    }
     try SinkFolder.check(ftruncate(descriptor, 0))
     do throws(SinkFailure) {
-      try body(descriptor)
+      try content?(descriptor)
     } catch {
       ftruncate(descriptor, 0)
       throw error
     }
   }
-
-  /// How long a reader's lock may delay a write in place.
-  private static let lockTimeout: Duration = .seconds(1)
 
   /// Returns whether the file of this name was put by Hearth, as far as is known.
   private func isWritten(_ name: String, in folder: Int32) -> Bool {

@@ -100,20 +100,23 @@ import Testing
     await #expect(throws: SinkFailure.notRegular) { try await put("again", sink) }
   }
 
-  @Test("a write in place waits for a reader with a lock, so that the reader never sees a mix of two tokens")
+  @Test("a reader with a lock sees no mix of two tokens, and cannot keep a token in the file")
   func locked() async throws {
     let sink = sink(isInPlace: true)
     try await put("first", sink)
     let reader = open(path, O_RDONLY)
     defer { close(reader) }
     try #require(flock(reader, LOCK_SH) == 0)
-    async let written: Void = put("second", sink)
+    await #expect(throws: SinkFailure.self) { try await put("second", sink) }
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = read(reader, &buffer, buffer.count)
     #expect(String(decoding: buffer[..<max(count, 0)], as: UTF8.self) == "first")
     flock(reader, LOCK_UN)
-    try await written
+    try await put("second", sink)
     #expect(Files.text(path) == "second")
+    try #require(flock(reader, LOCK_SH) == 0)
+    try await files.remove(path, keepingFile: true)
+    #expect(Files.text(path) == "", "no reader can keep a token there")
   }
 
   @Test("a folder that is a link leads to the same place, and another name to another one")
