@@ -178,7 +178,8 @@ import Testing
       bench.provider.answer("/login", with: .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"))
       let (outcome, message) = await bench.outcome(of: bench.oidc())
       #expect(
-        outcome == .unavailable && message.contains("a web page (is the network's sign-in page in between?)"),
+        outcome == .unavailable && message.contains("a web page (is the network")
+          && message.contains("sign-in page in between?)"),
         "\(message)")
       #expect(message.contains("\(bench.base)/login"))
     }
