@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// A JSON value (RFC 8259) from a provider. Its texts are stream-safe.
+/// A JSON value (RFC 8259) from a provider. Its strings are stream-safe.
 enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)

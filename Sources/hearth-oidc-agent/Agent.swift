@@ -6,7 +6,7 @@ import Synchronization
 
 /// Answers oidc-agent's clients with hearthd's answers. To them, Hearth's accounts are loaded accounts.
 final class Agent: Sendable {
-  /// A lock that is set with a password and removed with the same password, like oidc-agent's own.
+  /// A lock set with a password and removed with the same one, as in oidc-agent.
   private struct Held {
     let password: Password
     /// The accounts that the user had not locked before.

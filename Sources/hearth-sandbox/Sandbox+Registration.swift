@@ -67,8 +67,8 @@ extension Sandbox {
     return .json(metadata, status: .created)
   }
 
-  /// Whether the client may use this redirect address: a registered client must have named it, any other client may use
-  /// any.
+  /// Whether the client may use this redirect address. A registered client may use only the addresses it registered,
+  /// with any port; any other client may use any address.
   func mayReturn(to address: String, _ client: String) -> Bool {
     guard let known = state.withLock({ $0.clients.byID[client] }) else { return true }
     return known.redirects.contains(RegisteredClients.withoutPort(address))

@@ -52,7 +52,7 @@ pid_t hearth_fork(void);
 /// Returns a descriptor that becomes readable when the process has ended (pidfd_open(2)), or -1 with errno.
 int hearth_watch_process(pid_t process);
 
-/// Closes all descriptors from `first` on in a program that is started (posix_spawn(3)). Returns 0, or an error number.
+/// Closes all descriptors from `first` in a program that is started (posix_spawn(3)). Returns 0, or an error number.
 int hearth_close_from(posix_spawn_file_actions_t *actions, int first);
 
 #endif

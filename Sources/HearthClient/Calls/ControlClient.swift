@@ -90,7 +90,7 @@ package struct ControlClient: ~Copyable {
   private var lastID = 0
   /// Notifications received while waiting for an answer.
   private var notifications: [Notification] = []
-  /// Responses to begun calls that arrived while waiting for something else, by the text of their id.
+  /// Responses to pending calls that arrived while waiting for something else, by the text of their id.
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
@@ -171,7 +171,7 @@ package struct ControlClient: ~Copyable {
     return call
   }
 
-  /// The result of a begun call, or `nil` if it does not arrive within `limit`. It can be awaited again.
+  /// Returns the result of a pending call, or `nil` if it does not arrive within `limit`. It can be awaited again.
   package mutating func response<Method>(
     to call: BegunCall<Method>, within limit: Duration
   ) throws(Failure) -> Reply<Method.Result>? {
@@ -186,7 +186,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// The result of whichever of two begun calls is answered first.
+  /// Returns the result of whichever of the two pending calls is answered first.
   package mutating func response<First, Second>(
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
@@ -207,8 +207,8 @@ package struct ControlClient: ~Copyable {
     try send(method, params, until: deadline, timeout)
   }
 
-  /// The next response to any call, in the order of arrival; `nil` when the deadline has passed or the waker has woken
-  /// the thread.
+  /// Returns the next response to arrive, whichever call it answers, or `nil` if the deadline passes or the waker wakes
+  /// the thread first.
   mutating func nextResponse(until deadline: ContinuousClock.Instant?) throws(Failure) -> Response? {
     do throws(Failure) {
       while true {

@@ -19,7 +19,7 @@ package struct ImportGrant: ControlMethod {
   package let refreshToken: Secret?
   package let accessToken: Secret?
   package let idToken: Secret?
-  /// How long the access token is valid from now on, in whole seconds.
+  /// How long the access token is valid from now, in whole seconds.
   package let expiresIn: Duration?
   /// Whether to sign in even while locked, and replace the locked credential.
   package let replace: Bool

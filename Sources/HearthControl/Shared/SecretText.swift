@@ -77,7 +77,7 @@ package enum SecretText {
     return secret
   }
 
-  /// The texts in an object, and in objects and lists one or two levels down: Google's client is in `installed` or
+  /// The strings in an object, and in objects and lists one or two levels down: Google's client is in `installed` or
   /// `web`.
   private static func members(of json: JSON, depth: Int = 0) -> [(name: String, text: String)] {
     guard depth < 3 else { return [] }

@@ -166,7 +166,7 @@ extension OutboxMachine {
       return accounts[name]?.bindAgain() ?? ()
     }
     let adoptsNow = if case .sendable = account.permission { true } else { false }
-    // The session may have changed meanwhile; it has then asked for its own binding.
+    // The session may have changed in the meantime. If so, it has already requested its own binding.
     guard account.boundSubject == subject, adoptsNow == adopts else { return }
     if !binding.isDone { accounts[name]?.bindAgain() }
   }

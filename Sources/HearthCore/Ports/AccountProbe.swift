@@ -1,6 +1,7 @@
 /// Tries each step on the way to an account's provider and APIs without changing anything there.
 package protocol AccountProbe: Sendable {
-  /// Returns the results. `bearer` is the token to try at the APIs at `origins`, or `nil` if the session has none.
+  /// Runs the checks and returns their results. `bearer` is the token to try against the APIs at `origins`, or `nil` if
+  /// the session has no token.
   func checks(_ bearer: Bearer?, at origins: Set<Origin>) async -> [Diagnosis]
 }
 

@@ -119,9 +119,9 @@ package struct RemovedCredentials: Hashable, Sendable {
 
 /// Why the end of a session is not fully on record.
 package enum EndNotWritten: Error, Hashable, Sendable {
-  /// The end is on record in one of its two places, so the session stays ended after a crash.
+  /// The end is recorded in one of its two places, so the session stays ended even after a crash.
   case partly(AccessFailure)
-  /// The end is on record nowhere: after a crash the session would come back.
+  /// The end is not recorded in either place, so a crash would bring the session back.
   case nowhere(AccessFailure)
 
   package var accessFailure: AccessFailure {

@@ -69,7 +69,7 @@ package struct FileStatus: Hashable, Sendable {
     (self.size, self.modified, self.inode) = (size, modified, inode)
   }
 
-  /// Whether others may read or write the file, so that it must not hold a secret. If root owns the file, its group may
+  /// Whether others can read or write the file, so that it must not hold a secret. If root owns the file, its group may
   /// read it: that is how an administrator hands over a secret, and how systemd's credentials look with their access
   /// control lists (acl(5)).
   package var exposesSecret: Bool { mode & (isOwn ? 0o077 : 0o037) != 0 }

@@ -23,7 +23,7 @@ package protocol ResponseStore: Sendable {
   func wipeAll(but accounts: Set<AccountName>) async
 }
 
-/// The limits for kept answers, in bytes of bodies and header fields.
+/// The limits for cached answers, in bytes of bodies and header fields.
 package struct ResponseLimits: Hashable, Sendable {
   /// The limit for one answer, by default the largest that can be returned.
   package var answer: Int

@@ -36,7 +36,7 @@ package struct RedirectAddress: Hashable, Sendable {
   package let host: String
   /// The fixed redirect port, if the provider requires one.
   package let port: Int?
-  /// The path from the first `/` on, without a query. Empty if the provider knows an address without one, such as
+  /// The path from the first `/`, without a query. Empty if the provider knows an address without one, such as
   /// `http://localhost`, which it compares as text.
   package let path: String
 

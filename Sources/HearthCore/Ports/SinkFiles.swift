@@ -13,7 +13,7 @@ package protocol SinkFiles: Sendable {
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
   /// Fills the file that was begun and replaces the regular file at the sink's path, if there is one. The file has the
-  /// sink's mode and owner from its first byte on. A link is neither followed nor replaced, nor is a file that `put`
+  /// sink's mode and owner from its first byte. A link is neither followed nor replaced, nor is a file that `put`
   /// has not placed there.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 

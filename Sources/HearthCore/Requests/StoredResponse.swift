@@ -139,7 +139,7 @@ extension APIRequest.Header {
   }
 }
 
-/// Identifies a kept answer: this user's GET of a URL, with the request's header fields.
+/// Identifies a cached answer: this user's GET of a URL, with the request's header fields.
 package struct ResponseKey: Hashable, Sendable {
   package let account: AccountName
   package let subject: Subject

@@ -55,8 +55,7 @@ package struct ActiveGrant: Hashable, Sendable {
   }
 
   /// Corrects a grant whose time of issue is in the future because a clock was or is wrong. It lasts no longer than its
-  /// lifetime from now on. If the clock is far off, the grant counts as expired until the provider has
-  /// been asked.
+  /// lifetime from now. If the clock is far off, the grant counts as expired until the provider has been asked.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }

@@ -123,7 +123,8 @@ struct RefreshCycle: Hashable, Sendable {
       return backOff(.unavailable, failure.message, retryAfter: retryAfter, settings, at: now, &random)
     case .unclear(_, let retryAfter):
       return backOff(.unclear, failure.message, retryAfter: retryAfter, settings, at: now, &random)
-    // The client's own grant has no refresh token that could be rejected, so the client itself was rejected.
+    // A client-credentials grant has no refresh token to reject, so a rejection means that the client itself was
+    // rejected.
     case .misconfigured, .rejected: return backOff(.misconfigured, failure.message, settings, at: now, &random)
     }
   }

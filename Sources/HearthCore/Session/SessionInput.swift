@@ -37,7 +37,7 @@ package enum SessionInput: Sendable {
 
 /// A part of a running session that a new configuration may replace.
 package enum SessionPart: CaseIterable, Sendable {
-  /// How the provider is reached, from the next request on.
+  /// How the provider is reached, from the next request.
   case endpoint
   /// The issuer or the client, which have their own grants. The endpoint changes, too.
   case provider

@@ -62,7 +62,7 @@ package struct SessionStatus: Hashable, Sendable {
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
 
-    /// How long the token is valid from `now` on, or `nil` without expiry. In a client, as the daemon reported it.
+    /// How long the token is valid from `now`, or `nil` without expiry. In a client, as the daemon reported it.
     package func remaining(at now: Timestamp) -> Duration? {
       if let reported { return reported.remaining }
       return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }

@@ -5,7 +5,7 @@ package enum Timing: Hashable, Sendable {
   case counted
   /// The times were read: one wall clock wrote them, and another may compare them. `offset` says how far they are ahead
   /// of those that were read, as this process has counted since. `isCertain` is true if the provider's clock has
-  /// confirmed them, or if the whole lifetime counts from now on.
+  /// confirmed them, or if the whole lifetime counts from now.
   case read(offset: Duration = .zero, isCertain: Bool = false)
 
   var isCertain: Bool {
@@ -71,7 +71,7 @@ package struct GrantTiming: Hashable, Sendable {
     grant.move(by: access.settle(.zero - skew), refreshToken: refresh.settle(.zero - skew))
   }
 
-  /// Corrects a grant whose time of issue is this far in the future: each known lifetime counts from now on, and is no
+  /// Corrects a grant whose time of issue is this far in the future: each known lifetime counts from now, and is no
   /// longer than that, whichever clock was wrong. If `mayBeOver`, the lifetime ends now, which is uncertain. The
   /// end of the refresh token may come from an earlier grant and another clock, so it stays uncertain. Returns by how
   /// much a plan moves that was based on the grant's times.

@@ -114,7 +114,8 @@ package struct RevocationBacklog: Sendable {
     return woke(at: now)
   }
 
-  /// Called when the clock was stepped. Waits keep their lengths.
+  /// Called after the clock has been stepped. Shifts all deadlines by the same amount, so that each wait keeps its
+  /// length.
   package mutating func move(by step: Duration) {
     for index in entries.indices {
       entries[index].nextAt = entries[index].nextAt + step

@@ -9,7 +9,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   /// Another sink, at this path, uses the same file.
   case shared(String)
   case folderMissing
-  /// Others may write in the folder or one above it, or it is another user's. The text says which.
+  /// Others can write to the folder or one above it, or it is another user's. The string says which.
   case folderUnsafe(String)
   case denied
   case readOnly

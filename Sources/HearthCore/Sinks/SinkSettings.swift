@@ -72,7 +72,7 @@ extension SinkSettings {
 
   package var target: SinkTarget { netrc == nil ? .file(path) : .netrc(account, in: path) }
 
-  /// Reads the mode. Only the owner may write, and nobody may execute.
+  /// Reads the mode. Refuses one that lets others write or anyone execute.
   private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
     guard let text = try table.string(.mode) else { return 0o600 }
     guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0

@@ -5,7 +5,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   package let description: String
   package let origin: Origin
 
-  /// Path and query, from the first `/` on. It is `/` if the URL has none.
+  /// Path and query, from the first `/`. It is `/` if the URL has none.
   package let target: String
 
   /// Why a text is not a URL that Hearth sends anything to. Each description is one sentence.

@@ -1,5 +1,5 @@
 /// A text that names something: a lane, a key, a path. Two names are equal if their UTF-8 is, which is how SQLite,
-/// PostgreSQL, file systems and providers compare. Swift's own `String` treats canonically equivalent texts as equal,
+/// PostgreSQL, file systems and providers compare. Swift's own `String` treats canonically equivalent strings as equal,
 /// such as "é" in one scalar and in two, or K and the Kelvin sign.
 package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
   package let text: String
@@ -23,7 +23,7 @@ package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
 }
 
 extension String {
-  /// Whether both texts have the same UTF-8. Compares memory, since `utf8.elementsEqual` costs several times as much.
+  /// Whether both names have the same UTF-8. Compares memory, since `utf8.elementsEqual` costs several times as much.
   @inlinable
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }

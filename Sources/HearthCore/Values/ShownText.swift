@@ -17,13 +17,15 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The maximum number of characters of a foreign text that are shown, unless a field says otherwise.
+  /// The maximum number of characters of an untrusted text that are shown, unless a field says otherwise.
   package static let shownLength = 4096
 
-  /// This text in a form that is safe to show, whoever wrote it: characters that are not plain become escapes,
-  /// `\u{1B}`, and what exceeds `limit` (in Unicode scalars of the result) is cut off with an ellipsis.
+  /// Returns this text in a form that is safe to show, whoever wrote it. Replaces each character that is not plain (see
+  /// `isPlain`) with an escape such as `\u{1B}`. Truncates the result to `limit` Unicode scalars and marks the cut with
+  /// an ellipsis.
   ///
-  /// Foreign text reaches a terminal or a log only through this function. With `keepsLines` it keeps line feeds.
+  /// Untrusted text must pass through this function before it reaches a terminal or a log. If `keepsLines` is true,
+  /// line feeds are kept.
   package func shown(limit: Int = String.shownLength, keepsLines: Bool = false) -> String {
     if isPlainASCII(keepsLines), utf8.count <= limit { return self }
     var shown = UnicodeScalarView()
@@ -47,7 +49,7 @@ extension String {
   /// joiner (Unicode Standard Annex #15, section 13).
   ///
   /// To compare or hash a text, Swift sorts the marks on each character, which takes time quadratic in their number. So
-  /// foreign text is made stream-safe when it is read.
+  /// untrusted text is made stream-safe when it is read.
   package var streamSafe: String {
     if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0x80 } }) ?? false { return self }
     var safe = UnicodeScalarView()

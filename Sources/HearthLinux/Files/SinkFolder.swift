@@ -18,8 +18,8 @@ enum SinkFolder {
 
   /// Throws unless only this user and root can replace the file or a folder on the way to it. Otherwise others could
   /// give their own token to readers. Each step of the path, links included, must belong to this user or to root, and
-  /// nobody else may write in it, except in folders above the last one that have the sticky bit, which protects the
-  /// files of others.
+  /// must not be writable by anyone else. Folders above the last one are exempt if they have the sticky bit, which
+  /// protects the files of others.
   static func requireTrust(of path: String) throws(SinkFailure) {
     var left = Array(path.split(separator: "/").dropLast().reversed())
     var folder = ""

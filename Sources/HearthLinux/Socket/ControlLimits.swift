@@ -7,9 +7,9 @@ package struct ControlLimits: Hashable, Sendable {
   package var runningCalls = 32
   /// How long a client may take to finish a line that it has begun.
   package var lineTime: Duration = .seconds(10)
-  /// The number of unread bytes from which on no call of the client is begun.
+  /// The number of unread bytes from which the server starts no more of the client's calls.
   package var pausingBacklog = 1 << 20
-  /// The number of unread bytes from which on another write closes the connection.
+  /// The number of unread bytes from which another write closes the connection.
   package var maximumBacklog = 16 << 20
   /// The number of unread bytes of all clients together above which the connection with the most is closed.
   package var totalBacklog = 64 << 20

@@ -21,7 +21,7 @@ package struct ListeningSocket: Sendable {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
     /// Others could replace it with their own socket. `owner` is another user who owns the folder, or `nil` if others
-    /// may write in it.
+    /// can write to it.
     case exposed(folder: String, owner: UInt32?)
     /// Another process listens there.
     case taken(path: String)

@@ -1,6 +1,6 @@
 /// The answers and events of a connection that its client has not read, in bytes.
 struct OutputBacklog {
-  /// Written to the channel, but not accepted by the socket yet.
+  /// Bytes written to the channel that the socket has not accepted yet.
   private(set) var written = 0
   /// How many of these bytes were not offered to the socket yet.
   private(set) var unflushed = 0

@@ -9,7 +9,7 @@ package struct ClientFile: Hashable, Sendable {
   let path: String
   /// The largest size of the file, in bytes.
   var limit = 1 << 16
-  /// Whether the file is refused if others may read it.
+  /// Whether the file is refused if others can read it.
   var isSecret = false
 
   /// The path, for messages. People paste the secret itself in place of its path, so a secret's path is shown without

@@ -21,7 +21,7 @@ enum FormBody {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The fields of a form, with stream-safe texts. Returns `nil` if the bytes are not a form.
+  /// The fields of a form, with stream-safe strings. Returns `nil` if the bytes are not a form.
   static func decode(_ bytes: [UInt8]) -> [(String, String)]? {
     var fields: [(String, String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {

@@ -172,7 +172,7 @@ extension RedirectAddress {
 }
 
 extension ProviderPreset.Place {
-  /// Endpoints from texts. A test parses all of them.
+  /// Builds the endpoints from URL strings. A test checks that every preset's URLs parse.
   static func endpoints(
     token: String, authorization: String, device: String? = nil, revocation: String? = nil, userInfo: String? = nil
   ) -> Self {

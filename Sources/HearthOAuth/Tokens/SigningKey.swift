@@ -46,7 +46,7 @@ enum SigningKey {
     switch self {
     case .p256: ["ES256"]
     case .rsa: ["RS256", "PS256"]
-    // The second is its name in RFC 9864.
+    // RFC 9864 renames EdDSA with this curve to "Ed25519".
     case .ed25519: ["EdDSA", "Ed25519"]
     }
   }

@@ -37,7 +37,7 @@ enum TokenDetector {
     return turns * 10 >= bytes.count * 3 || longest >= 32
   }
 
-  /// All texts in a response that are tokens by the name of their field, or look like one. `own` are additional names
+  /// All strings in a response that are tokens by the name of their field, or look like one. `own` are additional names
   /// of such fields.
   static func tokens(in document: JSONValue, named own: Set<String> = []) -> [Secret] {
     var found: [Secret] = []

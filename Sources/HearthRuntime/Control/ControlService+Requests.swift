@@ -40,7 +40,7 @@ extension ControlService {
 extension SendRequest: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> RequestAnswer {
     let before = try await service.statusToAsk(draft.account)
-    // Kept answers are only given to the signed-in user, never while the session is locked or has ended.
+    // Cached answers are only given to the signed-in user, never while the session is locked or has ended.
     let user = before.state == .authenticated ? before.subject : nil
     let answer = try await service.answer(
       of: draft.account, await service.requests.answer(to: draft, cache: cache, of: user, for: peer.id))

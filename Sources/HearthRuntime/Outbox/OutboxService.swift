@@ -265,7 +265,7 @@ package actor OutboxService: RunningService {
     }
   }
 
-  /// Carries out the steps of a sender until it has nothing more to send.
+  /// Runs a sender's steps until it has nothing left to send.
   private func send(_ id: SenderID) async {
     while true {
       switch machine.next(of: id, at: now()) {

@@ -133,7 +133,7 @@ package actor RequestService {
   /// The answer to a request, and how it came about.
   private struct Exchange {
     var answer: Answer
-    /// Whether the last request asked if a kept answer is still valid.
+    /// Whether the last request asked if a cached answer is still valid.
     var isValidation = false
     var isRedirected = false
     /// The secrets of the token that was sent.

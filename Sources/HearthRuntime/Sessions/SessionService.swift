@@ -236,8 +236,8 @@ package actor SessionService: PlanningService, RunningService {
     await storeIsQuiet()
   }
 
-  /// Reads the credential again. Returns once any write that follows has succeeded or failed: a credential whose
-  /// protection differs from the configured one is sealed anew.
+  /// Reads the credential again, and reseals it if its protection differs from the configured one. Returns once any
+  /// such write has succeeded or failed.
   package func rehydrate() async {
     _ = await call(.rehydrate)
     await storeIsQuiet()

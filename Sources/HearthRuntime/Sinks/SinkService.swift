@@ -223,7 +223,7 @@ package actor SinkService: PlanningService, RunningService {
       places[target] = place
       if claims[target] == nil { try await sink.files.requireFree(for: settings) }
       let mark = try await sink.files.begin(at: settings)
-      // Record the file before it exists, so that it is known after a crash.
+      // Record the file before creating it, so that Hearth can find it after a crash.
       try await claim(target, mark)
       do throws(SinkFailure) {
         try await sink.files.put(content.bytes(for: settings), at: settings)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HearthCore
 
-/// Why the contents of a file cannot be used. The texts are for people and repeat nothing from the file.
+/// Why the contents of a file cannot be used. The strings are for people and repeat nothing from the file.
 enum FileFormatError: Error, Hashable {
   case corrupt(String)
   /// The file was written by a newer version of its format.

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Glibc
 
-/// The database of kept answers: how it is opened, and when it is replaced.
+/// The database of cached answers: how it is opened, and when it is replaced.
 struct ResponseFile: Sendable {
   /// The version of the tables. A file with another one is removed.
   private static let version = 1

@@ -4,7 +4,7 @@ internal import GRDB
 internal import HearthControl
 internal import HearthCore
 
-/// The queries for kept answers.
+/// The queries for cached answers.
 enum ResponseQueries {
   private static func owner(of key: ResponseKey) -> StatementArguments {
     [key.account.description, key.subject.issuer, key.subject.id]

@@ -4,7 +4,7 @@ internal import HearthThreads
 package import Logging
 internal import Synchronization
 
-/// Kept answers in an SQLite database. It is only a cache, so a database that is damaged, or was written by another
+/// Cached answers in an SQLite database. It is only a cache, so a database that is damaged, or was written by another
 /// version, is removed and replaced. The file exists once something was kept.
 package final class SQLiteResponseStore: ResponseStore {
   private struct State {

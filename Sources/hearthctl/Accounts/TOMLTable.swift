@@ -55,7 +55,7 @@ struct TOMLTable {
     }
   }
 
-  /// Returns the list's text with these texts added at the front, except those that it already has.
+  /// Returns the list's text with these strings added at the front, except those that it already has.
   static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
     guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is not a list: leave out --add.") }
     var rest = list.dropFirst()

@@ -6,7 +6,7 @@ final class RequestBody {
   private enum Source {
     /// The whole body.
     case bytes([UInt8])
-    /// `count` bytes of a file, from `start` on.
+    /// `count` bytes of a file, from `start`.
     case file(start: off_t, count: Int)
     /// A source that can be read only once: its beginning, and its name for messages.
     case stream(beginning: [UInt8], name: String)

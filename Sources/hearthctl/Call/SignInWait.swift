@@ -120,7 +120,7 @@ struct SignInWait {
     }
   }
 
-  /// Cancels the sign-in. If it has already ended, that result counts.
+  /// Cancels the sign-in and throws. If the sign-in has already succeeded, returns its result instead of throwing.
   private func giveUp(
     _ call: BegunCall<AwaitSignIn>, _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
   ) throws -> Reply<SessionStatus> {

@@ -36,7 +36,7 @@ struct HelperTool {
       .usage, "Hearth has no helper for \"\(name)\".\(names.suggestion(for: name)) It has helpers for \(names.listed).")
   }
 
-  /// All texts of the tool.
+  /// All strings in the tool's parts.
   private var texts: [String] {
     let texts = parts.flatMap { part in
       switch part {

@@ -31,12 +31,12 @@ struct Output {
     line(Self.isTerminal ? json.indented() : json.description)
   }
 
-  /// Prints JSON if it was requested, else the result of `text`, wrapped on a terminal.
+  /// Prints the JSON if requested, otherwise the result of `text`, wrapped on a terminal.
   func show(_ json: JSON, _ text: () throws -> String) rethrows {
     try showVerbatim(json) { try text().fitted(to: Self.columns) }
   }
 
-  /// Prints JSON if it was requested, else the result of `text`.
+  /// Prints the JSON if requested, otherwise the result of `text`.
   func showVerbatim(_ json: JSON, _ text: () throws -> String) rethrows {
     if isJSON { self.json(json) } else { line(try text()) }
   }

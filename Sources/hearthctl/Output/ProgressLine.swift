@@ -7,7 +7,7 @@ enum ProgressLine {
 
   static func show(_ text: String) { show([text]) }
 
-  /// Shows the first of these texts that fits, or the beginning of the last one. A line that wraps could not be
+  /// Shows the first of these strings that fits, or the beginning of the last one. A line that wraps could not be
   /// overwritten.
   static func show(_ texts: [String]) {
     guard isShown, let last = texts.last else { return }

@@ -77,7 +77,7 @@ struct AccountAddVerb: ParsableCommand {
     try report(account, file, kept, secret, setting.isServed, trial)
   }
 
-  /// The account's name. Finds the provider of an email address, and adds it to the keys.
+  /// Returns the account's name. If the user gave an email address, finds its provider and adds the provider to `keys`.
   private mutating func named(_ program: DaemonProgram) throws -> AccountName {
     guard account.contains("@") else {
       guard let account = AccountName(account), name == nil else {

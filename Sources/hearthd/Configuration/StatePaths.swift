@@ -17,7 +17,7 @@ struct StatePaths: Hashable, Sendable {
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }
 
   /// Creates the state folder with mode 0700 if it is missing, and removes others' permissions from it and from the
-  /// credentials folder. Refuses a folder that others may write to or that belongs to another user. The credentials
+  /// credentials folder. Refuses a folder that others can write to or that belongs to another user. The credentials
   /// folder is created only at the very first start: if it is missing later, its volume is not mounted, and the
   /// sessions report that.
   func prepare() throws(ConfigurationError) {

@@ -59,7 +59,7 @@ struct QRGrid {
     fix(8, size - 8, true)
   }
 
-  /// Places the eighteen version bits twice, from version 7 on (7.10).
+  /// Places the eighteen version bits twice, in version 7 and later (7.10).
   private mutating func placeVersion(_ number: Int) {
     guard number >= 7 else { return }
     let bits = number << 12 | Self.remainder(of: number << 12, by: 0x1F25)
