@@ -56,7 +56,7 @@ def metrics(stage):
     stage.hearthctl("outbox", "add", "work", "POST", provider.url + "/api/notes", "--data", "one")
     stage.hearthctl("outbox", "flush")
     stage.hearthctl("token", "work")
-    stage.hearthctl("request", "work", "GET", provider.url + "/api/whoami")
+    stage.hearthctl("request", "work", "GET", provider.url + "/api/me")
     stage.rpc("session.reportUnauthorized", account="work", fingerprint=stage.session()["token"]["fingerprint"])
 
     text, prometheus = stage.run("metrics").stdout, stage.run("metrics", "--prometheus").stdout
