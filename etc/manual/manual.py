@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""manual.py FOLDER SECTION < HELP: writes the manual pages of a program and of its verbs (mdoc(7)).
+"""manual.py FOLDER SECTION < HELP: writes the manual pages of a program and its verbs (mdoc(7)).
 
-HELP is the output of the program with --experimental-dump-help: its commands as JSON, from ArgumentParser. For section
-5 it is the output of hearthd with --describe-keys: the keys of the configuration, as a JSON Schema. NAME.mdoc beside
-this script adds what neither of them has, such as files and signals.
+HELP is the program's commands as JSON, which ArgumentParser prints with --experimental-dump-help. For section 5, HELP
+is the JSON Schema that "hearthd --describe-keys" prints. NAME.mdoc in this folder contains the other sections, such as
+files and signals.
 """
 
 import datetime
@@ -112,7 +112,7 @@ def page(command, path, section, others, date):
     if len(path) == 1:
         lines += more(path[0])
     else:
-        lines += [".Sh EXIT STATUS", f".Xr {path[0]} {section}", "has the exit statuses, the environment and the files."]
+        lines += [".Sh EXIT STATUS", f".Xr {path[0]} {section}", "describes the exit statuses, environment variables and files."]
     if examples.strip():
         lines += [".Sh EXAMPLES"] + paragraphs(examples.lstrip("\n").rstrip())
     return "\n".join(lines + see_also(others, "-".join(path))) + "\n"
