@@ -1,11 +1,11 @@
-/// A mutex whose owner may suspend while it holds the lock. Callers get the lock in the order in which they ask for it.
+/// A mutex that can be held across suspension points. Waiting callers acquire it in first-in, first-out order.
 package actor AsyncMutex {
   private var isLocked = false
   private var waiters: [CheckedContinuation<Void, Never>] = []
 
   package init() {}
 
-  /// Runs `body` while no other caller holds the lock, and unlocks whether `body` returns or throws.
+  /// Runs `body` with the lock held, and releases the lock when `body` returns or throws.
   package nonisolated func withLock<Value, Failure: Error>(
     _ body: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -25,7 +25,7 @@ package actor AsyncMutex {
     await withCheckedContinuation { waiters.append($0) }
   }
 
-  /// Hands the lock to the next caller, if one waits.
+  /// Passes the lock to the first waiting caller, or releases it if nobody is waiting.
   private func unlock() {
     if waiters.isEmpty { isLocked = false } else { waiters.removeFirst().resume() }
   }

@@ -1,21 +1,22 @@
-/// Chooses the account for a program that names none, by the `[[use]]` rules and the `default_account` of the
-/// configuration.
+/// The `[[use]]` rules and the `default_account` from the configuration, which choose an account when a program does
+/// not name one.
 package struct AccountRules: Hashable, Sendable {
-  /// One `[[use]]` table. Without a directory it applies in every directory, and without a URL to every URL.
+  /// One `[[use]]` table. A rule without a directory applies in every directory, and a rule without a URL applies to
+  /// every URL.
   package struct Rule: Hashable, Sendable {
     package let account: AccountName
-    /// An absolute path without a trailing slash. The rule applies to this directory and everything below it.
+    /// The directory, as an absolute path without a trailing slash. The rule also applies to its subdirectories.
     package let directory: String?
-    /// The rule applies to this place and everything below it.
+    /// The server and path prefix that the rule applies to.
     package let url: Place?
   }
 
-  /// A server and a path prefix on it.
+  /// A server and a path prefix.
   package struct Place: Hashable, Sendable, CustomStringConvertible {
     private let origin: Origin
     private let path: [Substring]
 
-    /// Parses the URL of a server that receives tokens, without its query.
+    /// Parses the URL of a server that may receive tokens. Ignores the query.
     package init(_ text: String) throws(HTTPURL.ParseError) {
       origin = try Origin(ofServer: text)
       let target = (try? HTTPURL(encoding: text))?.target ?? ""
@@ -27,19 +28,18 @@ package struct AccountRules: Hashable, Sendable {
     fileprivate func contains(_ other: Place) -> Bool { origin == other.origin && other.path.starts(with: path) }
   }
 
-  /// Why an account was chosen.
   package enum Reason: String, CaseIterable, Sendable {
     case rule
-    /// `default_account` names it.
+    /// The account is the configured `default_account`.
     case preset = "default"
-    /// It is the only account.
+    /// It is the only configured account.
     case only
   }
 
   package struct Choice: Hashable, Sendable {
     package let account: AccountName
     package let reason: Reason
-    /// The rule that chose the account, if one did.
+    /// The rule that chose the account, or `nil` if no rule did.
     package let rule: Rule?
   }
 
@@ -48,9 +48,9 @@ package struct AccountRules: Hashable, Sendable {
 
   package init() {}
 
-  /// Returns the account to use, or `nil` if nothing chooses among several accounts. `directories` are the names of the
-  /// program's working directory. Of the matching rules the one with the longest URL wins, then the one with the
-  /// longest directory.
+  /// Returns the account to use, or `nil` if no rule or default applies and there is not exactly one account. If
+  /// several rules match, the one with the longest URL wins, then the one with the longest directory. `directories`
+  /// lists all known paths of the program's working directory.
   package func choice(for url: Place?, in directories: [String], among accounts: [AccountName]) -> Choice? {
     let fitting = rules.filter { rule in
       let isBelow = rule.directory.map { directory in directories.contains { $0.isBelow(directory) } } ?? true
@@ -77,7 +77,6 @@ extension String {
 }
 
 extension AccountRules {
-  /// The keys at the top level of the file.
   package enum Key: String, ConfigurationKey {
     case defaultAccount = "default_account"
     case use
@@ -85,7 +84,7 @@ extension AccountRules {
 
   package enum RuleKey: String, ConfigurationKey { case account, directory, url }
 
-  /// `accounts` are all accounts in the configuration.
+  /// Reads the rules. `accounts` lists every account in the configuration.
   package init(reading table: TableReader<Key>, accounts: [AccountName]) throws(ConfigurationError) {
     preset = try table.account(.defaultAccount, among: accounts)
     let readers: [TableReader<RuleKey>] = try table.tables(.use)

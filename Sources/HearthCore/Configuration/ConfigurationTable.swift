@@ -1,4 +1,4 @@
-/// A value of the configuration file, with its line number if that is known.
+/// A value in the configuration file, with its line number if known.
 package struct ConfigurationValue: Sendable {
   package enum Content: Sendable {
     case string(String)
@@ -7,17 +7,17 @@ package struct ConfigurationValue: Sendable {
     case boolean(Bool)
     case array([ConfigurationValue])
     case table([String: ConfigurationValue])
-    /// A value whose type no key accepts, such as `a date`.
+    /// A value of a type that no key accepts. `type` includes the article, as in `a date`.
     case other(type: String)
   }
 
   package let content: Content
-  /// Counted from 1. A table has the line of its header.
+  /// The line number, starting at 1. For a table, this is the line of the header.
   package let line: Int?
 
   package init(_ content: Content, line: Int?) { (self.content, self.line) = (content, line) }
 
-  /// The type of the value with its article, for error messages.
+  /// The type with its article, for use in error messages.
   var type: String {
     switch content {
     case .string: "a string"
@@ -31,18 +31,16 @@ package struct ConfigurationValue: Sendable {
   }
 }
 
-/// One table of the configuration file. Each part of Hearth reads it with a `TableReader` for its own keys.
+/// A table in the configuration file. Each part of Hearth reads its own keys from a table through a `TableReader`.
 package struct ConfigurationTable: Sendable {
-  /// The path of the file, for error messages.
   let file: String
   let roots: PathRoots
   let path: [String]
   private let line: Int?
   let values: [String: ConfigurationValue]
-  /// The header, such as `[accounts.work]`.
   let name: String
 
-  /// The table at the top of a file.
+  /// Creates the top-level table of a file.
   package init(file: String, roots: PathRoots, values: [String: ConfigurationValue]) {
     self.init(file: file, roots: roots, path: [], line: nil, values: values)
   }
@@ -55,10 +53,9 @@ package struct ConfigurationTable: Sendable {
     self.name = name ?? Self.name(path)
   }
 
-  /// The keys in sorted order.
   package var keys: [String] { values.keys.sorted() }
 
-  /// Returns the table at a key, or an empty table if the key is missing.
+  /// Returns the table for `key`, or an empty table if the key is missing.
   package func table(_ key: String) throws(ConfigurationError) -> ConfigurationTable {
     var content: [String: ConfigurationValue] = [:]
     if let value = values[key] {
@@ -70,7 +67,7 @@ package struct ConfigurationTable: Sendable {
     return Self(file: file, roots: roots, path: path + [key], line: values[key]?.line, values: content)
   }
 
-  /// Returns the tables of an array such as `[[accounts.work.sinks]]`, or none if the key is missing.
+  /// Returns the tables in an array such as `[[accounts.work.sinks]]`, or an empty array if the key is missing.
   package func tables(_ key: String) throws(ConfigurationError) -> [ConfigurationTable] {
     guard let value = values[key] else { return [] }
     let name = "[\(Self.name(path + [key]))]"
@@ -88,7 +85,7 @@ package struct ConfigurationTable: Sendable {
     return tables
   }
 
-  /// Throws an error that names the first unknown key of the table.
+  /// Throws an error that names the first unknown key in the table, if there is one.
   package func requireKeys(among known: [String]) throws(ConfigurationError) {
     let unknown = keys.filter { !known.contains($0) }
     if let first = unknown.min(by: { (values[$0]?.line ?? .max) < (values[$1]?.line ?? .max) }) {
@@ -102,7 +99,7 @@ package struct ConfigurationTable: Sendable {
 
   func error(_ text: String) -> ConfigurationError { error(line, "\(name) \(text)") }
 
-  /// Returns an error with the line of a key.
+  /// Returns an error with the line number of `key`.
   package func error(at key: String, _ text: String) -> ConfigurationError { error(values[key]?.line, text) }
 
   func error(_ line: Int?, _ text: String) -> ConfigurationError {
@@ -110,19 +107,20 @@ package struct ConfigurationTable: Sendable {
   }
 }
 
-/// The folders that `~`, `%d` and `%t` stand for at the beginning of a path, if the environment names them.
+/// The directories that `~`, `%d` and `%t` stand for at the start of a path. Each is `nil` if its environment variable
+/// is not set.
 package struct PathRoots: Sendable {
   package var home: String?
-  /// The folder of the service's credentials (systemd.exec(5), LoadCredential=).
+  /// The service's credentials directory (systemd.exec(5), LoadCredential=).
   package var credentials: String?
-  /// `$XDG_RUNTIME_DIR`, the user's folder for files that last as long as the login (systemd.unit(5), "Specifiers").
+  /// The runtime directory (`$XDG_RUNTIME_DIR`), which exists until the user logs out (systemd.unit(5), "Specifiers").
   package var runtime: String?
 
   package init(home: String? = nil, credentials: String? = nil, runtime: String? = nil) {
     (self.home, self.credentials, self.runtime) = (home, credentials, runtime)
   }
 
-  /// Returns the absolute path, or `nil` if `path` begins neither with `/` nor with one of these signs.
+  /// Expands `path` to an absolute path. Returns `nil` if `path` does not start with `/`, `~`, `%d` or `%t`.
   func absolute(_ path: String) throws(UnknownRoot) -> String? {
     if path.hasPrefix("/") { return path }
     let signs = [
@@ -142,7 +140,7 @@ package struct PathRoots: Sendable {
   }
 }
 
-/// One sentence that says why the configuration, or the path of a file, cannot be used.
+/// An error that explains, in one sentence, why the configuration or a file that it names cannot be used.
 package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
   package let description: String
 

@@ -1,5 +1,5 @@
 extension [String] {
-  /// Returns " Did you mean …?" with the most similar word, or an empty text if no word is similar enough.
+  /// Returns " Did you mean …?" with the word closest to `word`, or an empty string if no word is close enough.
   package func suggestion(for word: String) -> String {
     let nearest = map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
     guard let (name, distance) = nearest, distance <= Swift.max(1, Swift.min(name.count, word.count) / 3) else {
@@ -8,7 +8,8 @@ extension [String] {
     return " Did you mean \"\(name)\"?"
   }
 
-  /// The number of letters to add, remove, change or swap with the next one (optimal string alignment).
+  /// Returns the edit distance between two words. Swapping two adjacent letters counts as one edit (optimal string
+  /// alignment).
   private func distance(_ one: String, _ other: String) -> Int {
     let (one, other) = (Array<Character>(one), Array<Character>(other.prefix(64)))
     var (before, last) = ([Int](), [Int](0...other.count))

@@ -1,27 +1,28 @@
-/// The keys that one part of Hearth reads from a table of the configuration.
+/// The keys that one part of Hearth reads from a table in the configuration.
 package protocol ConfigurationKey: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
 extension ConfigurationKey {
-  /// All keys as the file spells them.
+  /// All keys, as spelled in the file.
   package static var names: [String] { allCases.map(\.rawValue) }
 
-  /// Whether the key names a file with a secret. Users may put the secret itself there, so no message quotes its value.
+  /// Whether the value is the path of a file that contains a secret. Users sometimes paste the secret itself, so error
+  /// messages never quote the value.
   fileprivate var isOfSecret: Bool {
     ["client_secret_file", "client_key_file", "key_file", "password_file"].contains(rawValue)
   }
 }
 
-/// Reads the values that one part of Hearth takes from a table of the configuration.
+/// Reads typed values from a table in the configuration.
 ///
-/// Every function returns `nil` or an empty collection if the key is missing. If the value cannot be used, it throws an
-/// error of one sentence with the file, line and key.
+/// Each method returns `nil` or an empty collection if the key is missing. If the value is invalid, the method throws
+/// an error that names the file, the line and the key.
 package struct TableReader<Key: ConfigurationKey>: Sendable {
   let table: ConfigurationTable
 
-  /// Reads a table that several parts share. The caller checks its keys with `requireKeys(among:)`.
+  /// Creates a reader for a table that several parts share. The caller checks the keys with `requireKeys(among:)`.
   package init(sharing table: ConfigurationTable) { self.table = table }
 
-  /// Reads a table that only one part uses, and refuses any key that is not one of `Key`.
+  /// Creates a reader for a table that only one part uses. Throws if the table has a key that is not in `Key`.
   package init(_ table: ConfigurationTable) throws(ConfigurationError) {
     try table.requireKeys(among: Key.names)
     self.table = table
@@ -29,17 +30,17 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   package func has(_ key: Key) -> Bool { value(key) != nil }
 
-  /// An error about the value of a key.
+  /// Returns an error about the value of `key`.
   package func error(_ key: Key, _ text: String) -> ConfigurationError {
     table.error(at: key.rawValue, "\"\(key.rawValue)\" in \(table.name) \(text)")
   }
 
-  /// An error about the table as a whole.
+  /// Returns an error about the table as a whole.
   package func error(_ text: String) -> ConfigurationError { table.error(text) }
 
   private func value(_ key: Key) -> ConfigurationValue? { table.values[key.rawValue] }
 
-  /// Reads a string that is not empty.
+  /// Reads a non-empty string.
   package func string(_ key: Key) throws(ConfigurationError) -> String? {
     guard let value = value(key) else { return nil }
     guard case .string(let text) = value.content else { throw error(key, "must be a string, not \(value.type)") }
@@ -69,7 +70,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return strings
   }
 
-  /// Reads a table of strings. Its keys may have any names except those in `own`, which Hearth sets itself.
+  /// Reads a table of strings with arbitrary keys. Throws if a key is in `own`, because Hearth sets these fields
+  /// itself.
   package func fields(_ key: Key, except own: Set<String>) throws(ConfigurationError) -> [String: String] {
     guard let value = value(key) else { return [:] }
     guard case .table(let values) = value.content else {
@@ -90,7 +92,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return fields
   }
 
-  /// Reads one of the raw values of an enumeration.
+  /// Reads a string that must be a raw value of `type`.
   package func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: Key, as type: Choice.Type
   ) throws(ConfigurationError) -> Choice? where Choice.RawValue == String {
@@ -101,7 +103,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return choice
   }
 
-  /// The error for a string that is not one of the allowed values.
+  /// Returns an error for a string that is not one of the allowed values.
   package func unknown(_ text: String, for key: Key, allowed: [String]) -> ConfigurationError {
     let quoted = allowed.map { "\"\($0)\"" }
     return error(
@@ -137,8 +139,8 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return origins
   }
 
-  /// Reads an absolute path. It may begin with `~` for the home folder, `%d` for the folder of the service's
-  /// credentials, or `%t` for `$XDG_RUNTIME_DIR`.
+  /// Reads an absolute path. The path can start with `~` (the home directory), `%d` (the service's credentials
+  /// directory) or `%t` (`$XDG_RUNTIME_DIR`).
   package func path(_ key: Key) throws(ConfigurationError) -> String? {
     guard let text = try string(key) else { return nil }
     do {
@@ -159,7 +161,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return duration
   }
 
-  /// Reads a size in bytes.
+  /// Reads a size with a unit, such as `64KiB`, in bytes.
   package func byteCount(_ key: Key) throws(ConfigurationError) -> Int? {
     guard let text = try string(key) else { return nil }
     guard let count = Quantity.byteCount(from: text) else {
@@ -192,14 +194,14 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     return numbers
   }
 
-  /// Reads an array of tables (`[[…]]`), in order. Each table refuses keys that are not in `Inner`.
+  /// Reads an array of tables (`[[…]]`). Throws if any of them has a key that is not in `Inner`.
   package func tables<Inner>(_ key: Key) throws(ConfigurationError) -> [TableReader<Inner>] {
     var readers: [TableReader<Inner>] = []
     for table in try table.tables(key.rawValue) { readers.append(try TableReader<Inner>(table)) }
     return readers
   }
 
-  /// Reads a number from 0 up to, but not including, 1.
+  /// Reads a number that is at least 0 and less than 1.
   package func fraction(_ key: Key) throws(ConfigurationError) -> Double? {
     guard let value = value(key) else { return nil }
     let number: Double
@@ -214,11 +216,12 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 }
 
 extension String {
-  /// Describes a text that may be a secret, only by its kind and length, for messages.
+  /// A description that reveals only the kind and length of this string. Error messages use it for values that may be
+  /// secrets.
   package var withoutContent: String { "a \(hasPrefix("/") ? "path" : "text") of \(unicodeScalars.count) characters" }
 
-  /// A URL, valid or not, without the parts that may hold a secret: the password before an @, the query and the
-  /// fragment.
+  /// This string without the parts of a URL that can contain secrets: user information, query and fragment. The string
+  /// does not have to be a valid URL.
   package var withoutSecrets: String {
     let end = lastIndex(of: "@")
     let start = firstRange(of: "://").map(\.upperBound).flatMap { $0 <= end ?? startIndex ? $0 : nil } ?? startIndex
@@ -229,9 +232,10 @@ extension String {
   }
 }
 
-/// Reads numbers with a unit, which is how the configuration writes durations and sizes.
+/// Parses durations and sizes, which are numbers followed by a unit.
 package enum Quantity {
-  /// Reads `500ms`, `30s`, `5m`, `6h` and `7d`. Returns `nil` for any other text and for more than a hundred years.
+  /// Parses a duration such as `500ms`, `30s`, `5m`, `6h` or `7d`. Returns `nil` if the text is invalid or the duration
+  /// exceeds 100 years.
   package static func duration(from text: String) -> Duration? {
     let units: [(suffix: String, milliseconds: Int64)] = [
       ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
@@ -240,7 +244,8 @@ package enum Quantity {
     return product(of: text, units: units, limit: hundredYears).map { .milliseconds($0) }
   }
 
-  /// Reads `64KiB`, `1MiB` and `1GiB` as bytes. Returns `nil` for any other text and for more than 2^50 bytes.
+  /// Parses a size such as `64KiB`, `1MiB` or `1GiB`. Returns the number of bytes, or `nil` if the text is invalid or
+  /// the size exceeds 2^50 bytes.
   package static func byteCount(from text: String) -> Int? {
     product(of: text, units: [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)], limit: 1 << 50).map { Int($0) }
   }

@@ -1,11 +1,11 @@
-/// The names of all events. The raw value is the name in notifications (contract, section 5) and in the journal
-/// (section 7); `systemd/hearth.catalog` explains each event of the journal.
+/// The name of an event. The raw value appears in notifications (contract, section 5) and in the journal (section 7).
+/// `systemd/hearth.catalog` explains each event that is written to the journal.
 package enum EventName: String, CaseIterable, Sendable {
   case daemonStarted = "daemon.started"
   case daemonStopping = "daemon.stopping"
   case daemonReloaded = "daemon.reloaded"
   case daemonConfigurationRefused = "daemon.configurationRefused"
-  /// Any other log message of the daemon or of a library.
+  /// A log message without an event name of its own.
   case daemonNotice = "daemon.notice"
   case sessionChanged = "session.changed"
   case sessionRefreshed = "session.refreshed"
@@ -30,8 +30,8 @@ package enum EventName: String, CaseIterable, Sendable {
   case outboxHeld = "outbox.held"
   case eventsClosed = "events.closed"
 
-  /// The identifier of the event in the journal: 128 bits in hexadecimal that never change (MESSAGE_ID in
-  /// systemd.journal-fields(7)). Events that only subscribers receive have none.
+  /// The event's MESSAGE_ID in the journal (systemd.journal-fields(7)), or `nil` for an event that is sent only to
+  /// subscribers. These identifiers must never change.
   package var messageID: String? {
     switch self {
     case .daemonStarted: "8814652a85af47f38e677c6b044aee8a"
@@ -60,12 +60,12 @@ package enum EventName: String, CaseIterable, Sendable {
   }
 }
 
-/// Something that happened to a session, for subscribers and the journal.
+/// A change in a session, for subscribers and the journal.
 package enum SessionEvent: Hashable, Sendable {
   case changed(from: SessionState, to: SessionState)
   case refreshed(Fingerprint, previous: Fingerprint, expiresAt: Timestamp?)
   case refreshFailed(message: String, failures: Int)
-  /// `final` is true if no refresh can prevent the expiry.
+  /// `final` is true if no refresh can replace the token before it expires.
   case expiring(at: Timestamp, final: Bool)
   case signedIn(Subject?)
   case signedOut(Subject?)
@@ -75,12 +75,12 @@ package enum SessionEvent: Hashable, Sendable {
   /// `name` is the new name of the file.
   case credentialSetAside(name: String, why: String)
   case credentialPendingWrite(AccessFailure)
-  /// Another program's grant is in use, the user has become known, or only a sign-in can help.
+  /// The status changed but the state did not, for example because another program's grant is now in use.
   case statusChanged
 
   package var isSignIn: Bool { if case .signedIn = self { true } else { false } }
 
-  /// A session that was in use has ended, and only a sign-in can follow.
+  /// Whether a session that was in use has ended. If so, the user has to sign in again.
   package var isEndOfUse: Bool {
     if case .changed(from: .authenticated, to: .reauthRequired) = self { true } else { false }
   }

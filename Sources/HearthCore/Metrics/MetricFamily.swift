@@ -1,13 +1,12 @@
-/// The metrics of one name at one point in time: a family of OpenMetrics 1.0.
+/// A family of metrics with the same name (OpenMetrics 1.0), sampled at one point in time.
 package struct MetricFamily: Hashable, Sendable {
   package enum Kind: String, CaseIterable, Sendable { case counter, gauge, histogram }
 
-  /// The name ends in the unit. In text formats a counter's samples have `_total` appended.
+  /// The name, which ends with the unit. In text formats, counters have the suffix `_total`.
   package let name: String
   package let type: Kind
-  /// The base unit, `seconds` or `bytes`. `nil` for counts.
+  /// The base unit (`seconds` or `bytes`), or `nil` for a count.
   package let unit: String?
-  /// One sentence for people.
   package let help: String
   package let samples: [MetricSample]
 
@@ -17,7 +16,7 @@ package struct MetricFamily: Hashable, Sendable {
   }
 }
 
-/// One member of a family. Its labels distinguish it from the others.
+/// One sample in a family. The labels distinguish it from the other samples.
 package struct MetricSample: Hashable, Sendable {
   package enum Value: Hashable, Sendable {
     case number(Double)
@@ -40,22 +39,20 @@ package struct MetricLabel: Hashable, Sendable {
   package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 }
 
-/// The distribution of the observed values.
 package struct Histogram: Hashable, Sendable {
-  /// The number of values up to a bound, including those in the buckets before it.
+  /// The number of values up to and including `bound`. Each bucket also counts the values of all smaller buckets.
   package struct Bucket: Hashable, Sendable {
-    /// The upper bound, in the family's unit.
+    /// The inclusive upper bound, in the family's unit.
     package let bound: Double
     package let count: Int
 
     package init(bound: Double, count: Int) { (self.bound, self.count) = (bound, count) }
   }
 
-  /// The buckets in the order of their bounds. Values above the last bound are counted only in `count`.
+  /// The buckets, in ascending order. Values above the last bound appear only in `count`.
   package let buckets: [Bucket]
-  /// The number of all values.
   package let count: Int
-  /// The sum of all values, in the family's unit.
+  /// The sum of all observed values, in the family's unit.
   package let sum: Double
 
   package init(buckets: [Bucket], count: Int, sum: Double) {

@@ -1,14 +1,14 @@
-/// What the configuration of an account says about its APIs.
+/// An account's configuration for its APIs.
 package struct APISettings: Hashable, Sendable {
-  /// The origins that the account's requests may go to.
+  /// The origins that Hearth may send the account's requests to.
   package var origins: Set<Origin>
-  /// The mail servers to which other programs may send the account's token. Hearth itself sends nothing there.
+  /// The mail servers that other programs may send the account's token to. Hearth itself never connects to them.
   package var mailOrigins: Set<Origin>
-  /// The content that is expected of requests that do not say so themselves.
+  /// The content to expect in responses to requests that do not specify any.
   package var expect: ExpectedContent?
   package var overrides: DeliveryOverrides
 
-  /// `origins` may include mail servers.
+  /// Splits `origins` into APIs and mail servers.
   package init(
     origins: Set<Origin>, expect: ExpectedContent? = nil, overrides: DeliveryOverrides = DeliveryOverrides()
   ) {
@@ -18,12 +18,11 @@ package struct APISettings: Hashable, Sendable {
     self.overrides = overrides
   }
 
-  /// Every origin that may receive the account's token.
   package var allOrigins: Set<Origin> { origins.union(mailOrigins) }
 }
 
-/// The content that a successful response must have. A success with other content does not count as a delivery.
+/// The content that a 2xx response needs to count as a delivery.
 package enum ExpectedContent: String, Hashable, Sendable, CaseIterable {
-  /// Anything but HTML, since many APIs answer a write with an empty body.
+  /// Any content except HTML. An empty body is also valid, because many APIs respond to a write without a body.
   case json
 }

@@ -1,16 +1,17 @@
-/// An item that was claimed from the outbox, with the request that delivers it.
+/// A claimed outbox item and the request that delivers it.
 package struct Delivery: Hashable, Sendable {
-  /// The store's number of the item.
+  /// The item's row number in the store.
   package let number: Int64
-  /// The item as it was when it was claimed.
+  /// The item at the time of the claim.
   package let item: OutboxItem
-  /// The number of 409 responses of the API so far.
+  /// The number of 409 responses so far.
   package let conflicts: Int
   /// See `ItemProgress.offlineAnswers`.
   package let offlineAnswers: Int
-  /// When the request whose result is unknown was sent. `nil` if the API has certainly not acted on the item.
+  /// The time at which the first request with an unknown result was sent, or `nil` if the API has certainly not
+  /// processed the item.
   package var unknownSince: Timestamp?
-  /// The item is not sent after this time.
+  /// The time after which the item must not be sent.
   package let expiresAt: Timestamp?
   package let request: APIRequest
   package let expect: ExpectedContent?
@@ -26,7 +27,7 @@ package struct Delivery: Hashable, Sendable {
 
   var kind: OutboxKinds { item.lane == nil ? .unordered : .lanes }
 
-  /// Whether its last request got no response.
+  /// Whether the last request for the item got no response.
   var wasUnanswered: Bool { unknownSince != nil && item.lastStatus == nil }
 
   mutating func shift(by shift: Duration) { unknownSince = unknownSince.map { $0 + shift } }
@@ -36,9 +37,9 @@ extension Collection<Delivery> {
   var bytes: Int { reduce(0) { $0 + $1.item.bytes } }
 }
 
-/// The items at the front of a lane, or one unordered item, claimed to be sent one after the other.
+/// A claim on one unordered item, or on consecutive items from the front of a lane.
 package struct LaneClaim: Hashable, Sendable {
-  /// Unique to this claim, also across restarts.
+  /// The identifier of the claim. It is never reused, even after a restart.
   package let epoch: Int64
   package var deliveries: [Delivery]
 

@@ -1,7 +1,9 @@
-/// The outcomes that `[[accounts.NAME.delivery]]` sets for status codes, overriding the contract (section 6).
+/// The delivery outcomes that `[[accounts.NAME.delivery]]` assigns to status codes. They override those of the contract
+/// (section 6).
 package struct DeliveryOverrides: Hashable, Sendable {
   package enum Outcome: String, CaseIterable, Hashable, Sendable {
-    /// Another attempt, as after a 503: it counts towards `max_attempts`, and the item keeps its place in its lane.
+    /// Retry the item, as after a 503. The attempt counts towards `max_attempts`, and the item keeps its place in its
+    /// lane.
     case retry
     case dead
     case delivered
@@ -11,14 +13,14 @@ package struct DeliveryOverrides: Hashable, Sendable {
 
   package init(_ outcomes: [Int: Outcome] = [:]) { self.outcomes = outcomes }
 
-  /// The configured outcome, or `nil` if the contract decides.
+  /// The configured outcome, or `nil` if the contract's outcome applies.
   package subscript(status: Int) -> Outcome? { outcomes[status] }
 }
 
 extension DeliveryOverrides {
   package enum Key: String, ConfigurationKey { case status, outcome }
 
-  /// Explains why the configuration may not decide this status. Returns `nil` if it may.
+  /// Returns the reason why the configuration cannot set this outcome for this status, or `nil` if it can.
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
     case (200...299, _): "a 2xx always counts as delivered, because the API has accepted it"
@@ -32,7 +34,7 @@ extension DeliveryOverrides {
     }
   }
 
-  /// Reads one table per entry. No status may appear in two of them.
+  /// Reads the overrides. Throws if a status appears twice.
   package init(reading tables: [TableReader<Key>]) throws(ConfigurationError) {
     var outcomes: [Int: Outcome] = [:]
     for table in tables {

@@ -1,8 +1,11 @@
-/// Decides what happens to an item after a response from the API, or if there was none (contract, section 6).
+/// Decides what happens to an item after a response from the API, or after a request that got no response (contract,
+/// section 6).
 ///
-/// A 401 is not decided here: it depends on the token, and on the responses to other items (see `TokenAcceptance`).
+/// A 401 is not handled here, because its meaning depends on the token and on the responses to other items (see
+/// `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
-  /// How many 409 responses (the first request with this key is still running) are retried without a `Retry-After`.
+  /// The maximum number of retries after a 409 without `Retry-After`. Such a 409 means that an earlier request with the
+  /// same idempotency key is still running.
   static let maxConflicts = 5
   static let maxErrorBytes = 4096
 
@@ -10,19 +13,21 @@ package struct DeliveryPolicy: Hashable, Sendable {
 
   package init(_ settings: OutboxSettings) { self.settings = settings }
 
-  /// Whether the response came from a proxy (407) or a captive portal (511, RFC 6585, section 6), not from the API.
+  /// Returns whether the response came from a proxy (407) or a captive portal (511; RFC 6585, section 6) instead of the
+  /// API.
   package static func meansOffline(_ response: APIResponse) -> Bool { response.status == 407 || response.status == 511 }
 
-  /// Whether a success is an HTML page although JSON was asked for. A captive portal cannot answer for a verified
-  /// origin, so the API or its gateway sent the page, and nobody knows whether the request was carried out.
+  /// Returns whether the response is a 2xx with an HTML page although the client asked for JSON. TLS rules out a
+  /// captive portal, so the page comes from the API or its gateway, and it is unknown whether the request was
+  /// processed.
   package static func isPageForJSON(
     _ response: APIResponse, to request: APIRequest, expecting content: ExpectedContent?
   ) -> Bool {
     (200...299).contains(response.status) && (content == .json || request.acceptsOnlyJSON) && response.isHTML
   }
 
-  /// `challenge` is what the response asks for beyond a fresh token. `content` is what the item or its account expects.
-  /// `overrides` are the account's at the time of the response. `random` is in 0..<1.
+  /// Returns the outcome of a delivery that got a response. `challenge` describes what the API requires beyond a fresh
+  /// token, `content` is what the item or its account expects, and `random` is in 0..<1.
   package func outcome(
     on response: APIResponse, _ challenge: Challenge? = nil, to delivery: Delivery,
     expecting content: ExpectedContent? = nil,
@@ -52,14 +57,14 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
     case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
     case 408, 409, 423, 425, 429: return retried()
-    // Final, unless the server says how long to wait: 403 for a limit, 413 (RFC 9110, section 15.5.14).
+    // A 403 (for a rate limit) or a 413 (RFC 9110, section 15.5.14) is temporary only if it has a `Retry-After`.
     case 403 where response.retryAfter != nil, 413 where response.retryAfter != nil: return retried()
     case 400...499, 501, 505: return rejected(response)
     default: return retried()
     }
   }
 
-  /// The outcome for a request that was sent and got no response.
+  /// Returns the outcome for a request that was sent but got no response.
   package func outcome(
     unanswered message: String, _ delivery: Delivery, sentAt: Timestamp, at now: Timestamp, random: Double
   ) -> DeliveryOutcome {
@@ -70,7 +75,8 @@ package struct DeliveryPolicy: Hashable, Sendable {
     .dead(.rejected, status: response.status, error: Self.describe(response))
   }
 
-  /// Whether an item may be sent again without asking, if its result has been unknown since `unknownSince`.
+  /// Returns whether Hearth may send an item again on its own, if the result of an earlier request has been unknown
+  /// since `unknownSince`.
   package func mayBeSent(method: String, unknownSince: Timestamp?, at now: Timestamp) -> Bool {
     guard let unknownSince else { return true }
     return Self.mayBeRepeated(method) || now - unknownSince <= settings.idempotencyHorizon
@@ -90,7 +96,8 @@ package struct DeliveryPolicy: Hashable, Sendable {
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
-      // It must not be sent after the horizon. It becomes due then, so that it is held for review and leaves its lane.
+      // The item must not be sent after the horizon. If it becomes due at that time, the next claim holds it for
+      // review.
       wait = min(wait, settings.idempotencyHorizon + .milliseconds(1) - (now - unknownSince))
     }
     return .waiting(
@@ -99,32 +106,32 @@ package struct DeliveryPolicy: Hashable, Sendable {
         status: status, error: error))
   }
 
-  /// The status and the first 4 KiB of the body.
+  /// Returns the status and the first 4 KiB of the body.
   private static func describe(_ response: APIResponse) -> String {
-    // Many programs stop displaying a text at a NUL byte.
+    // Many programs stop displaying a string at a NUL byte.
     let bytes = response.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     let text = String(decoding: bytes, as: UTF8.self)
     return text.isEmpty ? "The server answered \(response.status)." : "\(response.status): \(text)"
   }
 }
 
-/// What happens to an item after it was claimed.
+/// The result of an attempt to deliver an item.
 package enum DeliveryOutcome: Hashable, Sendable {
   case delivered(status: Int)
-  /// The attempt counts, and the item is due again after `wait.duration`.
+  /// The item is due again after `wait.duration`. The attempt counts.
   case waiting(Wait)
-  /// The origin is unreachable. The attempt does not count, and one request probes the origin after `probeIn`.
+  /// The origin is unreachable and is probed again after `probeIn`. The attempt does not count.
   case unreachable(probeIn: Duration, status: Int?, error: String)
   case dead(OutboxItem.Reason, status: Int?, error: String)
-  /// The API wants more than a fresh token: the item is held in its place for a new sign-in. The attempt does not
-  /// count.
+  /// The API requires more than a fresh token, so the item is held in place until the user signs in again. The attempt
+  /// does not count.
   case needsStepUp(status: Int, error: String)
-  /// The item is pending again in its old position, and the attempt does not count.
+  /// The item returns to its position in the lane. The attempt does not count.
   case released
 
   package struct Wait: Hashable, Sendable {
     package var duration: Duration
-    /// How long ago the request was sent, if it is unknown whether the API has acted on it.
+    /// How long ago the request was sent, or `nil` if it is known whether the API has processed it.
     package var unknownFor: Duration?
     package var isConflict: Bool
     package var status: Int?
@@ -136,12 +143,12 @@ package enum DeliveryOutcome: Hashable, Sendable {
     }
   }
 
-  /// The error of an item whose origin is not one of the account's `api_origins`.
+  /// Returns the error message for an item whose origin is not in the account's `api_origins`.
   package static func foreignOrigin(_ origin: some CustomStringConvertible) -> String {
     "\(origin) is not one of the account's api_origins. Hearth sends the item once it is configured again."
   }
 
-  /// Whether the next item of the lane may be sent at once.
+  /// Whether the item leaves its lane. If so, the next item in the lane can be sent.
   package var leavesLane: Bool {
     switch self {
     case .delivered, .dead: true

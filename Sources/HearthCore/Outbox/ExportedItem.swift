@@ -1,23 +1,25 @@
-/// An item with everything that is needed to put it into another outbox, or back into the same one.
+/// An item with everything needed to import it into another outbox, or back into the same one.
 package struct ExportedItem: Hashable, Sendable {
   package var id: String
   /// The user who owns the item, or `nil` if no user was known yet.
   package var subject: Subject?
   package var draft: OutboxDraft
-  /// The state that clients saw.
+  /// The state that clients saw when the item was exported.
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
   package var attempts: Int
   package var createdAt: Timestamp
-  /// When a waiting item is due again, which may be as late as an API has asked for.
+  /// The time of the next attempt, if the item is waiting. It can be far in the future if an API asked for a long
+  /// delay.
   package var nextAttemptAt: Timestamp?
-  /// When the first request whose result is unknown was sent. `nil` if the API had certainly not acted on the item.
+  /// The time at which the first request with an unknown result was sent, or `nil` if the API had certainly not
+  /// processed the item.
   package var unknownSince: Timestamp?
-  /// Whether an API may know the idempotency key, so that the key must keep this content.
+  /// Whether an API may already know the idempotency key. If so, the key must not be used with different content.
   package var mayHaveLeft: Bool
   package var lastStatus: Int?
   package var lastError: String?
-  /// When the item was exported. What happened to it later is not known here.
+  /// The time of the export. The original outbox may have changed the item later.
   package var exportedAt: Timestamp
 
   package init(
@@ -42,12 +44,12 @@ package struct ExportedItem: Hashable, Sendable {
 }
 
 extension ExportedItem {
-  /// The maximum number of attempts that an item may have had.
+  /// The largest number of attempts that an imported item may have.
   package static let mostAttempts = 1_000_000
 
-  /// Returns the parts of the item that are kept besides its draft. The original outbox may have sent the item since
-  /// the export: if the export is older than the idempotency horizon, the result counts as unknown since then, as if
-  /// the request had left.
+  /// Validates the item for an import and returns its progress. If the export is older than the idempotency horizon,
+  /// the original outbox may have sent the item in the meantime, so its result counts as unknown from the time of the
+  /// export.
   package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
     guard ItemID.isValid(id) else { throw DraftError("id: it is not a UUID in small letters") }
     if let reason, !state.reasons.contains(reason) {
@@ -59,14 +61,14 @@ extension ExportedItem {
     let hasLeft = state == .inFlight || now - exportedAt > horizon
     progress.unknownSince = (unknownSince ?? (hasLeft ? exportedAt : nil)).map { min($0, now) }
     if let nextAttemptAt {
-      // The other machine's clock may have been ahead.
+      // The exporting machine's clock may have been ahead.
       progress.wait(
         until: min(nextAttemptAt - max(exportedAt - now, .zero), now + RetryPolicy.longestRetryAfter), at: now)
     }
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // The store decides again whether the item is another user's, and whether it is held in its place.
+      // The store decides again whether the item belongs to another user or must be held in place.
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
@@ -77,7 +79,6 @@ extension ExportedItem {
 }
 
 extension OutboxItem.State {
-  /// The reasons that an item in this state may have.
   fileprivate var reasons: Set<OutboxItem.Reason> {
     switch self {
     case .held: [.otherUser, .needsReview, .damaged, .originNotConfigured, .needsStepUp]
@@ -88,7 +89,7 @@ extension OutboxItem.State {
 }
 
 extension ItemProgress {
-  /// Restores an item that is dead, or held for review.
+  /// Marks the item as dead or holds it for review.
   fileprivate mutating func end(_ state: OutboxItem.State, _ reason: OutboxItem.Reason, at now: Timestamp) {
     (self.state, self.reason) = (state, reason)
     (dueAt, nextAttemptAt) = (nil, nil)
@@ -96,12 +97,11 @@ extension ItemProgress {
   }
 }
 
-/// One page of an export.
 package struct ExportPage: Hashable, Sendable {
   package var items: [ExportedItem]
-  /// The number of items of this page that are left out because their content is damaged.
+  /// The number of items that were skipped on this page because their content is damaged.
   package var damaged: Int
-  /// Where the next page begins. `nil` on the last page.
+  /// The cursor for the next page, or `nil` on the last page.
   package var cursor: String?
 
   package init(items: [ExportedItem], damaged: Int, cursor: String?) {

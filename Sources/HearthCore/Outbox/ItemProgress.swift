@@ -1,37 +1,37 @@
-/// The part of an item that changes during its delivery, with the rules for the changes. A store selects items and
-/// writes the results of these transitions.
+/// The part of an item that changes during delivery, and the rules for its changes.
 package struct ItemProgress: Hashable, Sendable {
-  /// Never `inFlight`: an item whose request has left stays pending or waiting until it is settled.
+  /// The state, which is never `inFlight`. An item whose request was sent stays pending or waiting until it is settled.
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
-  /// The number of requests that were sent and counted.
+  /// The number of requests that were sent and count as attempts.
   package var attempts = 0
-  /// The number of 409 responses of the API.
+  /// The number of 409 responses so far.
   package var conflicts = 0
-  /// The number of 407 and 511 responses since the API itself has answered. They are not counted in `attempts`.
+  /// The number of 407 and 511 responses since the API itself last responded. They are not included in `attempts`.
   package var offlineAnswers = 0
-  /// When the item may be claimed. `nil` means at once.
+  /// The time from which the item can be claimed, or `nil` if it can be claimed now.
   package var dueAt: Timestamp?
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// When the first request whose result is unknown was sent. `nil` if the API has certainly not acted on the item.
+  /// The time at which the first request with an unknown result was sent, or `nil` if the API has certainly not
+  /// processed the item.
   package var unknownSince: Timestamp?
-  /// Whether a request has left that `attempts` and `unknownSince` do not show, because it was not counted or because
-  /// somebody has retried the item since.
+  /// Whether a request was sent that `attempts` and `unknownSince` do not show. Either it did not count as an attempt,
+  /// or the user has retried the item since.
   package var hasLeft = false
   package var finishedAt: Timestamp?
   package var lastStatus: Int?
   package var lastError: String?
 
-  /// Makes a new item. It is waiting if its `notBefore` is in the future.
+  /// Creates the progress of a new item. The item is waiting if `notBefore` is in the future.
   package init(notBefore: Timestamp? = nil, expiresAt: Timestamp? = nil, at now: Timestamp) {
     state = .pending
     (self.notBefore, self.expiresAt) = (notBefore, expiresAt)
     waitForStart(at: now)
   }
 
-  /// Makes an item that can be sent wait for its `notBefore`, if that is in the future.
+  /// Makes the item pending or, if `notBefore` is in the future, waiting.
   private mutating func waitForStart(at now: Timestamp) {
     let start = notBefore.flatMap { $0 > now ? $0 : nil }
     (state, dueAt, nextAttemptAt) = (start == nil ? .pending : .waiting, start, start)
@@ -43,22 +43,21 @@ package struct ItemProgress: Hashable, Sendable {
     (state, dueAt, nextAttemptAt) = (.waiting, time, time)
   }
 
-  /// Makes an item that the store has read.
+  /// Creates the progress of an item that was read from the store. The caller fills in the other properties.
   package init(state: OutboxItem.State) { self.state = state }
 
-  /// Whether the last request got no response, so that the next one may also take the whole time limit.
+  /// Whether the last request got no response. The next one may then also run until it times out.
   package var isUnanswered: Bool { lastStatus == nil && unknownSince != nil }
 
-  /// Whether the item is held but keeps its place, and so blocks its lane until the reason is gone.
+  /// Whether the item is held in place. If so, it blocks its lane until the reason is resolved.
   package var isHeldInPlace: Bool { state == .held && reason?.keepsPlace == true }
 
-  /// Whether the item still occupies a place in its lane.
   package var isActive: Bool { state.isActive || isHeldInPlace }
 
-  /// Whether any of the item's requests may have left, so that an API may know its idempotency key.
+  /// Whether the item may have been sent. If so, an API may know its idempotency key.
   package var mayHaveLeft: Bool { hasLeft || attempts > 0 || unknownSince != nil }
 
-  /// Whether the item has ended without any of its requests leaving, so that its idempotency key is free.
+  /// Whether the item has ended without being sent. If so, its idempotency key can be reused.
   package var hasEndedUnsent: Bool {
     if mayHaveLeft { return false }
     return state == .cancelled || state == .superseded || state == .dead && reason == .expired
@@ -66,7 +65,7 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - Delivery
 
-  /// Applies the outcome of a delivery. `hasLeft` says whether a request has left for it; for a released item nothing
+  /// Applies the outcome of a delivery. `hasLeft` is true if a request was sent. If the outcome is `released`, nothing
   /// else changes.
   package mutating func settle(_ outcome: DeliveryOutcome, hasLeft: Bool = false, at now: Timestamp) {
     self.hasLeft = self.hasLeft || hasLeft
@@ -88,9 +87,8 @@ package struct ItemProgress: Hashable, Sendable {
       (lastStatus, lastError) = (wait.status, wait.error)
     case .unreachable(let probeIn, let status, let error):
       state = .waiting
-      // Without a status it is due at once: the claim decides whether its origin may be probed, and other items probe
-      // it before this one. With a status it waits: if other requests get through, the response concerned only this
-      // item.
+      // Without a status, the item becomes due now, because the claim decides when to probe the origin and with which
+      // item. With a status, the item waits, because the response may concern only this item.
       nextAttemptAt = now + probeIn
       dueAt = status == nil ? now : nextAttemptAt
       if status != nil { offlineAnswers += 1 }
@@ -106,10 +104,9 @@ package struct ItemProgress: Hashable, Sendable {
     }
   }
 
-  /// Holds the item. The reason decides whether it keeps its place.
   package mutating func hold(_ reason: OutboxItem.Reason) { (state, self.reason, nextAttemptAt) = (.held, reason, nil) }
 
-  /// Resumes an item that is held in its place. Returns false if it is not held in its place.
+  /// Resumes an item that is held in place. Returns false if it is not held in place.
   package mutating func goOn(at now: Timestamp) -> Bool {
     guard isHeldInPlace else { return false }
     reason = nil
@@ -117,7 +114,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Called for an item that was claimed (since `since`) when the daemon ended. Its request may have left.
+  /// Puts an item that was in flight when the daemon ended back into its lane. Its result counts as unknown from
+  /// `since`, the time of the claim.
   package mutating func lost(since: Timestamp) {
     state = .pending
     (dueAt, nextAttemptAt) = (nil, nil)
@@ -125,13 +123,12 @@ package struct ItemProgress: Hashable, Sendable {
     lastError = Self.lostError
   }
 
-  /// The `lastError` of a lost item.
   package static let lostError = "The daemon ended while the request was on its way."
 
-  /// Whether an item that is due can be sent.
+  /// The result of checking whether a due item can be sent.
   package enum Eligibility: Hashable, Sendable {
     case sendable
-    /// The item seems to have expired. A server has to confirm the time.
+    /// The item seems to have expired, but a server still has to confirm the time.
     case timeNeeded
     case leaves(OutboxItem.Reason)
   }
@@ -149,7 +146,7 @@ package struct ItemProgress: Hashable, Sendable {
     return maySend ? .sendable : .leaves(.needsReview)
   }
 
-  /// Takes the item out of its lane and keeps it for a person to look at, dead or held for review.
+  /// Moves the item out of its lane. The item stays in the outbox, dead or held, until the user handles it.
   package mutating func leaveLane(_ reason: OutboxItem.Reason, at now: Timestamp) {
     switch reason {
     case .needsReview:
@@ -163,9 +160,9 @@ package struct ItemProgress: Hashable, Sendable {
     }
   }
 
-  // MARK: - Changes that people ask for
+  // MARK: - User actions
 
-  /// Returns false if the item has already ended. `hasBegun` is true if its request may have left.
+  /// Cancels the item. Returns false if it has already ended. `hasBegun` is true if its request may have been sent.
   package mutating func cancel(hasBegun: Bool = false, at now: Timestamp) -> Bool {
     guard state.mayBeCancelled else { return false }
     if hasBegun { unknownSince = unknownSince ?? now }
@@ -173,9 +170,9 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Puts a dead or held item back as if it were new, at the end of its lane unless it has kept its place. Its
-  /// `notBefore` and `expiresAt` still apply. Returns false for other items, and for an expired one: its caller wanted
-  /// it sent by then or not at all.
+  /// Restarts a dead or held item at the end of its lane or, if it is held in place, in that place. `notBefore` and
+  /// `expiresAt` still apply. Returns false for any other item, and for an expired one, because its caller did not want
+  /// it to be sent late.
   package mutating func retry(at now: Timestamp) -> Bool {
     if goOn(at: now) { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }
@@ -185,8 +182,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Holds the item for review, because the item with this id has the same idempotency key but different content. This
-  /// item gives up the key. A person decides which of the two is meant.
+  /// Holds this item for review and removes its idempotency key, because item `id` has the same key but different
+  /// content. The user decides which one to send.
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
@@ -194,16 +191,16 @@ package struct ItemProgress: Hashable, Sendable {
       + "own, or cancel it."
   }
 
-  /// Called when a newer item with the same `replaceKey` takes this item's place.
+  /// Ends the item, because a newer item with the same `replaceKey` replaces it.
   package mutating func supersede(at now: Timestamp) { finish(.superseded, at: now) }
 
-  /// Called when the item with this id is the same write (`KeyedItem`).
+  /// Ends the item, because item `id` is the same write (`KeyedItem`).
   package mutating func supersede(by id: String, at now: Timestamp) {
     finish(.superseded, at: now)
     lastError = "Item \(id) has the same idempotency key and content, and is sent instead."
   }
 
-  /// Makes a waiting item due now, or at its `notBefore`. Returns false if it is already due.
+  /// Makes a waiting item due now or at its `notBefore`. Returns false if it was already due by then.
   package mutating func retryNow(at now: Timestamp) -> Bool {
     let soonest = max(notBefore ?? now, now)
     guard let dueAt, soonest < dueAt else { return false }
@@ -216,7 +213,7 @@ package struct ItemProgress: Hashable, Sendable {
     reason = nil
     nextAttemptAt = nil
     finishedAt = now
-    // The error may quote the content, which is no longer kept.
+    // The error may quote the content, and the content is being deleted.
     if end == .cancelled || end == .superseded { lastError = nil }
   }
 }

@@ -1,7 +1,7 @@
-/// Counts the deliveries that are claimed for one origin of an account but not settled.
+/// The number of claimed but unsettled deliveries from one account to one origin.
 ///
-/// Each origin has its own places, and slow requests count against a second, larger limit. So a hanging request delays
-/// neither other accounts nor other origins nor, unless there are very many, other lanes.
+/// Each origin has its own limits, and slow requests count towards a second, larger limit. A hanging request therefore
+/// does not delay other accounts or origins. It delays other lanes only if there are very many.
 struct OriginLoad {
   struct Count {
     private(set) var all = 0
@@ -12,18 +12,17 @@ struct OriginLoad {
       if isSlow { slow += number }
     }
 
-    /// How many more may start, if up to `most` of them may be quick and `mostSlow` more may be slow.
+    /// Returns how many more requests may start, given the limits for normal and slow requests.
     func room(_ most: Int, slow mostSlow: Int) -> Int { max(min(most - (all - slow), most + mostSlow - all), 0) }
   }
 
-  /// Requests under way or about to start. Senders that wait for the cause of a 401 do not count.
+  /// Requests that are in flight or about to start. Senders that wait for the cause of a 401 do not count.
   var lanes = Count()
   var unordered = Count()
-  /// Deliveries whose last request got no response.
   var unanswered = Count()
-  /// The bytes of content of all deliveries in memory.
+  /// The size of all deliveries in memory, in bytes.
   var bytes = Count()
-  /// Deliveries that are claimed and not begun.
+  /// Deliveries that are claimed but not started.
   var unsent = (lanes: 0, unordered: 0)
 
   mutating func add(_ sender: Sender, at now: Timestamp) {
@@ -59,14 +58,14 @@ extension OutboxAccount {
     return loads
   }
 
-  /// When the next request starts to count as slow and makes room for others.
+  /// The time at which the next request becomes slow, and makes room for others.
   func nextSlowAt(after now: Timestamp) -> Timestamp? {
     senders.values.compactMap(\.slowAt).filter { $0 > now }.min()
   }
 }
 
-/// How many deliveries are claimed ahead of the senders: none while requests are slow, up to 128 while they are fast,
-/// so that one transaction serves many.
+/// Decides how many deliveries to claim in advance: none while requests are slow, and up to 128 while they are fast, so
+/// that one transaction covers many deliveries.
 struct ReadAhead {
   private static let window = Duration.milliseconds(500)
   private static let most = 128
@@ -74,7 +73,7 @@ struct ReadAhead {
 
   private var windowStart: Timestamp?
   private var inWindow = 0
-  /// The number of quick requests in a row. With slow commits, the window would make them look slow.
+  /// The number of consecutive quick requests. Unlike `inWindow`, it does not depend on the speed of commits.
   private var quickInARow = 0
   private(set) var limit = 0
 

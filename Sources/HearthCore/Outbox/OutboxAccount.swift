@@ -1,4 +1,4 @@
-/// The state of one account in the running outbox.
+/// The state of one account in the outbox.
 struct OutboxAccount {
   static let hydrating = "hydrating"
   static let user = "user"
@@ -6,47 +6,46 @@ struct OutboxAccount {
   static let refreshUnavailable = "refreshUnavailable"
 
   var api: APISettings
-  /// False if the account was removed from the configuration and some of its requests are still under way.
+  /// Whether the account is configured. An account that was removed stays here until its last request has ended.
   var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
-  /// The last known user, if that user has signed out since this process began and nobody is signed in now.
+  /// The last known user, if this user has signed out since the daemon started and nobody is signed in.
   var lastSubject: Subject?
-  /// This user under the issuer that was assumed before the provider named one.
+  /// The user's subject under the issuer that was assumed before the provider named one.
   var formerSubject: Subject?
-  /// Whether the session has reported its user, as far as it remembers one.
+  /// Whether the session has reported its state.
   var isSessionReported = false
-  /// Whether the store knows the current user, and has given them every item that is to become theirs.
+  /// Whether the store knows the current user and has assigned all matching items to that user.
   var isBound = true
-  /// Whether the store has to learn that a user without a name may have signed out, before anything is sent.
+  /// Whether the store must first record that a user without a name may have signed out. Nothing is sent until then.
   var isLeft = false
-  /// Whether items may be held in their places for an origin that has been configured since.
+  /// Whether the store may contain held items for an origin that is now configured.
   var mayHoldConfigured = true
-  /// Whether a sign-in, or the start, may have made items sendable that are held in their places.
+  /// Whether held items may have become sendable by a sign-in or the start of the daemon.
   var hasSignedIn = true
   private(set) var isPausedByUser = false
-  /// The number of the change or read of the pauses that `isPausedByUser` comes from.
+  /// The number of the change or read that set `isPausedByUser`.
   private var pauseNumber = 0
-  /// The reason for the pause as last shown and as last published. `nil` if sending is not paused.
+  /// The last shown and the last published reason for the pause, or `nil` if sending was not paused.
   var shownPause: String?
   var publishedPause: String?
-  /// The number of calls that are discarding the user's items. No item is sent meanwhile.
+  /// The number of calls that are currently discarding the user's items. Nothing is sent in the meantime.
   var discards = 0
 
   var breaker: CircuitBreaker
   var acceptance = TokenAcceptance()
   var refused = RefusedItems()
-  /// The session's token, as last reported.
   var token: Fingerprint?
-  /// The number of failures in a row to get a token, or a replacement for a rejected one.
+  /// The number of consecutive failures to get a token or to replace a rejected one.
   var bearerFailures = 0
-  /// Whether a token is needed and the provider cannot be asked now.
+  /// Whether a token is needed but the provider is unavailable.
   var lacksToken = false
-  /// Nothing is sent until this time, or until the session has another token.
+  /// The time until which nothing is sent, unless the session gets a new token.
   var stalledUntil: Timestamp?
-  /// What servers have reported since this clock was last stepped.
+  /// What the servers have reported about the time since the local clock was last set.
   var clocks = ServerClocks()
-  /// The origin whose time decides whether items have expired. `nil` if none seem to have expired.
+  /// The origin to ask for the time because items seem to have expired, or `nil` if no items do.
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
 
@@ -54,21 +53,21 @@ struct OutboxAccount {
   var queue: [LaneClaim] = []
   var senders: [SenderID: Sender] = [:]
 
-  /// The kinds of items of which the store may have more to send.
+  /// The kinds of items that the store may have more of.
   var mayHaveMore = OutboxKinds.all
-  /// The kinds of which an origin may have more items that could not be claimed for lack of room. No value is empty.
+  /// The kinds of items that each origin may have more of because there was no room to claim them. No value is empty.
   var left: [Origin: OutboxKinds] = [:]
-  /// Whether a demand for deliveries of this account is with the store.
+  /// Whether the store is processing a demand for this account.
   var isClaiming = false
   var nextDueAt: Timestamp?
   var readAhead: [Origin: ReadAhead] = [:]
 
-  /// Whether items that are held for another user still have to be published; `heldCursor` is the next page.
+  /// Whether items that are held for another user are still being published, and the cursor of the next page.
   var isPublishingHeld = false
   var heldCursor: String?
 
-  /// `former` is the account before it was removed from the configuration, if it still has requests under way or a
-  /// sign-out that the store does not know. Its pause counts for these requests until the pauses are read again.
+  /// Creates the state of an account. `former` is its state from before its removal from the configuration, if it still
+  /// has requests or a sign-out to finish. Its pause stays in effect until the pauses are read again.
   init(_ api: APISettings, retry: RetryPolicy, after former: OutboxAccount? = nil) {
     self.api = api
     breaker = CircuitBreaker(retry)
@@ -78,17 +77,17 @@ struct OutboxAccount {
     bindAgain()
   }
 
-  // MARK: - What is under way
+  // MARK: - Activity
 
   /// Whether any sender is active. Senders that wait for the cause of a 401 do not count.
   var isSending: Bool { senders.values.contains { !$0.isJudging } }
 
   var hasMore: Bool { !mayHaveMore.isEmpty || !left.isEmpty }
 
-  /// Whether something waits for room, which a slow request may make.
+  /// Whether anything is waiting for room. A request makes room when it becomes slow.
   var isWaiting: Bool { hasMore || !queue.isEmpty || timeNeededFrom != nil }
 
-  /// Notes that the origin may have more items of these kinds that could not be claimed for lack of room.
+  /// Records that the origin may have more items of these kinds that there was no room to claim.
   mutating func leaves(_ kinds: OutboxKinds, for origin: Origin) {
     if !kinds.isEmpty { left[origin, default: []].formUnion(kinds) }
   }
@@ -98,7 +97,7 @@ struct OutboxAccount {
     if left[origin]?.isEmpty == true { left[origin] = nil }
   }
 
-  /// Whether nothing is under way and nothing can be sent, so that the account is left alone until something happens.
+  /// Whether the account can be left alone until the next event.
   var isQuiet: Bool {
     guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
@@ -106,17 +105,16 @@ struct OutboxAccount {
         && timeNeededFrom == nil && refused.nextAt == nil
   }
 
-  /// Whether the store has to free items that are held in their places.
+  /// Whether the store has to resume items that are held in place.
   var isFreeing: Bool { mayHoldConfigured || hasSignedIn }
 
-  // MARK: - What is permitted
+  // MARK: - Permission
 
   var isSendable: Bool {
     if case .sendable = permission { return isConfigured && !isPausedByUser && discards == 0 }
     return false
   }
 
-  /// Whether the session is being read, so that its state will soon be known.
   var isHydrating: Bool { permission == .blocked(reason: Self.hydrating) }
 
   var pausedReason: String? {
@@ -126,26 +124,26 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// The subject that gets items without a user, or those of the previous user. `nil` if no user is known.
+  /// The subject to assign unowned items and the previous user's items to, or `nil` if no user is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
-  /// Called when there may be items without a user, which have to become the known user's.
+  /// Requests a new binding, because there may be unowned items that belong to the known user.
   mutating func bindAgain() { isBound = boundSubject == nil }
 
-  /// Called after the pauses were changed or read. The call with the highest number counts, whichever ends first.
+  /// Applies the result of changing or reading the pauses. The result with the highest number wins, whichever arrives
+  /// first.
   mutating func pauseRead(isPaused: Bool, number: Int) {
     guard pauseNumber < number else { return }
     pauseNumber = number
     isPausedByUser = isPaused
   }
 
-  /// Called when a token was accepted, or when the session or its token changed. Earlier failures no longer count.
+  /// Resets the failures. Called when a token was accepted, and when the session or its token has changed.
   mutating func hasGoodToken() {
     bearerFailures = 0
     lacksToken = false
   }
 
-  /// Called when the clock was stepped.
   mutating func shift(by shift: Duration) {
     breaker.shift(by: shift)
     if shift != .zero { clocks = ServerClocks() }
@@ -158,7 +156,7 @@ struct OutboxAccount {
     nextDueAt = nil
   }
 
-  /// Called when the network may be back or a person asks for it. Retries everything now.
+  /// Makes everything that waits for a retry due now.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())
@@ -166,13 +164,13 @@ struct OutboxAccount {
   }
 }
 
-/// Whether an account's session permits sending its items.
+/// The session's permission to send the account's items.
 package enum OutboxPermission: Hashable, Sendable {
-  /// The reason if the user has ended the session.
+  /// The reason if the user has signed out.
   package static let signedOut = "signedOut"
 
   /// Items of this subject may be sent. `nil` means the subject that is already known.
   case sendable(under: Subject?)
-  /// No item may be sent. The reason is shown as `pausedReason`: `locked`, `signedOut`, `reauthRequired`, `hydrating` …
+  /// No items may be sent. `reason` becomes the `pausedReason`, such as `locked`, `signedOut` or `reauthRequired`.
   case blocked(reason: String)
 }

@@ -1,19 +1,18 @@
-/// A demand for an account's next deliveries, under one subject.
+/// A demand for an account's next deliveries, for one subject.
 package struct OutboxDemand: Hashable, Sendable {
-  /// What may be claimed for one origin. Origins do not wait for each other.
+  /// The limits for claiming items for one origin. They apply to each origin separately.
   package struct Room: Hashable, Sendable {
-    /// The maximum number of items of lanes, and of unordered ones. The two limits are independent.
     package var lanes: Int
     package var unordered: Int
-    /// The maximum number of items that got no response when last sent: each may keep its place until the time limit.
+    /// The maximum number of items whose last request got no response. Each may occupy a sender until it times out.
     package var unanswered: Int
-    /// The bytes of content after which no further item is claimed.
+    /// The total size after which no further item is claimed, in bytes.
     package var bytes: Int
-    /// The largest content of an item that may be claimed, in bytes.
+    /// The maximum size of a claimed item, in bytes.
     package var largest = Int.max
-    /// Whether the items behind the head of a lane are claimed with it, to be sent one after the other.
+    /// Whether to claim several items of a lane at a time, to be sent one after the other.
     package var takesFollowers: Bool
-    /// Whether the origin was unreachable, so that only one item is claimed.
+    /// Whether the origin is unreachable. If so, only one item is claimed as a probe.
     package var isProbe: Bool
 
     package init(
@@ -29,13 +28,13 @@ package struct OutboxDemand: Hashable, Sendable {
 
   package var account: AccountName
   package var subject: Subject?
-  /// The origins that may be sent to now. Items for other origins in `configured` are not claimed.
+  /// The limits for each origin that may be sent to now. Items for other origins in `configured` are not claimed.
   package var rooms: [Origin: Room]
-  /// The account's `api_origins`. Items for any other origin are held as `originNotConfigured`.
+  /// The account's `api_origins`. Items for other origins are held as `originNotConfigured`.
   package var configured: Set<Origin>
   package var expiry: ExpiryTime
   package var policy: DeliveryPolicy
-  /// The numbers of items that must not be claimed. They still block their lanes.
+  /// The numbers of items that must not be claimed. These items still block their lanes.
   package var refused: Set<Int64>
 
   package init(
@@ -47,7 +46,6 @@ package struct OutboxDemand: Hashable, Sendable {
     (self.configured, self.expiry, self.policy) = (configured, expiry, policy)
   }
 
-  /// The kinds of items that are demanded.
   package var kinds: OutboxKinds {
     [
       rooms.values.contains { $0.lanes > 0 } ? .lanes : [],
@@ -56,7 +54,8 @@ package struct OutboxDemand: Hashable, Sendable {
   }
 }
 
-/// The kinds of items: those of lanes, sent one after the other, and unordered ones. Neither waits for the other.
+/// The two kinds of items: those in lanes, which are sent in order, and unordered ones. Neither kind waits for the
+/// other.
 package struct OutboxKinds: OptionSet, Hashable, Sendable {
   package static let lanes = OutboxKinds(rawValue: 1)
   package static let unordered = OutboxKinds(rawValue: 2)
@@ -67,12 +66,12 @@ package struct OutboxKinds: OptionSet, Hashable, Sendable {
   package init(rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// The time that decides whether items have expired. It is the caller's and not the store's: `expiresAt` is real-world
-/// time, and no item may be lost because a single clock is ahead.
+/// The time that decides whether items have expired. It comes from the caller instead of the store, so that no item is
+/// lost because a single clock is ahead.
 package enum ExpiryTime: Hashable, Sendable {
   /// A server has confirmed the time.
   case agreed(Timestamp)
-  /// No server has confirmed the time, so items past their `expiresAt` only seem to have expired.
+  /// No server has confirmed the time, so items past `expiresAt` are neither sent nor marked as expired.
   case unconfirmed(Timestamp)
 
   var time: Timestamp {

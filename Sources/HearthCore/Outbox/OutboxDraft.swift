@@ -1,4 +1,4 @@
-/// A request that a caller wants delivered, as the caller gave it.
+/// A request to deliver, as specified by the caller.
 package struct OutboxDraft: Hashable, Sendable {
   package var account: AccountName
   package var method: String
@@ -33,7 +33,7 @@ package struct OutboxDraft: Hashable, Sendable {
   }
 }
 
-/// Why a draft is rejected, in one sentence for people.
+/// An error that says in one sentence why a draft is rejected.
 package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
@@ -43,13 +43,13 @@ package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
 extension OutboxDraft {
   private static let maxHeaders = 100
   private static let maxHeaderBytes = 64 * 1024
-  /// The maximum length of a lane's name and of a key.
+  /// The maximum length of a lane name or key, in bytes.
   private static let maxNameBytes = 255
 
-  /// Checks that the draft can be sent as it is, and returns its URL. `maxBody` is in bytes.
+  /// Checks that the draft can be sent, and returns its parsed URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> HTTPURL {
     guard Self.isToken(method) else { throw DraftError("method: it is not an HTTP method") }
-    // CONNECT has no URL of this form; TRACE sends the token back (RFC 9110, section 9.3.8).
+    // CONNECT does not use such a URL, and TRACE would echo the token (RFC 9110, section 9.3.8).
     guard method != "CONNECT", method != "TRACE" else { throw DraftError("method: \(method) cannot be delivered") }
     try checkHeaders()
     guard body.count <= maxBody else { throw DraftError("body: it is longer than \(maxBody) bytes") }
@@ -74,7 +74,7 @@ extension OutboxDraft {
     }
   }
 
-  /// The size that counts towards the limits of the outbox.
+  /// Returns the size that counts towards the outbox limits, in bytes.
   package func byteCount(with url: HTTPURL) -> Int {
     body.count + headers.reduce(0) { $0 + $1.byteCount } + url.description.utf8.count
   }
@@ -92,7 +92,7 @@ extension OutboxDraft {
     }
   }
 
-  /// Whether a text can be a method or the name of a header (RFC 9110, section 5.6.2).
+  /// Returns whether the string is a valid method or header name (RFC 9110, section 5.6.2).
   package static func isToken(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isTokenByte)
   }
@@ -103,7 +103,7 @@ extension OutboxDraft {
 }
 
 extension APIRequest.Header {
-  /// Whether the value has no control characters but the tab (RFC 9110, section 5.5).
+  /// Whether the value contains no control characters other than tabs (RFC 9110, section 5.5).
   package var hasFieldValue: Bool { value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F } }
 
   package var byteCount: Int { name.utf8.count + value.utf8.count }

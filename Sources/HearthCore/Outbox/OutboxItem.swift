@@ -1,33 +1,33 @@
-/// One request in the outbox, as the store, the service, its workers and every client see it.
+/// A request in the outbox. The store, the service and every client use this type.
 package struct OutboxItem: Hashable, Sendable {
-  /// The raw value is the item's `state` on the wire.
+  /// The state of an item. The raw value is the item's `state` on the wire.
   ///
   /// These are all transitions:
   ///
-  /// | from | to | when |
+  /// | From | To | Cause |
   /// | --- | --- | --- |
-  /// | (new) | `pending`, `waiting` | it is enqueued; `waiting` if its `notBefore` is in the future |
-  /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | by the outcome of its delivery (`DeliveryOutcome`) |
-  /// | `waiting` | `pending` | the daemon ended while its request was on its way |
-  /// | `pending`, `waiting` | `held` | it needs review: its result is unknown beyond the idempotency horizon |
-  /// | `pending`, `waiting` | `held` | its content is damaged |
-  /// | `pending`, `waiting` | `held` | in its place: its origin is no longer the account's, or the API wants a step-up |
-  /// | `held` | `pending`, `waiting` | it was held in its place, and the reason is gone |
-  /// | `pending`, `waiting`, `held` | `dead` | it expired, held in its place or not held; its content is missing |
-  /// | `pending`, `waiting`, `held`, `dead` | `superseded` | a newer item with its `replaceKey` is enqueued |
-  /// | `pending`, `waiting` | `superseded` | another item is the same write (`KeyedItem`) |
-  /// | `pending`, `waiting` | `held` | another item has its idempotency key but different content (`KeyedItem`) |
-  /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | the user cancels it, or signs out with `outbox: "discard"` |
-  /// | `held`, `dead` | `pending`, `waiting` | the user retries it, unless it expired |
+  /// | (new) | `pending`, `waiting` | A caller enqueues the item (`waiting` if `notBefore` is in the future) |
+  /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | A delivery ends (`DeliveryOutcome`) |
+  /// | `waiting` | `pending` | The daemon ends while the request is in flight |
+  /// | `pending`, `waiting` | `held` | The result is unknown beyond the idempotency horizon, or the content is damaged |
+  /// | `pending`, `waiting` | `held` in place | The origin is not configured, or the API requires a step-up |
+  /// | `held` in place | `pending`, `waiting` | The reason is resolved |
+  /// | `pending`, `waiting`, `held` in place | `dead` | The item expires |
+  /// | `pending`, `waiting` | `dead` | The content is missing |
+  /// | `pending`, `waiting`, `held`, `dead` | `superseded` | A newer item has the same `replaceKey` |
+  /// | `pending`, `waiting` | `superseded` | Another item is the same write (`KeyedItem`) |
+  /// | `pending`, `waiting` | `held` | Another item has the same idempotency key but other content (`KeyedItem`) |
+  /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | The user cancels it or signs out with `outbox: "discard"` |
+  /// | `held`, `dead` | `pending`, `waiting` | The user retries it, unless it has expired |
   ///
-  /// `delivered`, `cancelled` and `superseded` are final. A pending or waiting item is shown as `inFlight` from the
-  /// moment that its request may have left until it is settled. An item of a user other than the current one is shown
-  /// as `held` (`otherUser`) until that user is back. Neither changes the stored state.
+  /// `delivered`, `cancelled` and `superseded` are final. Clients see `inFlight` instead of `pending` or `waiting` from
+  /// the time a request may have been sent until it is settled, and `held` (`otherUser`) for items of a user who is not
+  /// signed in. Neither changes the stored state.
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
   }
 
-  /// Why an item is held or dead. The raw value is the item's `reason` on the wire.
+  /// The reason why an item is held or dead. The raw value is the item's `reason` on the wire.
   package enum Reason: String, Hashable, Sendable, CaseIterable {
     case otherUser, needsReview, damaged, originNotConfigured, needsStepUp
     case rejected, expired, attemptsExhausted, redirected
@@ -35,7 +35,7 @@ package struct OutboxItem: Hashable, Sendable {
 
   package var id: String
   package var account: AccountName
-  /// The user who owns the item, or `nil` if no user has been known since it was made.
+  /// The user who owns the item, or `nil` if no user has been known since it was created.
   package var subject: Subject?
   /// The lane, or `nil` for an unordered item.
   package var lane: Name?
@@ -43,14 +43,14 @@ package struct OutboxItem: Hashable, Sendable {
   package var url: String
   package var state: State
   package var reason: Reason?
-  /// The number of requests that were sent and counted.
+  /// The number of requests that were sent and count as attempts.
   package var attempts: Int
   package var createdAt: Timestamp
   package var nextAttemptAt: Timestamp?
   package var lastStatus: Int?
   package var lastError: String?
   package var idempotencyKey: String
-  /// The size of body, headers and URL.
+  /// The size of body, headers and URL, in bytes.
   package var bytes: Int
 
   package init(
@@ -77,7 +77,7 @@ package struct OutboxItem: Hashable, Sendable {
 }
 
 extension OutboxItem.Reason {
-  /// Whether an item that is held for this reason keeps its place and blocks its lane until the reason is gone.
+  /// Whether an item held for this reason keeps its place and blocks its lane until the reason is resolved.
   package var keepsPlace: Bool {
     switch self {
     case .originNotConfigured, .needsStepUp: true
@@ -87,7 +87,7 @@ extension OutboxItem.Reason {
 }
 
 extension OutboxItem.State {
-  /// Whether the item still occupies a place in its lane. Some held items do too (`ItemProgress.isActive`).
+  /// Whether items in this state occupy a place in their lane. Some held items do too (`ItemProgress.isActive`).
   package var isActive: Bool {
     switch self {
     case .pending, .inFlight, .waiting: true
@@ -95,7 +95,7 @@ extension OutboxItem.State {
     }
   }
 
-  /// Whether headers and body are kept, which they are as long as the item may be sent again.
+  /// Whether the store keeps headers and body so that the item can be sent again.
   package var keepsContent: Bool {
     switch self {
     case .pending, .inFlight, .waiting, .held, .dead: true
@@ -111,9 +111,9 @@ extension OutboxItem.State {
   }
 }
 
-/// Makes and checks the identifiers of outbox items. They sort by creation time.
+/// Creates and validates the identifiers of outbox items. The identifiers sort by creation time.
 package enum ItemID {
-  /// Makes a UUID of version 7 (RFC 9562, section 5.7) from 74 of the given random bits.
+  /// Creates a version 7 UUID (RFC 9562, section 5.7) from 74 of the given random bits.
   package static func make(at time: Timestamp, random: (UInt64, UInt64)) -> String {
     let high = UInt64(bitPattern: time.milliseconds) << 16 | 0x7000 | random.0 & 0x0FFF
     let low = 0x8000_0000_0000_0000 | random.1 & 0x3FFF_FFFF_FFFF_FFFF
@@ -122,7 +122,7 @@ package enum ItemID {
       + "-\(digits.dropFirst(16).prefix(4))-\(digits.dropFirst(20))"
   }
 
-  /// Whether a text has the form of an item's identifier, so that it may be sent as a key.
+  /// Returns whether the text is a well-formed item identifier.
   package static func isValid(_ text: String) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]

@@ -1,10 +1,9 @@
-/// The accounts' sessions, their configuration, and why they are paused.
+/// The accounts' sessions, configuration and pauses.
 extension OutboxMachine {
   // MARK: - Sessions
 
-  /// Called when the session of an account has changed. `knownSubject` is its user or last user, if one is known; a
-  /// subject in `permission` takes precedence. `former` is the same user under an earlier name. `token` is the
-  /// session's token.
+  /// Applies a change to the account's session. `knownSubject` is the current or last user, unless `permission` names
+  /// one. `former` is the same user under an earlier issuer. `token` is the session's current token.
   package mutating func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject?,
     token: Fingerprint?, at now: Timestamp
@@ -38,24 +37,24 @@ extension OutboxMachine {
     notePause(of: name)
   }
 
-  /// Called when somebody has signed in, so that items that were held for a sign-in are sent.
+  /// Resumes items that are held for a sign-in. Called when the user has signed in.
   package mutating func signedIn(_ name: AccountName) {
     accounts[name]?.hasSignedIn = true
     wake(name)
   }
 
-  /// Called when the account may have items without a user.
+  /// Requests a new binding, because the account may have unowned items.
   package mutating func madeNobodys(_ name: AccountName) {
     accounts[name]?.bindAgain()
     wake(name)
   }
 
-  /// Whether an item that is enqueued now gets its user: the session of its account has been read.
+  /// Returns whether the account's session has been read, so that new items can be assigned to its user.
   package func isSessionReported(_ name: AccountName) -> Bool { accounts[name]?.isSessionReported ?? true }
 
   // MARK: - Configuration
 
-  /// Called when the configuration was reloaded.
+  /// Applies a reloaded configuration.
   package mutating func accountsChanged(
     _ apis: [AccountName: APISettings], settings: OutboxSettings, at now: Timestamp
   ) {
@@ -77,7 +76,7 @@ extension OutboxMachine {
       if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
       accounts[name]?.api = api
       accounts[name]?.breaker.configure(api.origins, settings.retry)
-      // The origin may not be the account's any more; the next claim finds out again.
+      // The origin may have been removed. The next claim finds out.
       accounts[name]?.timeNeededFrom = nil
       accounts[name]?.left = [:]
       accounts[name]?.mayHaveMore = .all
@@ -88,8 +87,8 @@ extension OutboxMachine {
     agreeOnTime()
   }
 
-  /// Forgets an account that was removed from the configuration, once its last request and its last discarding call
-  /// have ended and the store knows that its user has left.
+  /// Forgets an account that was removed from the configuration, once its requests and discards have ended and the
+  /// store has recorded a sign-out.
   mutating func removeUnused(_ name: AccountName) {
     guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
       !account.isLeft
@@ -98,47 +97,47 @@ extension OutboxMachine {
     awake.remove(name)
   }
 
-  /// The configured accounts.
   package var names: Set<AccountName> { Set(accounts.filter(\.value.isConfigured).keys) }
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
-  /// The subjects under which the store may have items of the account's user, or of the user who has signed out. They
-  /// include no user (`nil`) and the user's former name, whose items may not be bound to the user yet. The user comes
-  /// last: an item that is bound while the others are being discarded is then discarded with the user's.
+  /// Returns the subjects under which the store may have items of the account's user, or of the user who has signed
+  /// out. They include `nil` and the user's former subject, because some items may not be assigned to the user yet. The
+  /// user comes last, because items can still be assigned to the user while those of the other subjects are being
+  /// discarded.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
     let isSendable = if case .sendable = account.permission { true } else { false }
     let user = isSendable ? account.knownSubject : account.lastSubject ?? account.knownSubject
     let subjects = [nil] + [account.formerSubject, user].filter { $0 != nil }
     if isSendable || account.knownSubject != nil { return subjects }
-    // Only the store knows who signed out before this process began.
+    // Only the store knows who signed out before the daemon started.
     if user == nil { return subjects + [.last] }
     return user == .unnamed ? subjects + [.unnamedBefore] : subjects
   }
 
-  /// Called when the account's user has signed out. If users have no names, the next user looks the same, even after a
-  /// crash. So `leaving` informs the store before anybody learns of the sign-out.
+  /// Records that the account's user has signed out. A later user without a name would look the same, even after a
+  /// crash. Therefore, `leaving` informs the store before the sign-out becomes visible.
   package mutating func left(_ name: AccountName) {
     guard subjects(of: name).contains(.unnamed) else { return }
     accounts[name]?.isLeft = true
     madeNobodys(name)
   }
 
-  /// The work that tells the store that a user without a name has left, or `nil` if it already knows.
+  /// Returns the work that tells the store that a user without a name has signed out, or `nil` if the store already
+  /// knows.
   package func leaving(_ name: AccountName) -> OutboxStoreWork? {
     accounts[name]?.isLeft == true ? .bind(name, to: .unnamedBefore, formerly: .unnamed, adopts: false) : nil
   }
 
   // MARK: - Pauses and discards
 
-  /// Called before the pauses are changed or read. The number is passed to `paused(_:_:number:at:)` with the result.
+  /// Returns a number for a change or read of the pauses. Pass it to `paused(_:_:number:at:)` with the result.
   package mutating func nextPauseNumber() -> Int {
     lastPauseNumber += 1
     return lastPauseNumber
   }
 
-  /// Called when the user has paused or resumed these accounts.
   package mutating func paused(_ names: Set<AccountName>, _ isPaused: Bool, number: Int, at now: Timestamp) {
     for name in names {
       accounts[name]?.pauseRead(isPaused: isPaused, number: number)
@@ -150,14 +149,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Called when a call begins to discard the items of the account's user. None of them is sent until `discarded(_:)`.
+  /// Records that a call has started to discard the user's items. No item is sent until `discarded(_:)`.
   package mutating func discarding(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.discards += 1
     withdraw(name, at: now)
     judge(name, at: now)
   }
 
-  /// Called when a discarding call has ended, successfully or not.
+  /// Records that a call has finished discarding items, successfully or not.
   package mutating func discarded(_ name: AccountName, at now: Timestamp) {
     wipeSoon(at: now)
     accounts[name]?.discards -= 1
@@ -166,8 +165,8 @@ extension OutboxMachine {
     removeUnused(name)
   }
 
-  /// Records a change of the reason why sending is paused. No event is published while a session is being read, since
-  /// its next state is not known yet. An account that is not configured is not shown.
+  /// Records a new reason for the pause. Ignores accounts that are not configured, and publishes nothing while a
+  /// session is being read, because its next state is not known yet.
   mutating func notePause(of name: AccountName) {
     guard let account = accounts[name], account.isConfigured, account.pausedReason != account.shownPause else { return }
     var change = OutboxPauseChange(account: name, reason: account.pausedReason)
@@ -179,17 +178,17 @@ extension OutboxMachine {
     pauseChanges.append(change)
   }
 
-  /// Returns the pauses that began or ended since the last call, in order.
+  /// Returns the pause changes since the last call, in order.
   package mutating func takePauseChanges() -> [OutboxPauseChange] {
     defer { pauseChanges = [] }
     return pauseChanges
   }
 
-  /// Why an account's items are not sent now, or `nil` if they are.
+  /// Returns the reason why the account's items are not being sent, or `nil` if they are.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }
 }
 
-/// A change of the reason why an account's sending is paused.
+/// A change in why an account's sending is paused.
 package struct OutboxPauseChange: Hashable, Sendable {
   package enum Event: Hashable, Sendable {
     /// The reason why sending is, or was, paused.
@@ -199,6 +198,6 @@ package struct OutboxPauseChange: Hashable, Sendable {
   package let account: AccountName
   /// The reason to show, or `nil` if sending is not paused.
   package let reason: String?
-  /// The event to publish. `nil` if the change is only shown.
+  /// The event to publish, or `nil` if the change is only shown.
   package var event: Event?
 }

@@ -1,6 +1,6 @@
 /// How deliveries and claims end: settled, released, or left in flight.
 extension OutboxMachine {
-  /// How long items wait for a token, at least a second.
+  /// The wait before the next attempt to get a token.
   static let stallPolicy = RetryPolicy(initial: .seconds(2), max: .seconds(300))
 
   mutating func settle(_ id: SenderID, _ outcome: DeliveryOutcome, at now: Timestamp) {
@@ -25,26 +25,25 @@ extension OutboxMachine {
     if outcome.leavesLane {
       finishedSincePrune += 1
     } else {
-      // The claim ends with the settlement.
       accounts[name]?.senders[id]?.rest = []
     }
   }
 
-  /// Notes that another unanswered item may be sent instead of this one. The store does not report that.
+  /// Records that another unanswered item can be claimed now. The store does not report this itself.
   mutating func freePlace(of delivery: Delivery) {
     if delivery.wasUnanswered {
       accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
     }
   }
 
-  /// Notes that another large item may be claimed instead of this one. The store does not report that.
+  /// Records that another large item can be claimed now. The store does not report this itself.
   private mutating func makeRoom(after delivery: Delivery, isSlow: Bool) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     guard isSlow, delivery.item.bytes > Self.small, accounts[name]?.api.origins.contains(origin) == true else { return }
     accounts[name]?.leaves(.all, for: origin)
   }
 
-  /// Ends the sender's claim without sending the rest of it.
+  /// Ends the sender's claim without sending or releasing the rest of it.
   mutating func leaveClaim(_ id: SenderID, of name: AccountName) {
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
@@ -52,7 +51,7 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// Releases a claim. `left` are its deliveries that were not sent.
+  /// Releases a claim whose deliveries in `left` were not sent.
   mutating func release(_ epoch: Int64, _ left: some Collection<Delivery>, at now: Timestamp) {
     unwritten.release(epoch, at: now)
     guard let first = left.first else { return }
@@ -60,7 +59,8 @@ extension OutboxMachine {
     wake(first.item.account)
   }
 
-  /// Releases the claims that no sender has taken. Senders check for themselves whether they may continue.
+  /// Releases the account's claims that no sender has started. Active senders check for themselves whether they may
+  /// continue.
   mutating func withdraw(
     _ name: AccountName, at now: Timestamp, where matches: (LaneClaim) -> Bool = { _ in true }
   ) {
@@ -69,7 +69,7 @@ extension OutboxMachine {
     for claim in queue where matches(claim) { release(claim.epoch, claim.deliveries, at: now) }
   }
 
-  /// Makes the account's items wait because no token is available. No attempt counts.
+  /// Delays the account's items because no token is available. This does not count as an attempt.
   mutating func stall(_ name: AccountName, retryAfter: Duration?, at now: Timestamp) {
     guard let account = accounts[name], account.stalledUntil == nil else { return }
     let wait = Self.stallPolicy.wait(

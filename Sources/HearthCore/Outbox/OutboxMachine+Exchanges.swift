@@ -1,12 +1,14 @@
-/// The exchanges with the store: which outcomes are written, what is demanded, and what the store has claimed.
+/// The exchanges with the store: what to save, what to demand, and what was claimed.
 extension OutboxMachine {
-  /// The bytes of content that all accounts together may have claimed, not counting slow requests. An account with
-  /// nothing under way to an origin may always claim one item for it.
+  /// The maximum size of all claimed content except slow requests, in bytes. An account without any requests to an
+  /// origin may always claim one item for it.
   private static let memory = 32 << 20
-  /// The bytes that slow requests to one origin of an account may hold before only small items are claimed beside them.
+  /// The total size of an account's slow requests to one origin, in bytes, above which only small items are claimed for
+  /// it.
   private static let slowMemory = 64 << 20
   static let small = 64 << 10
-  /// The maximum number of items per origin and account whose last request got no response: quick ones, slow ones.
+  /// The maximum number of items per account and origin whose last request got no response, first for normal and then
+  /// for slow requests.
   private static let unansweredAtOnce = 16
   private static let slowUnansweredAtOnce = 112
 
@@ -51,7 +53,7 @@ extension OutboxMachine {
     return demands
   }
 
-  /// Lets everything that has become due for an account be claimed again.
+  /// Makes everything that is due for an account claimable again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
     if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.mayHaveMore = .all }
@@ -62,7 +64,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Returns `nil` if there is no room for any kind that the store may have.
+  /// Returns the account's demand, or `nil` if there is no room for the items that the store may have.
   private mutating func demand(
     of name: AccountName, _ account: OutboxAccount, _ rooms: [Origin: OutboxDemand.Room], at now: Timestamp
   ) -> OutboxDemand? {
@@ -89,7 +91,7 @@ extension OutboxMachine {
       expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held)
   }
 
-  /// How many more items may be claimed now, for each origin that may be sent to.
+  /// Returns how many more items may be claimed now, for each origin that may be sent to.
   private func rooms(
     _ account: OutboxAccount, _ loads: [Origin: OriginLoad], isMemoryFull: Bool, at now: Timestamp
   ) -> [Origin: OutboxDemand.Room] {
@@ -115,20 +117,20 @@ extension OutboxMachine {
     return rooms
   }
 
-  /// How many more items of a kind may be claimed for an origin now.
+  /// Returns how many more items of a kind may be claimed for one origin now.
   private func limit(_ kind: OutboxKinds, beside sending: OriginLoad.Count, unsent: Int, ahead: Int) -> Int {
     if ahead == 0 { return max(freeSenders(kind, beside: sending) - unsent, 0) }
     return unsent <= ahead / 4 ? ahead - unsent : 0
   }
 
-  /// The outcomes that still have to be written when sending has ended.
+  /// Returns the outcomes to save after sending has ended, or `nil` if there are none.
   package mutating func lastRequest(at now: Timestamp) -> OutboxRequest? {
     var request = OutboxRequest()
     (request.settled, request.released) = unwritten.tell(at: now)
     return request.isEmpty ? nil : request
   }
 
-  /// Called when the store has carried out the request. Claims that may no longer be sent are released.
+  /// Applies the result of an exchange, and releases new claims that may no longer be sent.
   package mutating func exchanged(_ exchange: OutboxExchange, _ request: OutboxRequest, at now: Timestamp) {
     unwritten.written()
     let removesContent = request.settled.contains { if case .delivered = $0.outcome { true } else { false } }
@@ -142,15 +144,14 @@ extension OutboxMachine {
     for name in awake { judge(name, at: now) }
   }
 
-  /// By how much this clock is ahead of the store's, which showed `time` at some moment between `exchangeAskedAt` and
-  /// `now` of this clock. Zero if `time` lies between these, since both may be the same clock.
+  /// Returns how far this clock is ahead of the store's. The store's clock showed `time` at some point between
+  /// `exchangeAskedAt` and `now`. Returns zero if `time` lies in that interval, because both may be the same clock.
   private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
     max(exchangeAskedAt - time, min(now - time, .zero))
   }
 
   private mutating func accept(_ claimed: OutboxExchange.Claimed, _ demand: OutboxDemand, at now: Timestamp) {
     let name = demand.account
-    // The session may have changed while the store worked.
     guard let account = accounts[name], account.isSendable, account.knownSubject == demand.subject, account.isBound,
       stopsAt == nil
     else {
@@ -159,11 +160,11 @@ extension OutboxMachine {
       return
     }
     accounts[name]?.queue += claimed.claims
-    // Not every kind and origin was demanded: what was known about the others still holds.
+    // The demand did not cover every kind and origin, so keep what is known about the others.
     accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
     accounts[name]?.mayHaveMore.formUnion(claimed.moved)
     for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }
-    // A server may have reported the time while the store worked.
+    // A server may have reported the time in the meantime.
     accounts[name]?.timeNeededFrom = account.clocks.isTold ? nil : claimed.timeNeededFrom
     if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
     let origins = Set(claimed.claims.compactMap(\.origin))

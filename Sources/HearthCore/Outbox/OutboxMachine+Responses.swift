@@ -1,6 +1,6 @@
-/// The results of the senders' steps: tokens, responses, and the cause of a 401.
+/// The results of the senders' steps: tokens, responses, and causes of 401s.
 extension OutboxMachine {
-  /// Called with a token, or with the reason why there is none.
+  /// Handles the token that a sender has asked for, or the failure to get one.
   package mutating func received(_ result: Result<Bearer, BearerFailure>, for id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
     switch result {
@@ -12,7 +12,7 @@ extension OutboxMachine {
           ? .judging(bearer, response, isSecond: isSecond) : .renewing(bearer, response)
         accounts[name]?.senders[id]?.step = step
         judge(name, at: now)
-      // The session keeps its token: the 401 is about the item.
+      // The session keeps its token, so the 401 concerns the item.
       case .renewing(let old, let response) where bearer.token.fingerprint == old.token.fingerprint:
         settle(id, policy.rejected(response), at: now)
       case .renewing:
@@ -21,7 +21,7 @@ extension OutboxMachine {
       case .unauthorized, .rejected: accounts[name]?.senders[id]?.step = .authorized(bearer)
       case .between, .authorized, .sending, .judging: break
       }
-    // The session reports when it is back. It may have done so already, so it is asked again after a wait.
+    // The session reports when it is usable again. It may have done so before this failure arrived, so try again later.
     case .failure(.noSession):
       stall(name, retryAfter: nil, at: now)
       settle(id, .released, at: now)
@@ -34,7 +34,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether only the refused item has to wait, because the token is accepted for others as far as is known.
+  /// Returns whether only the refused item has to wait. The token is then still accepted for other items.
   private mutating func mayWaitAlone(
     _ sender: Sender, of name: AccountName, retryAfter: Duration?, at now: Timestamp
   ) -> Bool {
@@ -46,17 +46,17 @@ extension OutboxMachine {
       random: random()) ?? false
   }
 
-  /// Called when the claim is no longer valid because the item was cancelled, replaced or discarded. Nothing was sent.
+  /// Handles a claim that became invalid because its item was cancelled, replaced or discarded. Nothing was sent.
   package mutating func revoked(_ id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
-    // The rest of the claim cannot be sent either. It comes with the next claim.
+    // The rest of the claim is invalid too. The store returns its items in a later claim.
     release(sender.epoch, sender.underWay, at: now)
     if let delivery = sender.current { freePlace(of: delivery) }
     leaveClaim(id, of: name)
   }
 
-  /// Called with the result of a request. `isCancelled` is true if the request was given up on this side. The bodies of
-  /// responses other than 2xx hold no secret. Returns whether the API has accepted the token.
+  /// Handles the result of a request, and returns whether the API has accepted the token. `isCancelled` is true if
+  /// Hearth gave up on the request. The bodies of responses other than 2xx must not contain secrets.
   @discardableResult
   package mutating func responded(
     _ result: Result<APIResponse, ExchangeFailure>, for id: SenderID, isCancelled: Bool, at now: Timestamp
@@ -71,7 +71,7 @@ extension OutboxMachine {
       if stopsAt == nil { unreachable(id, delivery, nil, message, at: now) } else { settle(id, .released, at: now) }
     case .failure(.unanswered(let message)):
       if stopsAt != nil || isCancelled {
-        // The item stays in flight on disk and is sent again after the next start.
+        // The item remains in flight on disk and is sent again after the next start.
         leaveClaim(id, of: name)
       } else {
         reached(origin, of: name)
@@ -98,7 +98,7 @@ extension OutboxMachine {
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
         return false
       }
-      // The session has another token by now. Trying it shows whether it is enough.
+      // The session has a different token by now. That token may satisfy the challenge.
       if challenge != nil, bearer.token.fingerprint != accounts[name]?.token {
         settle(id, .released, at: now)
         return false
@@ -117,7 +117,6 @@ extension OutboxMachine {
     return false
   }
 
-  /// Whether the token replaced one that an API rejected.
   private func isReplacement(_ bearer: Bearer, of name: AccountName) -> Bool {
     accounts[name]?.acceptance.isReplacement(bearer.token.fingerprint) == true
   }
@@ -135,17 +134,16 @@ extension OutboxMachine {
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     if status != nil, delivery.offlineAnswers > 0, accounts[name]?.breaker.unreachable.contains(origin) != true {
-      // Other requests have got through since the last such response, so it concerns only this item.
+      // Other requests have reached the API since the last such response, so it concerns only this item.
       let wait = settings.retry.wait(failures: delivery.offlineAnswers + 1, random: random())
       return settle(id, .unreachable(probeIn: wait, status: status, error: message), at: now)
     }
-    // If a reload has removed the origin, no request would ever end its outage.
+    // If a reload has removed the origin, no request would ever end the outage.
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
-    // The probe asks the store again.
     accounts[name]?.left[origin] = nil
-    // The other claims for the origin would fail in the same way, one by one.
+    // The other claims for the origin would fail one by one.
     withdraw(name, at: now) { $0.origin == origin }
     notePause(of: name)
   }
@@ -158,10 +156,10 @@ extension OutboxMachine {
     notePause(of: name)
   }
 
-  // MARK: - The cause of a 401
+  // MARK: - Causes of 401s
 
-  /// Determines, as far as possible now, the cause of 401s to a token that replaced a rejected one. If other items are
-  /// accepted with the token, the cause is the item; if there are no others, it is the session.
+  /// Determines the cause of 401s to a replacement token, as far as possible now. If other items are accepted with the
+  /// token, the item is the cause. If there are no other items, the session is.
   mutating func judge(_ name: AccountName, at now: Timestamp) {
     guard let account = accounts[name] else { return }
     let judging = account.senders.filter(\.value.isJudging)
@@ -184,14 +182,14 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether a sender that waits for the cause of a 401 continues as soon as it has a place.
+  /// Returns whether a sender that waits for the cause of a 401 may continue as soon as it has a place.
   func mayGoOn(_ sender: Sender, _ account: OutboxAccount) -> Bool {
     guard case .judging(let bearer, _, _) = sender.step else { return false }
     return account.acceptance.isAccepted(bearer.token.fingerprint)
       || account.senders.values.count(where: \.isJudging) >= max(settings.concurrency, 2)
   }
 
-  /// Whether the sender may continue beside the others. Another may have taken its place while it waited.
+  /// Returns whether the sender still has its place. Another sender may have taken it.
   private func hasPlace(_ sender: Sender, of name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name] else { return false }
     let others = sending(sender.kind, to: sender.origin, account, at: now, where: { !$0.isJudging })

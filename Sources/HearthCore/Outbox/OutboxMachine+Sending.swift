@@ -1,24 +1,24 @@
-/// The senders: how many there are, and what each does next.
+/// Starts senders and decides their next steps.
 extension OutboxMachine {
-  /// The maximum number of concurrent requests of lanes to an origin of an account. Each lane has one and waits for no
-  /// other lane, so this limit only protects the machine. Slow requests count against the second, larger limit.
+  /// The maximum number of concurrent requests in lanes, per account and origin. Lanes do not wait for each other, so
+  /// this limit only protects the machine. Slow requests count towards the second, larger limit.
   private static let lanesAtOnce = 64
   private static let slowLanesAtOnce = 192
-  /// The maximum number of requests for one delivery: the first, one with a token that another delivery brought, one
-  /// after a refresh, and some in case tokens change meanwhile.
+  /// The maximum number of requests for one delivery: the first one, one with a token that another delivery obtained,
+  /// one after a refresh, and a few in case tokens change meanwhile.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
-  /// How often a server is asked for the time if only the sweep of the store needs it.
+  /// How often to ask a server for the time if only the sweep of the store needs it.
   private static let sweepTimeInterval = Duration.seconds(900)
 
-  /// How many more senders of a kind an account may start for one origin.
+  /// Returns how many more senders of a kind may start for one origin.
   func freeSenders(_ kind: OutboxKinds, beside sending: OriginLoad.Count) -> Int {
     kind == .lanes
       ? sending.room(max(settings.concurrency, Self.lanesAtOnce), slow: Self.slowLanesAtOnce)
       : max(settings.concurrency - sending.all, 0)
   }
 
-  /// Creates the senders that are to start now.
+  /// Creates the senders that can start now.
   package mutating func startSenders(at now: Timestamp) -> [SenderID] {
     guard stopsAt == nil else { return [] }
     var started: [SenderID] = []
@@ -36,7 +36,7 @@ extension OutboxMachine {
     return started
   }
 
-  /// Takes the first claim of a kind whose origin has a free place.
+  /// Removes and returns the first claim of a kind whose origin has a free place.
   private mutating func takeClaim(_ name: AccountName, _ kind: OutboxKinds, at now: Timestamp) -> LaneClaim? {
     guard let index = claimWithPlace(name, kind, at: now) else { return nil }
     return accounts[name]?.queue.remove(at: index)
@@ -47,7 +47,7 @@ extension OutboxMachine {
     var full: Set<Origin?> = []
     return account.queue.firstIndex { claim in
       guard claim.kind == kind, case let origin = claim.origin, !full.contains(origin) else { return false }
-      // A sender that may continue after a 401 comes before a new one.
+      // Senders that may continue after a 401 take precedence over new ones.
       let others = sending(kind, to: origin, account, at: now) { !$0.isJudging || mayGoOn($0, account) }
       if freeSenders(kind, beside: others) > 0 { return true }
       full.insert(origin)
@@ -65,15 +65,14 @@ extension OutboxMachine {
     return count
   }
 
-  /// The accounts and origins to ask for the time: items for them seem to have expired and no server has answered yet,
-  /// so they would wait forever. If nothing is being sent, the time of one server is enough for everything that the
-  /// store has to sweep.
+  /// Returns the accounts and origins to ask for the time. Items for them seem to have expired, and would wait forever
+  /// if no server responded. If nothing is being sent, one server is enough for the sweep of the whole store.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
     guard stopsAt == nil else { return [] }
     let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
       guard let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
         account.stalledUntil == nil,
-        // A request under way may bring it shortly.
+        // A request in flight may report the time soon.
         !account.senders.values.contains(where: { $0.origin == origin && !$0.isSlow(at: now) }),
         account.timeAskedAt.map({ now - $0 >= Self.timeProbeInterval }) ?? true
       else { return nil }
@@ -85,14 +84,13 @@ extension OutboxMachine {
     return asked
   }
 
-  /// When to ask for the time because items in the store seem to have expired or to be too old, and no request brings
-  /// it since no item is due or nobody is signed in.
+  /// The time at which to ask a server for the time before a sweep, or `nil` if no sweep needs that.
   var sweepTimeAt: Timestamp? {
     guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
     return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
   }
 
-  /// Called with a server's answer to the question for the time. A silent server is asked only a few times.
+  /// Handles a server's response to a request for the time. A server that does not respond is asked only a few times.
   package mutating func timeAnswered(
     _ result: Result<APIResponse, ExchangeFailure>, _ name: AccountName, _ origin: Origin
   ) {
@@ -107,7 +105,7 @@ extension OutboxMachine {
     guard isRecovered, senders.isEmpty, let sweepTimeAt, sweepTimeAt <= now else { return nil }
     let known = accounts.filter { $0.value.isConfigured && !$0.value.api.origins.isEmpty }
     let sendable = known.filter(\.value.isSendable)
-    // The choice is random, so that a server that does not answer is not asked every time.
+    // Choose at random, to avoid asking the same silent server every time.
     guard let name = chosen(of: (sendable.isEmpty ? known : sendable).keys.sorted()),
       let origin = chosen(of: known[name]?.api.origins.sorted { $0.description < $1.description } ?? [])
     else { return nil }
@@ -121,7 +119,6 @@ extension OutboxMachine {
 
   // MARK: - Steps
 
-  /// Returns what a sender has to do next.
   package mutating func next(of id: SenderID, at now: Timestamp) -> SenderStep {
     guard let name = senders[id] else { return .end }
     while let sender = accounts[name]?.senders[id] {
@@ -159,7 +156,7 @@ extension OutboxMachine {
     return end(id, of: name, at: now)
   }
 
-  /// Begins the next delivery of the sender's claim, or of the next claim. Returns false if there is none.
+  /// Starts the sender's next delivery, from its current claim or a new one. Returns false if there is none.
   private mutating func beginNext(
     _ id: SenderID, _ sender: Sender, of name: AccountName, at now: Timestamp
   ) -> Bool {
@@ -190,9 +187,9 @@ extension OutboxMachine {
     return .end
   }
 
-  /// Whether the delivery may be sent now, under its subject. Since it was claimed, time has passed, the machine may
-  /// have slept, and the configuration may have changed. A delivery that has expired, whose result has been unknown for
-  /// too long, or whose origin is no longer the account's is released, and leaves its lane at the next claim.
+  /// Returns whether the delivery may still be sent. Time has passed since the claim, and the session or the
+  /// configuration may have changed. A delivery that must not be sent any more is released, and leaves its lane at the
+  /// next claim.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
     guard let account = accounts[delivery.item.account], account.api.origins.contains(delivery.request.url.origin)
     else { return false }

@@ -1,33 +1,33 @@
-/// The work that the store is asked to do, and what its results change.
+/// Decides what the store has to do, and handles the results.
 extension OutboxMachine {
-  /// The maximum number of items per step of longer work, so that deliveries continue in between.
+  /// The maximum number of items per step of longer work. Deliveries continue between the steps.
   package static let batch = 256
   private static let storeRetry = Duration.milliseconds(500)
   private static let shortestPruneInterval = Duration.seconds(60)
   private static let wipeDelay = Duration.seconds(1)
-  /// The number of finished items after which the store is pruned at once.
+  /// The number of finished items after which the store is pruned immediately.
   private static let finishedAtOnce = 1024
   static let longestUnwritten = Duration.milliseconds(50)
 
-  /// One kind of work in a round. Each round visits every kind, so that none waits for a long piece of another.
+  /// One kind of work in a round. Each round visits every kind, so that none is delayed for long.
   enum StorePhase {
     case bind(AccountName), free(AccountName)
     case exchange, expire, prune
     case publishHeld(AccountName)
   }
 
-  /// Returns `nil` if there is nothing to do now, or if the store has just failed.
+  /// Returns the next work for the store. Returns `nil` if there is none, or if the store has just failed.
   package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
     if let storeRetryAt {
       guard storeRetryAt <= now else { return nil }
       self.storeRetryAt = nil
     }
     if !isRecovered {
-      // A new database that replaces a damaged one does not know the pauses.
+      // A new database that replaces a damaged one has no pauses.
       return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
     }
     if !arePausesRead {
-      // A reload in the meantime causes another reading.
+      // A reload can reset this while the store works.
       arePausesRead = true
       return .configure(names, number: nextPauseNumber())
     }
@@ -55,13 +55,13 @@ extension OutboxMachine {
     switch phase {
     case .bind(let name):
       guard let account = accounts[name], !account.isBound, let subject = account.boundSubject else { return nil }
-      // An item that is added while the store works causes another binding.
+      // A new item can reset this while the store works.
       accounts[name]?.isBound = true
       if let work = leaving(name) { return work }
       let adopts = if case .sendable = account.permission { true } else { false }
       return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
     case .free(let name):
-      // What an API said about the token before the sign-in has to be on disk first.
+      // Results from before the sign-in have to be saved first.
       guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
       accounts[name]?.mayHoldConfigured = false
       accounts[name]?.hasSignedIn = false
@@ -72,7 +72,7 @@ extension OutboxMachine {
       expiryAsked()
       return .exchange(request)
     case .expire:
-      // After a start the store is asked when the next item expires, even if nothing is claimed.
+      // After a start, find out when the next item expires, even if nothing is claimed.
       let agreed = agreedTime(at: now)
       guard !isExpiryRead || isDue(nextExpiryAt, agreed) else { return nil }
       expiryAsked()
@@ -81,7 +81,7 @@ extension OutboxMachine {
       guard let nextPruneAt,
         nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce || wipeAt.map({ $0 <= now }) == true
       else { return nil }
-      // A delivery while the store works causes another sweep.
+      // A delivery can set this again while the store works.
       wipeAt = nil
       return .prune(agreedTime(at: now))
     case .publishHeld(let name):
@@ -90,8 +90,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Called when content may have been removed. Delayed, because emptying its log costs the store about as much as a
-  /// commit.
+  /// Schedules a sweep after content was removed. The sweep is delayed, because it is about as expensive as a commit.
   package mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
 
   private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
@@ -99,9 +98,8 @@ extension OutboxMachine {
     return time <= agreed
   }
 
-  /// Called when the store failed. Outcomes are kept, nothing new is claimed, and the work is retried shortly.
+  /// Schedules a retry after a failure. Outcomes are kept in the meantime, and nothing is claimed.
   package mutating func storeFailed(_ work: OutboxStoreWork, at now: Timestamp) {
-    // A failed sweep does not stop deliveries.
     if case .prune = work { return (finishedSincePrune, nextPruneAt) = (0, now + Self.shortestPruneInterval) }
     storeFailed(at: now)
     switch work {
@@ -120,12 +118,11 @@ extension OutboxMachine {
     }
   }
 
-  /// Pauses all work of the store for a short time.
+  /// Pauses all work in the store briefly.
   package mutating func storeFailed(at now: Timestamp) { storeRetryAt = now + Self.storeRetry }
 
-  /// Called when the store has found damage and may start a new database. Nothing is claimed until it has recovered,
-  /// and then everything is reported to it again. Requests under way may finish; their outcomes change nothing, and
-  /// their senders find the rest of their claims revoked.
+  /// Handles damage to the store. The store may have to start a new database, and nothing is claimed until it has
+  /// recovered. Requests in flight may finish, but their outcomes have no effect.
   package mutating func storeBroke(at now: Timestamp) {
     (isRecovered, arePausesRead) = (false, false)
     (nextExpiryAt, isExpiryRead) = (nil, false)
@@ -137,7 +134,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Whether the store has reported its counts, or was unavailable.
+  /// Whether the store has reported its counts or has failed.
   package var hasAskedStore: Bool { isRecovered || storeRetryAt != nil }
 
   package mutating func recovered(at now: Timestamp) {
@@ -145,7 +142,7 @@ extension OutboxMachine {
     nextPruneAt = now
   }
 
-  /// Called with the accounts that the user has paused, according to the store's reading `number`.
+  /// Applies the pauses that the store has read under this number.
   package mutating func pausesRead(_ paused: Set<AccountName>, number: Int) {
     for name in accounts.keys {
       accounts[name]?.pauseRead(isPaused: paused.contains(name), number: number)
@@ -154,7 +151,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Called with the result of the binding `work`, which is repeated until all items are bound.
+  /// Applies the result of a binding. The binding is repeated until all items are assigned.
   package mutating func bound(_ binding: OutboxBinding, _ work: OutboxStoreWork) {
     guard case .bind(let name, let subject, _, let adopts) = work, let account = accounts[name] else { return }
     if binding.holdsOthers {
@@ -166,12 +163,12 @@ extension OutboxMachine {
       return accounts[name]?.bindAgain() ?? ()
     }
     let adoptsNow = if case .sendable = account.permission { true } else { false }
-    // The session may have changed in the meantime. If so, it has already requested its own binding.
+    // If the session has changed in the meantime, it has requested another binding.
     guard account.boundSubject == subject, adoptsNow == adopts else { return }
     if !binding.isDone { accounts[name]?.bindAgain() }
   }
 
-  /// Called when the store has freed `count` items. There may be more.
+  /// Records that the store has resumed `count` held items. After a full batch, there may be more.
   package mutating func freed(_ count: Int, _ work: OutboxStoreWork) {
     if count == Self.batch { freeAgain(work) }
   }
@@ -183,20 +180,21 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// Called before the store is asked when the next item expires. Items that are enqueued meanwhile may expire earlier.
+  /// Forgets the next expiry before the store is asked for it. Items that are enqueued in the meantime may expire
+  /// earlier.
   private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
 
-  /// Called with the store's answer: when the next item expires.
+  /// Records when the next item expires, as reported by the store.
   package mutating func expired(next: Timestamp?) { nextExpiryAt = [nextExpiryAt, next].compactMap(\.self).min() }
 
-  /// Called after the store has pruned, with what is left to prune.
+  /// Plans the next sweep after the store has been pruned.
   package mutating func pruned(_ pruning: OutboxPruning, at now: Timestamp) {
     finishedSincePrune = 0
-    // Finished items may stay an eighth longer than configured, so that an idle daemon need not wake up.
+    // Finished items may stay up to an eighth longer than configured, so that an idle daemon wakes up less often.
     let interval = min(settings.keepDelivered, settings.keepDead) / 8
     let tooOld = pruning.nextAt.flatMap { $0 < agreedTime(at: now) ?? now ? $0 : nil }
     tooOldSince = skew == nil ? tooOld : nil
-    // A server may have reported the time meanwhile.
+    // A server may have reported the time in the meantime.
     let isMore = pruning.isMore || skew != nil && tooOld != nil
     let pause = pruning.leavesContent ? Self.shortestPruneInterval : max(interval, Self.shortestPruneInterval)
     nextPruneAt = isMore ? now : now + pause
@@ -207,12 +205,11 @@ extension OutboxMachine {
     accounts[name]?.isPublishingHeld = cursor != nil
   }
 
-  // MARK: - When to look again
+  // MARK: - Deadlines
 
-  /// The first deadline after `begun`, the start of the last round. It may have passed during that round, which did not
-  /// act on it. Quiet accounts have no deadlines.
+  /// Returns the first deadline after `begun`, the start of the last round. The deadline may have passed during that
+  /// round. Quiet accounts have no deadlines.
   package mutating func nextWake(after begun: Timestamp) -> Timestamp {
-    // Nothing else can be done while the store fails.
     if let storeRetryAt { return min(storeRetryAt, stopsAt ?? storeRetryAt) }
     restQuiet()
     var deadlines = [stopsAt, nextPruneAt, nextPruneAt == nil ? nil : wipeAt]

@@ -1,54 +1,52 @@
-/// Decides what the outbox does: which deliveries are claimed, when and with which token they are sent, what their
-/// outcomes are, when sending pauses, and what the store is asked for. It performs none of that itself.
+/// Decides what the outbox does: which deliveries to claim, when and with which token to send them, what their outcomes
+/// mean, when to pause, and what to ask of the store. It performs no I/O.
 ///
-/// Items and lanes live in the store (`ItemProgress` has their rules); the machine knows an item only while it is
-/// claimed. The caller
-/// - reports what happens (sessions, the network, the clock, calls),
-/// - carries out `nextStoreWork(at:)`, one piece after the other,
-/// - starts a sender for each of `startSenders(at:)` and carries out its steps (`next(of:at:)`), and
-/// - looks again at `nextWake(after:)`.
+/// Items and lanes live in the store, so the machine knows an item only while it is claimed. The caller
+/// - reports events (sessions, network, clock, calls),
+/// - runs each `nextStoreWork(at:)` in order,
+/// - starts a sender for each of `startSenders(at:)` and runs its steps (`next(of:at:)`), and
+/// - calls again at `nextWake(after:)`.
 package struct OutboxMachine {
   package internal(set) var settings: OutboxSettings
   var policy: DeliveryPolicy
-  /// Returns numbers in 0..<1.
+  /// Returns a random number in 0..<1.
   let random: @Sendable () -> Double
   var accounts: [AccountName: OutboxAccount]
-  /// The accounts that something has happened to since they were last quiet.
+  /// The accounts that take part in the next round. Quiet accounts do not.
   var awake: Set<AccountName>
 
   var unwritten = UnwrittenOutcomes()
-  /// The account of each sender.
   var senders: [SenderID: AccountName] = [:]
   var lastSender = 0
-  /// The senders that waited and may continue.
+  /// The waiting senders that may continue now.
   var resumed: [SenderID] = []
   var pauseChanges: [OutboxPauseChange] = []
 
-  /// The rest of the current round of store work.
+  /// The remaining phases of the current round.
   var round: [StorePhase] = []
 
-  /// By how much the servers' clocks are ahead of this one (`ServerClocks`). Sweeps use it.
+  /// How far the servers' clocks are ahead of this one (`ServerClocks`), or `nil` if that is unknown.
   var skew: Duration?
-  /// When the store was asked for the current or the last exchange.
+  /// The start of the current or last exchange with the store.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
-  /// Whether the store was asked, since this clock was last stepped, when the next item expires.
+  /// Whether the store has been asked for `nextExpiryAt` since this clock was last set.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
-  /// When a sweep has to remove the content of delivered and replaced items from the store's files.
+  /// The time at which to remove the content of delivered and replaced items from the store's files.
   var wipeAt: Timestamp?
-  /// When items in the store became too old by this clock, if no server had reported the time when it was pruned.
+  /// The time from which items are too old by this clock. Set if no server had confirmed the time at the last sweep.
   var tooOldSince: Timestamp?
-  /// When a server was last asked for the time for a sweep.
+  /// The time at which a server was last asked for the time before a sweep.
   var sweepTimeAskedAt: Timestamp?
-  /// The number of deliveries that have ended since the store was last pruned.
+  /// The number of deliveries that have ended since the last sweep.
   var finishedSincePrune = 0
   var storeRetryAt: Timestamp?
   var stopsAt: Timestamp?
   var isRecovered = false
-  /// Whether the pauses have been read since the start and since the accounts last changed.
+  /// Whether the pauses have been read since the start and the last reload.
   var arePausesRead = false
-  /// The number of the last change or reading of the pauses. The store carries them out in this order.
+  /// The number of the last operation that changes or reads the pauses. The store processes these operations in order.
   var lastPauseNumber = 0
 
   package init(
@@ -64,25 +62,26 @@ package struct OutboxMachine {
 
   // MARK: - Network and time
 
-  /// Called when the network may be back. Unreachable origins are tried at once.
+  /// Retries everything that waits. Called when the network may be back.
   package mutating func networkReturned(at now: Timestamp) {
     sweepTimeAskedAt = nil
     for name in accounts.keys { retryNow(name, at: now) }
   }
 
-  /// Retries at once everything that waits for an origin or a token.
+  /// Retries everything in this account that waits for an origin or a token.
   package mutating func retryNow(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.retryNow(at: now)
     wake(name)
   }
 
-  /// Called when a server of an account has answered, or was asked for the time: one of its APIs or, without an origin,
-  /// its provider. `skew` is the server's clock minus this one, or `nil` if the server did not report its time.
+  /// Records a response from a server of the account. `origin` is an API, or `nil` for the provider. `skew` is the
+  /// server's clock minus this one, or `nil` if the response contains no time.
   package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
     if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
   }
 
-  /// Believes the server that contradicts this clock least: if this clock is wrong, all servers contradict it.
+  /// Sets `skew` from the server whose clock differs least from this one. If this clock is wrong, all servers differ
+  /// from it.
   mutating func agreeOnTime() {
     let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
     skew =
@@ -95,18 +94,19 @@ package struct OutboxMachine {
     }
   }
 
-  /// The current time by this clock or by the servers', whichever is earlier, so that no item expires or is pruned only
-  /// because this clock is ahead. `nil` while no server has answered.
+  /// Returns the time by this clock or by the servers' clocks, whichever is earlier, so that no item expires only
+  /// because this clock is ahead. Returns `nil` until a server has responded.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
-  /// The time that decides whether items of an account have expired. Only its own servers count.
+  /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm
+  /// it.
   func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
     guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
     return .agreed(agreedTime(at: now) ?? now)
   }
 
-  /// Called when this clock was set ahead by `shift`, or back if it is negative. Deadlines stay as far away as before,
-  /// and what servers have reported no longer counts. Zero means that the machine has slept.
+  /// Shifts all deadlines after this clock was set by `shift`, and forgets what the servers have reported. If the
+  /// machine was asleep, `shift` is zero.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -121,13 +121,13 @@ package struct OutboxMachine {
     exchangeAskedAt = exchangeAskedAt + shift
     guard shift != .zero else { return }
     skew = nil
-    // Makes the store look at its clock, even if nothing is claimed.
+    // Make the store check its clock, even if nothing is claimed.
     isExpiryRead = false
   }
 
   // MARK: - The end
 
-  /// Ends sending. Requests under way may finish within `grace`; the others are sent again after the next start.
+  /// Stops sending. Running requests may finish within `grace`. The others are sent again after the next start.
   package mutating func stop(grace: Duration, at now: Timestamp) {
     guard stopsAt == nil else { return }
     stopsAt = now + grace
@@ -136,10 +136,9 @@ package struct OutboxMachine {
 
   package var isStopping: Bool { stopsAt != nil }
 
-  /// Whether there is a sender, with a request under way or about to be sent.
   package var isSending: Bool { !senders.isEmpty }
 
-  /// Whether there is nothing left to wait for.
+  /// Returns whether sending has ended or the grace period is over.
   package func isDone(at now: Timestamp) -> Bool { stopsAt.map { senders.isEmpty || $0 <= now } ?? false }
 
   mutating func stopSending(of name: AccountName, at now: Timestamp) {
@@ -147,9 +146,9 @@ package struct OutboxMachine {
     judge(name, at: now)
   }
 
-  // MARK: - What follows
+  // MARK: - Rounds
 
-  /// Called when there is more to send than the store has reported.
+  /// Records that there is more to send than the store has reported.
   package mutating func ready(_ accounts: [AccountName: OutboxKinds]) {
     for (name, kinds) in accounts {
       self.accounts[name]?.mayHaveMore.formUnion(kinds)
@@ -157,15 +156,15 @@ package struct OutboxMachine {
     }
   }
 
-  /// Called when items were enqueued that have no user yet, expire, or may replace others.
+  /// Records new items that have no user yet, may expire, or may replace other items.
   package mutating func enqueued(
     _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
   ) {
     if mayReplace { wipeSoon(at: now) }
-    // A user may have signed in meanwhile, before these items were there to be bound.
+    // A user may have signed in before these items existed, so they may not be bound yet.
     for receipt in receipts {
       let (name, subject) = (receipt.item.account, receipt.item.subject)
-      // A user without a name may have signed out meanwhile.
+      // A user without a name may have signed out in the meantime.
       let hasChanged = subject == .unnamed && knownSubject(of: name) != .unnamed
       if hasChanged, accounts[name]?.permission == .blocked(reason: OutboxPermission.signedOut) {
         accounts[name]?.isLeft = true
@@ -175,7 +174,7 @@ package struct OutboxMachine {
     if let expiresAt { nextExpiryAt = min(nextExpiryAt ?? expiresAt, expiresAt) }
   }
 
-  /// Puts quiet accounts to rest, so that they cost nothing, however many there are.
+  /// Excludes quiet accounts from further rounds, so that they cost nothing.
   mutating func restQuiet() {
     for name in awake where accounts[name]?.isQuiet ?? true { awake.remove(name) }
   }
@@ -184,26 +183,27 @@ package struct OutboxMachine {
     if accounts[name] != nil { awake.insert(name) }
   }
 
-  /// Returns the senders that waited and may go on.
+  /// Returns the waiting senders that can continue.
   package mutating func takeResumed() -> [SenderID] {
     defer { resumed = [] }
     return resumed
   }
 
-  /// When an unreachable origin of a waiting item is tried again.
+  /// Returns the time of the next probe of an unreachable origin, or `nil` if none is scheduled.
   package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
     guard case .closed(let until)? = accounts[name]?.breaker.allowance(for: origin, at: now), until < .distantFuture
     else { return nil }
     return until
   }
 
-  /// Whether items are sent, or may be shortly, since the pauses and the session are not known right after a start.
+  /// Returns whether items are being sent or may be sent soon. Right after a start, the pauses and the session are not
+  /// known yet.
   package func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
     return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)
   }
 
-  /// Whether the account has nothing left that could be sent now.
+  /// Returns whether the account has nothing left to send now.
   package func isIdle(_ name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name], mayBeSendable(name) else { return true }
     guard arePausesRead, !account.isHydrating else { return false }

@@ -1,4 +1,4 @@
-/// Why an item cannot be cancelled or retried, derived from its shown state.
+/// The reason why an item cannot be cancelled or retried, derived from the state that clients see.
 package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
   package var state: OutboxItem.State
   package var reason: OutboxItem.Reason?
@@ -7,7 +7,7 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
     (self.state, self.reason) = (state, reason)
   }
 
-  /// A sentence for people that says what they can do.
+  /// A sentence that tells the user what to do.
   package var description: String {
     switch (state, reason) {
     case (.pending, _): "The item is pending and will be sent anyway."

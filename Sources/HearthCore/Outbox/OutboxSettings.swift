@@ -1,11 +1,11 @@
-/// Limits and waits of the outbox (`[outbox]` in the configuration).
+/// The limits and delays of the outbox (`[outbox]` in the configuration).
 package struct OutboxSettings: Hashable, Sendable {
   package var maxItems: Int = 100_000
-  /// The limit for all items together, in bytes.
+  /// The maximum size of all items together, in bytes.
   package var maxBytes: Int = 1 << 30
-  /// The limit for one body, in bytes.
+  /// The maximum size of one body, in bytes.
   package var maxBody: Int = 1 << 20
-  /// The maximum number of an account's unordered requests in flight to one origin. Each lane has one more.
+  /// The maximum number of concurrent unordered requests per account and origin.
   package var concurrency: Int = 8
   package var retryInitial: Duration = .seconds(1)
   package var retryMax: Duration = .seconds(6 * 3600)
@@ -13,7 +13,7 @@ package struct OutboxSettings: Hashable, Sendable {
   package var idempotencyHorizon: Duration = .seconds(24 * 3600)
   package var keepDelivered: Duration = .seconds(24 * 3600)
   package var keepDead: Duration = .seconds(30 * 24 * 3600)
-  /// How long an API may take to answer the whole request (`request_timeout`, which providers use too).
+  /// The time limit for a whole request to an API (`request_timeout`, which also applies to providers).
   package var requestTimeout: Duration = .seconds(30)
 
   package init() {}

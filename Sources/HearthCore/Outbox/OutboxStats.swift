@@ -1,4 +1,4 @@
-/// The number of items in each state, for one account or for all.
+/// The number of items in each state, for one account or all accounts.
 package struct OutboxStats: Hashable, Sendable {
   package var pending = 0
   package var inFlight = 0
@@ -6,24 +6,25 @@ package struct OutboxStats: Hashable, Sendable {
   package var held = 0
   package var delivered = 0
   package var dead = 0
-  /// The bytes of all bodies, headers and URLs that are kept.
+  /// The size of all stored bodies, headers and URLs.
   package var bytes = 0
   package var oldestPendingAt: Timestamp?
   package var isPaused = false
   package var pausedReason: String?
-  /// Sentences for people: why the outbox cannot be written now, or what was lost in this run.
+  /// Sentences that say why the outbox cannot be written now, or what was lost since the daemon started.
   package var trouble: String?
 
   package init() {}
 
-  /// The sum after an account's counts have changed from `old` to `new`. `oldestPendingAt` can only become earlier.
+  /// Returns this sum after the counts of one account have changed from `old` to `new`. `oldestPendingAt` can only
+  /// become earlier.
   package func replacing(_ old: Self, by new: Self) -> Self {
     var sum = adding(new)
     sum.count(old, times: -1)
     return sum
   }
 
-  /// The sum with the counts of another account. The pauses are not combined.
+  /// Returns the sum with the counts of another account. The pauses are not combined.
   package func adding(_ other: Self) -> Self {
     var sum = self
     sum.count(other, times: 1)
@@ -42,7 +43,7 @@ package struct OutboxStats: Hashable, Sendable {
   }
 }
 
-/// The counts of the outbox as they are shown: of all accounts together, and of some accounts.
+/// The counts of the whole outbox and of individual accounts.
 package struct OutboxOverview: Hashable, Sendable {
   package var all: OutboxStats
   package var accounts: [AccountName: OutboxStats]

@@ -1,24 +1,24 @@
-/// The next work of the store. The service does one piece after the other and returns the result.
+/// A task for the store. The service runs one task at a time and reports its result.
 package enum OutboxStoreWork: Hashable, Sendable {
-  /// Recovers the store, and keeps the user's pauses of these accounts.
+  /// Recover the store, and preserve the user's pauses of these accounts.
   case recover(pausing: Set<AccountName>)
-  /// Tells the store which accounts are configured, and reads the pauses. `number` orders readings and changes.
+  /// Pass the configured accounts to the store, and read the pauses. `number` orders changes and reads.
   case configure(Set<AccountName>, number: Int)
-  /// Gives items that were made while no user was known, or under the former name, to the subject.
+  /// Assign unowned items and the former subject's items to the subject.
   case bind(AccountName, to: Subject, formerly: Subject?, adopts: Bool)
-  /// Resumes items held for an origin that is now configured and, with `signedIn`, those that waited for a sign-in.
+  /// Resume items that are held for an origin that is now configured and, with `signedIn`, those that are held for a
+  /// sign-in.
   case free(AccountName, configured: Set<Origin>, signedIn: Bool)
   case exchange(OutboxRequest)
-  /// Makes items dead that have expired by this time. Without a time, only finds out when the next one expires.
+  /// Mark items that have expired by this time as dead. With `nil`, only find out when the next item expires.
   case expire(Timestamp?)
-  /// Removes items that were finished long before this time. Without a time, only removes items beyond the maximum
-  /// number.
+  /// Remove items that ended long before this time. With `nil`, only remove items beyond the maximum number.
   case prune(Timestamp?)
-  /// Reads a page of the items that are held for the previous user after another user has signed in, to publish them.
+  /// Read a page of the items that are now held for the previous user, to publish them.
   case publishHeld(AccountName, cursor: String?)
 }
 
-/// One exchange with the store: outcomes of deliveries, released claims, and demands for new ones.
+/// One exchange with the store: outcomes, released claims, and demands for new claims.
 package struct OutboxRequest: Hashable, Sendable {
   package var settled: [Settlement] = []
   package var released: [Int64] = []

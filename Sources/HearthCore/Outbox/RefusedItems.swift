@@ -1,17 +1,18 @@
-/// The items of an account that an API answered with 401 while no other token was available. Only they wait: other
-/// items are sent with the token until a second place refuses it.
+/// The items of an account that got a 401 while no other token was available. Only these items wait. Other items are
+/// still sent with the same token, until a second URL refuses it.
 struct RefusedItems {
   private struct Hold {
-    /// `nil` if the item may be tried again.
+    /// The end of the wait, or `nil` if the item may be retried.
     var until: Timestamp?
     var failures = 0
   }
 
   private var holds: [Int64: Hold] = [:]
-  /// The URLs that have refused the token since it was last accepted.
+  /// The URLs that have refused the token since an API last accepted it.
   private var places: Set<String> = []
 
-  /// Holds the item of a delivery for as long as `retry` says. Returns false if another place refuses the token too.
+  /// Holds the delivery's item for the time that `retry` specifies. Returns false if another URL has also refused the
+  /// token.
   mutating func hold(
     _ delivery: Delivery, _ retry: RetryPolicy, retryAfter: Duration?, at now: Timestamp, random: Double
   ) -> Bool {
@@ -23,23 +24,21 @@ struct RefusedItems {
     return true
   }
 
-  /// The items that wait.
   var held: Set<Int64> { Set(holds.filter { $0.value.until != nil }.keys) }
 
-  /// When the next one may be tried again. `nil` if none waits.
+  /// The time at which the next held item may be retried, or `nil` if no item is held.
   var nextAt: Timestamp? { holds.values.compactMap(\.until).min() }
 
-  /// Ends the holds that have lasted long enough. Returns whether there were any.
+  /// Ends the holds that have expired, and returns whether there were any.
   mutating func endHolds(at now: Timestamp) -> Bool {
     guard let nextAt, nextAt <= now else { return false }
     for (number, hold) in holds where hold.until.map({ $0 <= now }) ?? false { holds[number]?.until = nil }
     return true
   }
 
-  /// Called when the token was accepted somewhere.
   mutating func accepted() { places = [] }
 
-  /// Called when an item had another outcome.
+  /// Forgets an item after it had another outcome.
   mutating func settled(_ number: Int64) { holds[number] = nil }
 
   mutating func shift(by shift: Duration) {

@@ -1,6 +1,6 @@
-/// How long to wait before a retry.
+/// The delays between retries. They double with each failure.
 package struct RetryPolicy: Hashable, Sendable {
-  /// The longest `Retry-After` that is obeyed.
+  /// The upper limit for `Retry-After`.
   static let longestRetryAfter = Duration.seconds(24 * 3600)
 
   package let initial: Duration
@@ -8,8 +8,8 @@ package struct RetryPolicy: Hashable, Sendable {
 
   package init(initial: Duration, max: Duration) { (self.initial, self.max) = (initial, max) }
 
-  /// Returns between half and the whole of a step that doubles with each failure. `retryAfter` is the minimum, up to 24
-  /// hours. `failures` counts from 1; `random` is in 0..<1.
+  /// Returns the delay before the next retry. It is a random time between half and all of a step that doubles with each
+  /// failure, and at least `retryAfter`, up to 24 hours. `failures` starts at 1, and `random` is in 0..<1.
   package func wait(failures: Int, retryAfter: Duration? = nil, random: Double) -> Duration {
     var step = Swift.min(initial, max)
     var left = failures - 1

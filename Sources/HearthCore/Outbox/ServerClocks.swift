@@ -1,25 +1,25 @@
-/// What an account's servers report about the time.
+/// Compares the clocks of an account's servers with this machine's.
 struct ServerClocks {
   private static let negligible = Duration.seconds(60)
-  /// No certificate on the web is valid for longer. If this clock were wrong by more, no connection would succeed.
+  /// No web certificate is valid for longer than this. If the clock were wrong by more, no connection would succeed.
   private static let implausible = Duration.seconds(400 * 86_400)
-  /// The number of responses without a time after which no server is expected to report one.
+  /// The number of responses without a time after which Hearth no longer expects one.
   private static let undatedAtMost = 8
-  /// The number of unanswered questions for the time after which no server is expected to report it.
+  /// The number of unanswered requests for the time after which Hearth stops asking.
   private static let unansweredAtMost = 3
 
-  /// Each server's clock minus this one, or zero if that is negligible. The key `nil` is the provider.
+  /// Each server's clock minus this one, or zero for negligible differences. The key `nil` stands for the provider.
   private var skews: [Origin?: Duration] = [:]
   private var undated = 0
   private var unanswered = 0
-  /// Whether a server has reported the time, or all are silent and this clock counts.
+  /// Whether a server has reported the time, or none does and this clock is used.
   private(set) var isTold = false
 
-  /// The skew of the server that contradicts this clock least, or `nil` if none has reported the time.
+  /// The skew of the server whose clock differs least from this one, or `nil` if no server has reported the time.
   var skew: Duration? { skews.values.min { $0.magnitude < $1.magnitude } }
 
-  /// Records the answer of a server that was asked for the time. `nil` means that it reported none, and so cannot
-  /// contradict this clock. Returns whether anything changes.
+  /// Records a server's response to a request for the time, and returns whether anything has changed. `nil` means that
+  /// the response has no time, and so cannot contradict this clock.
   mutating func told(_ reported: Duration?, by origin: Origin?) -> Bool {
     let wasTold = isTold
     isTold = true
@@ -29,7 +29,7 @@ struct ServerClocks {
     return skews.updateValue(skew, forKey: origin) != skew || !wasTold
   }
 
-  /// Records the time of a response, and returns whether anything changes. A single response without a time changes
+  /// Records the time in a response, and returns whether anything has changed. A single response without a time changes
   /// nothing.
   mutating func answered(_ reported: Duration?, by origin: Origin?) -> Bool {
     guard let reported, reported.magnitude <= Self.implausible else {
@@ -39,7 +39,7 @@ struct ServerClocks {
     return told(reported, by: origin)
   }
 
-  /// Records that a server did not answer the question for the time. Returns whether anything changes.
+  /// Records that a server did not respond to a request for the time, and returns whether anything has changed.
   mutating func keptSilent() -> Bool {
     unanswered += 1
     return unanswered >= Self.unansweredAtMost && told(nil, by: nil)

@@ -1,11 +1,10 @@
-/// Remembers which tokens an account's APIs accept, to distinguish a 401 about one item from a 401 about the session.
+/// Tracks which tokens an account's APIs accept, to distinguish a 401 for one item from a 401 for the whole session.
 package struct TokenAcceptance: Sendable {
-  /// The number of accepted tokens that are remembered.
   private static let remembered = 8
 
-  /// The tokens that were last answered with 2xx, the newest last.
+  /// The tokens that APIs last accepted with a 2xx, newest last.
   private var accepted: [Fingerprint] = []
-  /// The token with which the last refresh after a 401 replaced the rejected one.
+  /// The token from the last refresh after a 401.
   private var replacement: Fingerprint?
 
   package init() {}
@@ -19,8 +18,8 @@ package struct TokenAcceptance: Sendable {
 
   package func isAccepted(_ fingerprint: Fingerprint) -> Bool { accepted.contains(fingerprint) }
 
-  /// Called when a refresh after a 401 has replaced the rejected token by this one. If an item was answered with 401
-  /// before, a 401 to this token is its second.
+  /// Records the token from a refresh after a 401. If an item that already got a 401 gets one for this token, that is
+  /// its second 401.
   package mutating func replaced(by fingerprint: Fingerprint) { replacement = fingerprint }
 
   package func isReplacement(_ fingerprint: Fingerprint) -> Bool { replacement == fingerprint }

@@ -1,11 +1,10 @@
-/// The outcomes of deliveries that are not on disk yet, in the order in which they came.
+/// The outcomes of deliveries that are not on disk yet, oldest first.
 struct UnwrittenOutcomes {
   private var settled: [(settlement: Settlement, at: Timestamp)] = []
-  /// The claims that are released.
   private var released: [Int64] = []
-  /// How many of each, counted from the first, the store is writing now.
+  /// The number of outcomes and releases, counted from the front, that the store is writing now.
   private var told = (settled: 0, released: 0)
-  /// Since when an outcome has been waiting that the store is not writing now. `nil` if there is none.
+  /// The time since which an outcome has been waiting to be written, or `nil` if none is waiting.
   private(set) var since: Timestamp?
 
   var isEmpty: Bool { settled.isEmpty && released.isEmpty }
@@ -34,14 +33,14 @@ struct UnwrittenOutcomes {
     return (aged, released)
   }
 
-  /// Called when everything that the store was given is on disk.
+  /// Removes the outcomes from the last `tell(at:)`, which are now on disk.
   mutating func written() {
     settled.removeFirst(told.settled)
     released.removeFirst(told.released)
     told = (0, 0)
   }
 
-  /// Called when the store failed to write it.
+  /// Keeps the outcomes from the last `tell(at:)`, which the store failed to write.
   mutating func failed(at now: Timestamp) {
     told = (0, 0)
     if !isEmpty { since = since ?? now }

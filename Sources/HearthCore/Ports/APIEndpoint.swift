@@ -1,7 +1,8 @@
-/// Sends one HTTP request to an API and returns its response. It follows no redirects and does not retry.
+/// Sends HTTP requests to APIs, without following redirects and without retrying.
 package protocol APIEndpoint: Sendable {
-  /// Sends the request for `account`, which may have its own connection settings. `timeout` covers the whole exchange
-  /// or, for a request without `responseLimit`, each step of its body and then the wait for the response.
+  /// Sends a request with the account's connection settings and returns the response. `timeout` covers the whole
+  /// exchange. Without a `responseLimit`, it separately covers each step of sending the body and the wait for the
+  /// response.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse
@@ -10,21 +11,20 @@ package protocol APIEndpoint: Sendable {
 package struct APIRequest: Hashable, Sendable {
   package var method: String
   package var url: HTTPURL
-  /// The caller's headers in order, without those that only Hearth may set.
+  /// The caller's headers, in order, without the headers that only Hearth may set.
   package var headers: [Header]
   package var body: [UInt8]
-  /// Set if the body comes in pieces instead of in `body`, for an `APIExchange` only.
+  /// The length of the body if an `APIExchange` sends it in pieces. `nil` if the body is in `body`.
   package var upload: Upload?
   package var idempotencyKey: String?
-  /// The maximum number of bytes of the response's body; a longer body is truncated. If `nil`, only the status matters,
-  /// and the body is read only as far as needed to keep the connection usable.
+  /// The maximum size of the response body, in bytes. A longer body is truncated. If `nil`, only the status matters,
+  /// and only the start of the body is read.
   package var responseLimit: Int?
 
-  /// The length of a body that comes in pieces.
   package enum Upload: Hashable, Sendable {
-    /// The length in bytes, which the server learns before the body (RFC 9110, section 8.6).
+    /// The length in bytes, sent as `Content-Length` (RFC 9110, section 8.6).
     case sized(Int)
-    /// The length is unknown until the body ends (RFC 9112, section 7.1).
+    /// The length is unknown, so the body uses the chunked transfer coding (RFC 9112, section 7.1).
     case chunked
   }
 
@@ -36,7 +36,6 @@ package struct APIRequest: Hashable, Sendable {
     package var name: String
     package var value: String
 
-    /// Whether only Hearth may set this header.
     package var isOwn: Bool { Self.own.contains(name.lowercased()) }
 
     package init(name: String, value: String) { (self.name, self.value) = (name, value) }
@@ -54,12 +53,12 @@ package struct APIResponse: Hashable, Sendable {
   package var status: Int
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// Whether `body` is only the beginning: the rest was too long or, without `responseLimit`, did not come in time.
+  /// Whether `body` is incomplete because it was too long or, without a `responseLimit`, too slow.
   package var isTruncated: Bool
-  /// The time from now for which the server asks to wait: by `Retry-After` (RFC 9110, section 10.2.3), or by the
-  /// headers of a quota that has run out.
+  /// How long the server asks the client to wait, with `Retry-After` (RFC 9110, section 10.2.3) or with the headers of
+  /// an exhausted quota.
   package var retryAfter: Duration?
-  /// The server's `Date` minus this machine's clock, or `nil` without a `Date`.
+  /// The server's clock (`Date`) minus this machine's clock, or `nil` if the response has no `Date`.
   package var skew: Duration?
 
   package init(
@@ -72,7 +71,7 @@ package struct APIResponse: Hashable, Sendable {
 }
 
 extension APIRequest {
-  /// Whether `Accept` (RFC 9110, section 12.5.1) names JSON, but neither HTML nor `*/*`.
+  /// Whether the `Accept` header (RFC 9110, section 12.5.1) includes JSON but neither HTML nor `*/*`.
   var acceptsOnlyJSON: Bool {
     let accepted = headers.filter { $0.name.lowercased() == "accept" }.map { $0.value.lowercased() }
     return accepted.contains { $0.contains("json") }
@@ -81,7 +80,7 @@ extension APIRequest {
 }
 
 extension APIResponse {
-  /// Whether the response is HTML by its `Content-Type` or, without one, by its beginning.
+  /// Whether the response is HTML according to its `Content-Type` or, without that header, the start of the body.
   var isHTML: Bool {
     if let type = headers.first(where: { $0.name.lowercased() == "content-type" })?.value.lowercased() {
       return type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
@@ -91,10 +90,10 @@ extension APIResponse {
   }
 }
 
-/// Why no response came. Messages are for people and hold no secret.
+/// The reason why a request got no response. Messages are for users and contain no secrets.
 package enum ExchangeFailure: Error, Hashable, Sendable {
-  /// No connection was made, so the server has certainly not seen the request.
+  /// No connection was established, so the server has certainly not seen the request.
   case notSent(message: String)
-  /// The request was sent and no response came, so it is unknown what the server did.
+  /// The request was sent but got no response, so it is unknown whether the server has processed it.
   case unanswered(message: String)
 }

@@ -1,33 +1,34 @@
-/// Begins requests whose bodies are sent and received in pieces. It follows no redirects and does not retry.
+/// Starts requests whose bodies are sent and received in pieces, without following redirects and without retrying.
 package protocol APIExchangeEndpoint: Sendable {
-  /// Returns once the account's connection settings are known. The caller must call `cancel` in the end.
+  /// Starts a request. Returns once the account's connection settings are known. The caller must call `cancel` at the
+  /// end.
   func begin(
     _ request: APIRequest, of account: AccountName, bearer: Token
   ) async throws(ExchangeFailure) -> any APIExchange
 }
 
-/// A request under way. One caller may write and one may read at the same time.
+/// A request in progress. Reading and writing can happen at the same time.
 package protocol APIExchange: Sendable {
-  /// When bytes were last sent or received.
+  /// The time at which bytes were last sent or received.
   var lastMoved: Timestamp { get }
 
-  /// Sends a piece of the body. Returns true once all of it has been handed to the network, and false if the API takes
-  /// no more because it has answered. `isLast` marks the last piece.
+  /// Sends a piece of the request body. Returns true once the network has accepted the whole piece, or false if the API
+  /// has already responded and accepts no more. `isLast` marks the last piece.
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool
 
-  /// Returns the head of the response: status and headers and, if they do not name the content type, the beginning of
-  /// the body. `read` returns that part of the body again.
+  /// Waits for the response, and returns its status and headers. If the headers do not specify a content type, also
+  /// returns the start of the body. `read` returns that part again.
   func response() async throws(ExchangeFailure) -> APIResponse
 
-  /// Returns the next bytes of the response's body, at most `APIRequest.pieceLimit`, or `nil` at its end. No more than
-  /// that is received before it is read. Throws if the body breaks off.
+  /// Returns the next bytes of the response body, at most `APIRequest.pieceLimit`, or `nil` at the end. No further
+  /// bytes are received until the next call. Throws if the body ends early.
   func read() async throws(ExchangeFailure) -> [UInt8]?
 
-  /// Ends the request unless it is complete. Waiting callers get the reason, which is the rest of a sentence.
+  /// Cancels the request unless it is complete. Pending calls throw an error with `reason`, the end of a sentence.
   func cancel(_ reason: String)
 }
 
 extension APIRequest {
-  /// The maximum size of one piece of a body, in bytes.
+  /// The maximum size of a piece of a body, in bytes.
   package static let pieceLimit = 256 << 10
 }

@@ -1,45 +1,43 @@
-/// Tries each step on the way to an account's provider and APIs without changing anything there.
+/// Tests each step on the way to an account's provider and APIs, without changing anything there.
 package protocol AccountProbe: Sendable {
-  /// Runs the checks and returns their results. `bearer` is the token to try against the APIs at `origins`, or `nil` if
-  /// the session has no token.
+  /// Runs the checks. `bearer` is the token to test against the APIs at `origins`, or `nil` if the session has no
+  /// token.
   func checks(_ bearer: Bearer?, at origins: Set<Origin>) async -> [Diagnosis]
 }
 
-/// The result of one check of an account, as a sentence for people.
+/// The result of a check.
 package struct Diagnosis: Hashable, Sendable {
-  /// The checks in their order. A check of a server is made only if the one before it found no fault.
+  /// The checks, in order. If one check of a server fails, Hearth skips the following checks of this server.
   package enum Check: String, Sendable, CaseIterable {
-    /// Resolving the name of the server or its proxy.
+    /// Resolve the host name of the provider or its proxy.
     case providerName = "provider.name"
-    /// Opening a connection.
     case providerConnection = "provider.connection"
-    /// TLS, and an HTTP response.
+    /// Complete the TLS handshake and receive an HTTP response.
     case providerAnswer = "provider.answer"
     case discovery
-    /// Comparing this machine's clock with the provider's.
+    /// Compare this machine's clock with the provider's.
     case clock
-    /// Looking at the token itself.
     case token
     case apiName = "api.name"
     case apiConnection = "api.connection"
-    /// Checking that the API accepts the token.
+    /// Check that the API accepts the token.
     case apiAnswer = "api.answer"
-    /// Checking that the account's token file holds the token.
+    /// Check that the account's token file contains the token.
     case sink
   }
 
   package enum Verdict: String, Sendable, CaseIterable {
     case ok
-    /// Worth a look, but nothing fails because of it.
+    /// Something needs attention but does not cause a failure.
     case warning
     case problem
   }
 
   package let check: Check
   package let verdict: Verdict
-  /// What was found and what to do about it. Contains no secret.
+  /// The finding and what to do about it, without secrets.
   package let message: String
-  /// The path of the file that was checked, or `nil` if the check is not about a file.
+  /// The path of the checked file, or `nil` for other checks.
   package let path: String?
 
   package init(_ check: Check, _ verdict: Verdict, _ message: String, path: String? = nil) {

@@ -1,43 +1,41 @@
-/// The source of the tokens for requests: the sessions.
+/// Provides the tokens for requests to APIs.
 package protocol BearerTokenProvider: Sendable {
-  /// Returns a token that is valid long enough for a request. Waits for a refresh if necessary, up to a deadline.
+  /// Returns a token that is valid long enough for a request. If necessary, waits for a refresh, up to a time limit.
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// Reports that an API has answered 401, and returns the token to use now. A report about an older token is ignored.
-  /// One about the current token forces one shared refresh. One about a token from such a refresh ends the session,
-  /// unless the API has accepted this sign-in's tokens lately. If it returns the same token, the 401 is about only that
-  /// request.
+  /// Reports a 401 and returns the token to use now. A 401 for an older token has no effect. A 401 for the current
+  /// token triggers a single refresh, however many callers report it. A 401 for the refreshed token ends the session,
+  /// unless the API has recently accepted tokens of this sign-in. If the returned token is the same as before, the 401
+  /// concerns only this request.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// Reports that this URL was answered 2xx. Does not wait.
+  /// Reports that `url` returned a 2xx. Returns immediately.
   func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName)
 }
 
 package enum BearerFailure: Error, Hashable, Sendable {
-  /// The session is signed out, ended, locked or not read yet. Sending pauses until that changes.
+  /// The session is signed out, ended, locked or not loaded yet. Sending pauses until that changes.
   case noSession
-  /// A refresh is needed, and the provider cannot be asked now.
+  /// A refresh is needed, but the provider is unavailable.
   case unavailable(message: String, retryAfter: Duration?)
 }
 
-/// An API answered 401 to a token (RFC 6750, section 3.1).
+/// A 401 from an API (RFC 6750, section 3.1).
 package struct APIRejection: Hashable, Sendable {
   package let fingerprint: Fingerprint
-  /// The URL that was requested, if known.
   package let url: HTTPURL?
-  /// Whether the API has lately answered 2xx to tokens of this sign-in, or others got 2xx with that same token. Then
-  /// this rejection alone does not end the session.
+  /// Whether the API has recently accepted tokens of this sign-in, or another API has accepted this token. If so, the
+  /// 401 does not end the session by itself.
   package internal(set) var isAcceptedElsewhere: Bool
-  /// Whether this path refuses every token while the API accepts this one. Then a refresh would not help.
+  /// Whether this path rejects every token while the rest of the API accepts this one. A refresh would not help.
   package internal(set) var isOfPath = false
-  /// Whether its path refused another token before, and has accepted none since. It is true if the path is unknown.
+  /// Whether the path also rejected an earlier token and has accepted none since. True if the path is unknown.
   package internal(set) var isRepeated = true
-  /// Whether the API wants more than a fresh token (`Challenge`). Then the answer does not concern the session.
+  /// Whether the API requires more than a fresh token (`Challenge`). Such a 401 does not concern the session.
   package let isChallenge: Bool
-  /// The API's own code for the reason (`error`, RFC 6750, section 3), if it gave one.
+  /// The API's error code (`error`; RFC 6750, section 3), or `nil` if it sent none.
   package let reason: String?
 
-  /// The origin of the API, if known.
   package var origin: Origin? { url?.origin }
 
   package init(

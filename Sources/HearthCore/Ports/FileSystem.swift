@@ -1,43 +1,42 @@
-/// The steps of replacing a file durably. Each one touches the disk once and returns within a deadline: a hanging mount
-/// results in `FileError.unanswered`.
+/// The operations for replacing a file durably. Each operation accesses the disk once. If it does not finish in time,
+/// for example because a mount hangs, it throws `FileError.unanswered`.
 package protocol FileSystem: Sendable {
-  /// Reads a whole regular file of at most `limit` bytes. A link at `path` is refused unless `followsLink`.
+  /// Reads a regular file of at most `limit` bytes. Throws if `path` is a symbolic link, unless `followsLink` is true.
   func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents
 
-  /// Returns the status of the file at `path`, without following a link.
+  /// Returns the status of the file at `path`. Does not follow symbolic links.
   func status(_ path: String) async throws(FileError) -> FileStatus
 
-  /// Returns the target of a link, as stored in it.
+  /// Returns the target of a symbolic link, as stored in the link.
   func target(ofLink path: String) async throws(FileError) -> String
 
-  /// Returns the names in a folder.
   func names(in folder: String) async throws(FileError) -> [String]
 
-  /// Creates an empty file with mode 0600. Throws `.exists` if the name is in use.
+  /// Creates an empty file with mode 0600. Throws `.exists` if the name is taken.
   func createFile(_ path: String) async throws(FileError)
 
-  /// Allocates this many bytes on the disk for a file.
+  /// Allocates this many bytes of disk space for a file.
   func allocate(_ path: String, bytes: Int) async throws(FileError)
 
-  /// Overwrites one of Hearth's own files and truncates it. Not durable before `syncFile`.
+  /// Replaces the content of one of Hearth's own files. The content is durable only after `syncFile`.
   func write(_ bytes: [UInt8], to path: String) async throws(FileError)
 
-  /// Returns when the contents of the file are on disk (fsync).
+  /// Flushes the content of a file to disk (fsync).
   func syncFile(_ path: String) async throws(FileError)
 
-  /// Renames a file atomically, replacing any file of the new name. Not durable before `syncFolder`.
+  /// Renames a file atomically, replacing any file with the new name. The change is durable only after `syncFolder`.
   func rename(_ path: String, to newPath: String) async throws(FileError)
 
-  /// Returns when the names in the folder are on disk (fsync).
+  /// Flushes the entries of a folder to disk (fsync).
   func syncFolder(_ path: String) async throws(FileError)
 
-  /// Removes a file. Not durable before `syncFolder`.
+  /// Removes a file. The change is durable only after `syncFolder`.
   func removeFile(_ path: String) async throws(FileError)
 
-  /// Creates one folder with mode 0700. Throws `.exists` if the name is in use.
+  /// Creates a folder with mode 0700. Throws `.exists` if the name is taken.
   func createFolder(_ path: String) async throws(FileError)
 
-  /// Sets the permissions of a file, without following a link.
+  /// Sets the permissions of a file. Does not follow symbolic links.
   func setMode(_ path: String, to mode: UInt32) async throws(FileError)
 }
 
@@ -54,14 +53,14 @@ package struct FileStatus: Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// Whether the file belongs to the user of this process.
+  /// Whether the user of this process owns the file.
   package var isOwn: Bool
   /// The permission bits.
   package var mode: UInt32
-  /// In bytes.
+  /// The size in bytes.
   package var size: Int
   package var modified: Timestamp
-  /// Stays the same as long as it is the same file, whatever is written into it.
+  /// The inode number, which stays the same when the content changes.
   package var inode: UInt64
 
   package init(kind: Kind, isOwn: Bool, mode: UInt32, size: Int, modified: Timestamp, inode: UInt64) {
@@ -69,35 +68,35 @@ package struct FileStatus: Hashable, Sendable {
     (self.size, self.modified, self.inode) = (size, modified, inode)
   }
 
-  /// Whether others can read or write the file, so that it must not hold a secret. If root owns the file, its group may
-  /// read it: that is how an administrator hands over a secret, and how systemd's credentials look with their access
-  /// control lists (acl(5)).
+  /// Whether other users can read or write the file. If so, it must not contain a secret. The group may read a file
+  /// that root owns, because administrators provide secrets this way, and because the access control lists of systemd's
+  /// credentials look the same (acl(5)).
   package var exposesSecret: Bool { mode & (isOwn ? 0o077 : 0o037) != 0 }
 }
 
-/// Why a step on a file failed, by what can be done about it.
+/// The reason why a file operation failed.
 package enum FileError: Error, Hashable, Sendable {
-  /// The name does not exist. The reason is unknown: a locked folder and an unmounted volume look the same.
+  /// The name does not exist. The folder may be locked, or the volume not mounted.
   case absent
   case exists
   case permissionDenied
-  /// The volume does not work (ENOTCONN, ESTALE, ENODEV and the like). The text is the system's.
+  /// The volume is unavailable (ENOTCONN, ESTALE, ENODEV and similar). The value is the system's message.
   case volumeUnavailable(String)
-  /// The folder is encrypted and its key is missing (ENOKEY and the like). The text is the system's.
+  /// The key of an encrypted folder is missing (ENOKEY and similar). The value is the system's message.
   case keyUnavailable(String)
   case noSpace
   case symbolicLink
   case notRegular
   case notOwn
   case tooBig
-  /// The step has not ended within this time, and may still be carried out.
+  /// The operation did not finish within this time, but may still take effect.
   case unanswered(Duration)
-  /// An I/O error or any other error. The text is the system's.
+  /// An I/O error or any other error. The value is the system's message.
   case failed(String)
 }
 
-/// Reports that files may have changed: the files themselves, or a folder on the way to them.
+/// Watches files for changes, including changes to folders in their paths.
 package protocol FileWatch: Sendable {
-  /// Yields one hint at the beginning and one after each change or several changes. Ends with its task.
+  /// Yields once at the start, and then after one or more changes. The stream ends with the task.
   func hints(for paths: [String]) -> AsyncStream<Void>
 }

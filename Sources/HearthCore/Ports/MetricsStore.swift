@@ -1,9 +1,10 @@
-/// Keeps the metrics that continue across restarts.
+/// Stores metrics across restarts.
 package protocol MetricsStore: Sendable {
-  /// Returns what was last kept, if anything. Throws if it cannot be read now or by this version, so that the caller
-  /// does not replace it.
+  /// Returns the saved metrics, or an empty array if there are none. Throws if saved metrics cannot be read now or by
+  /// this version, so that the caller does not replace them.
   func recall() async throws(AccessFailure) -> [MetricFamily]
 
-  /// Replaces what was kept before. It is durable when this returns, and unchanged if this throws.
+  /// Replaces the saved metrics. The new ones are durable when this returns. If this throws, the old ones are
+  /// unchanged.
   func keep(_ families: [MetricFamily]) async throws(AccessFailure)
 }

@@ -1,13 +1,13 @@
-/// Shows the user of this machine a web page in their own browser.
+/// Opens web pages in the user's browser.
 package protocol PageOpener: Sendable {
-  /// Whether there is a display that somebody may be looking at. It can come and go, so ask each time.
+  /// Returns whether there is a display that somebody may be looking at. Displays come and go, so check each time.
   func hasDisplay() async -> Bool
 
-  /// Returns once the page has been handed to the browser, without waiting for it.
+  /// Asks the browser to open the page, without waiting until it is open.
   func open(_ url: String) async throws(PageNotOpened)
 }
 
-/// Why no page was opened, in words for a log. The caller can do nothing about it.
+/// The reason why a page could not be opened. It is only for the log.
 package struct PageNotOpened: Error, Hashable, Sendable {
   package let message: String
 

@@ -1,23 +1,23 @@
-/// Listens at the address that a provider redirects the browser to (RFC 8252, section 7.3).
+/// Listens for the browser at the redirect address of a sign-in (RFC 8252, section 7.3).
 package protocol RedirectListener: Sendable {
-  /// Listens on both loopback addresses, if this machine has them.
+  /// Listens on the IPv4 and IPv6 loopback addresses, if the machine has both.
   func listen(at address: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect
 }
 
-/// A loopback address with an open listener.
+/// An open listener on a loopback address.
 package protocol OpenRedirect: Sendable {
   var port: Int { get }
 
-  /// The requests that arrive. Each has to be answered once.
+  /// The incoming requests. Each one needs exactly one response.
   var requests: AsyncStream<ReceivedRedirect> { get }
 
-  /// Closes the listener after sending the answers that were given.
+  /// Sends all pending responses, then closes the listener.
   func close() async
 }
 
 package struct ReceivedRedirect: Sendable {
   package let request: RedirectRequest
-  /// Sends the page that the browser shows.
+  /// Sends the page to show in the browser.
   package let respond: @Sendable (RedirectPage) -> Void
 
   package init(_ request: RedirectRequest, respond: @escaping @Sendable (RedirectPage) -> Void) {
@@ -25,14 +25,12 @@ package struct ReceivedRedirect: Sendable {
   }
 }
 
-/// A page for the browser.
 package struct RedirectPage: Hashable, Sendable {
-  /// The HTTP status code.
   package let status: Int
   package let html: String
   /// The value of `Content-Security-Policy`.
   package let policy: String
-  /// Where the browser is redirected (RFC 9110, section 10.2.2), or `nil` if it stays.
+  /// The address to send the browser to (RFC 9110, section 10.2.2), or `nil` if it stays.
   package var location: String?
 
   package init(status: Int, html: String, policy: String) {

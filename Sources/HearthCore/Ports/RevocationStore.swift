@@ -1,12 +1,12 @@
-/// Keeps sealed grants that still have to be revoked.
+/// Stores sealed grants that still have to be revoked.
 package protocol RevocationStore: Sendable {
-  /// Keeps a grant durably. Not called for one that is kept only in memory.
+  /// Saves a grant durably. Never called for a grant that is kept only in memory.
   func keep(_ pending: PendingRevocation) async throws(AccessFailure)
 
-  /// Forgets it. Does nothing if it is not there.
+  /// Removes a grant, if it exists.
   func remove(_ pending: PendingRevocation) async
 
-  /// Returns all that can be opened. Those that cannot be opened now stay; those that cannot be parsed are removed
-  /// after `PendingRevocation.longest`.
+  /// Returns all grants that can be unsealed. Grants that cannot be unsealed now stay in the store. Grants that cannot
+  /// be parsed are removed after `PendingRevocation.longest`.
   func recall(at now: Timestamp) async -> [PendingRevocation]
 }

@@ -1,43 +1,43 @@
-/// The provider's side of signing in. Each call is one step and keeps no state between calls.
+/// The provider's side of a sign-in. Each call is one step, and no state is kept between calls.
 ///
-/// A returned grant has been checked: it is a Bearer token, and its ID token, if there is one, was validated according
-/// to OpenID Connect Core, section 3.1.3.7.
+/// Returned grants are validated: the token is a Bearer token, and the ID token, if any, satisfies OpenID Connect Core,
+/// section 3.1.3.7.
 package protocol SignInEndpoint: Sendable {
-  /// Where the provider redirects the browser: the loopback host, and the path that the client is registered with.
+  /// The address that the provider redirects the browser to. Its path is registered for the client.
   var redirect: RedirectAddress { get }
 
-  /// Makes the authorization request for the browser. Pushes it if the provider offers or requires that (RFC 9126).
-  /// `redirectURI` is `redirect` with the port of the listener.
+  /// Creates the authorization request for the browser. Pushes the request if the provider supports or requires that
+  /// (RFC 9126). `redirectURI` is `redirect` with the listener's port.
   func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn
 
-  /// Exchanges the authorization code (RFC 6749, section 4.1.3).
+  /// Exchanges an authorization code for tokens (RFC 6749, section 4.1.3).
   func redeem(code: Secret, of signIn: BrowserSignIn) async throws(SignInFailure) -> TokenResponse
 
-  /// Requests a code for another device (RFC 8628, section 3.1).
+  /// Requests a device code (RFC 8628, section 3.1).
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn
 
-  /// Asks whether the user has finished (RFC 8628, section 3.4). Throws `pending` if not, or if nobody answered.
+  /// Asks the provider whether the user has finished (RFC 8628, section 3.4). Throws `pending` if not, or if the
+  /// provider does not respond.
   func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse
 
-  /// Whether `signIn(username:password:)` is supported. Sends nothing.
   var takesPassword: Bool { get }
 
-  /// Signs in with user name and password at the user's own backend.
+  /// Signs in with a user name and a password at the user's own backend.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse
 
-  /// The page at which the browser ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
-  /// section 2). `signedOut` names the session; if it is `nil`, the provider asks the user.
+  /// Returns the URL of the page that ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
+  /// section 2). `signedOut` identifies the session. If it is `nil`, the provider asks the user.
   func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String
 }
 
 /// The loopback address that the provider redirects the browser to (RFC 8252, section 7.3).
 package struct RedirectAddress: Hashable, Sendable {
-  /// `127.0.0.1`, `[::1]`, or `localhost` if a provider registers no other.
+  /// The host: `127.0.0.1`, `[::1]`, or `localhost` if the provider accepts nothing else.
   package let host: String
-  /// The fixed redirect port, if the provider requires one.
+  /// The registered port, or `nil` if the provider accepts any port.
   package let port: Int?
-  /// The path from the first `/`, without a query. Empty if the provider knows an address without one, such as
-  /// `http://localhost`, which it compares as text.
+  /// The path, starting with `/` and without a query. If the registered address has no path, such as
+  /// `http://localhost`, this is empty, because providers compare addresses as text.
   package let path: String
 
   package init(host: String = "127.0.0.1", port: Int? = nil, path: String = "/callback") {

@@ -1,34 +1,33 @@
-/// The files of sinks. A reader sees the whole old or new content, except in a file that is written in place. Each step
-/// returns within a deadline.
+/// The files that sinks write. Readers see either the old or the new content, unless the file is written in place. Each
+/// operation has a time limit.
 package protocol SinkFiles: Sendable {
-  /// Resolves `path`: two paths to one file, through a linked folder or one that is mounted twice, have the same place.
+  /// Resolves `path`. Two paths to the same file have the same place, even through a linked folder or a second mount.
   func place(of path: String) async throws(SinkFailure) -> SinkPlace
 
-  /// Throws `.occupied` if anything exists at the sink's path. For a sink that is written in place, an empty file of
-  /// this user may exist.
+  /// Throws `.occupied` if anything exists at the sink's path. If the sink is written in place, an empty file of this
+  /// user is allowed.
   func requireFree(for sink: SinkSettings) async throws(SinkFailure)
 
-  /// Creates an empty file that `put` fills and moves into place, or finds the file to write in place. Returns the mark
-  /// that identifies the file.
+  /// Creates an empty file for `put`, or finds the existing file if the sink is written in place. Returns the mark that
+  /// identifies the file.
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
-  /// Fills the file that was begun and replaces the regular file at the sink's path, if there is one. The file has the
-  /// sink's mode and owner from its first byte. A link is neither followed nor replaced, nor is a file that `put`
-  /// has not placed there.
+  /// Fills the file from `begin` and moves it to the sink's path, where it can replace a regular file. The file has the
+  /// right mode and owner before it has any content. Does not follow or replace links, and does not replace files that
+  /// `put` did not create.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
-  /// Removes the regular file at `path`, and the remains of an interrupted `put`. Succeeds if there is none. Leaves
-  /// anything that is not a regular file or that another program has placed there. With `keepingFile`, only empties
-  /// the file.
+  /// Removes the regular file at `path` and the remains of an interrupted `put`, if there are any. Leaves other kinds
+  /// of files and files of other programs alone. With `keepingFile`, only truncates the file.
   func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure)
 }
 
-/// Distinguishes a file that was put at a sink's path from every other that was ever there, across restarts.
+/// A mark that distinguishes a sink's file from all other files that were ever at the same path, even across restarts.
 package typealias SinkMark = String
 
-/// A name in a folder, however the folder is reached.
+/// A name in a folder, independent of the path that leads to the folder.
 package struct SinkPlace: Hashable, Sendable {
-  /// The system's numbers of the folder's file system and of the folder.
+  /// The device and inode numbers of the folder.
   package let device: UInt64
   package let folder: UInt64
   package let name: String
@@ -38,12 +37,12 @@ package struct SinkPlace: Hashable, Sendable {
   }
 }
 
-/// Keeps the targets that sinks have written or may have written, with the marks of the files. So files that a crash
-/// left behind are found again, and other programs' files are left alone. A file without marks has unknown content.
+/// Records the targets that sinks may have written, with the marks of their files, so that Hearth finds its own files
+/// after a crash and leaves other programs' files alone. The content of a file without marks is unknown.
 package protocol SinkRecord: Sendable {
-  /// Returns what was last kept, or nothing if there is none.
+  /// Returns the saved record, or an empty one if there is none.
   func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]]
 
-  /// Replaces what was kept before. It is durable when this returns, and unchanged if this throws.
+  /// Replaces the saved record. The new one is durable when this returns. If this throws, the old one is unchanged.
   func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure)
 }

@@ -1,18 +1,17 @@
-/// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470, section 3), claims in the token,
-/// which Entra asks for, or more scopes (RFC 6750, section 3.1).
+/// An API's demand for more than a fresh token: a stronger or more recent sign-in (RFC 9470, section 3), claims in the
+/// token (Microsoft Entra), or more scopes (RFC 6750, section 3.1).
 ///
-/// The session is not over: the API knows the token, and another one of the same sign-in would not help.
+/// The session stays valid, because the API recognizes the token. Another token from the same sign-in would not help.
 package struct Challenge: Hashable, Sendable {
-  /// The origin of the API that asks.
   package let origin: Origin
   package let error: String?
-  /// `acr_values`: the accepted authentication contexts, separated by spaces, the best first.
+  /// The acceptable authentication contexts (`acr_values`), separated by spaces, in order of preference.
   package let acrValues: String?
-  /// `max_age`: the maximum age of the sign-in, in seconds.
+  /// The maximum age of the sign-in (`max_age`), in seconds.
   package let maxAge: Int?
-  /// The claims as the API wrote them: JSON, which Entra encodes in Base64.
+  /// The claims exactly as the API sent them: JSON, which Entra encodes in Base64.
   package let claims: String?
-  /// The scopes, separated by spaces.
+  /// The required scopes, separated by spaces.
   package let scope: String?
 
   package init(
@@ -27,12 +26,13 @@ package struct Challenge: Hashable, Sendable {
 extension Challenge {
   private static let insufficientScope = "insufficient_scope"
 
-  /// Returns `nil` if the response asks for no more than a fresh token. `secrets` are redacted from its parameters.
+  /// Reads the challenge from a response. Returns `nil` if a fresh token would be enough. Redacts `secrets` in the
+  /// parameters.
   package init?(_ response: APIResponse, from origin: Origin, without secrets: [Secret]) {
     guard response.status == 401 || response.status == 403 else { return nil }
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     let demand = fields.lazy.compactMap(Self.demand).first
-    // Any other 403 is the API's final answer (RFC 6750, section 3.1).
+    // Any other 403 is final (RFC 6750, section 3.1).
     guard let demand, response.status == 401 || demand["error"] == Self.insufficientScope else { return nil }
     let redactor = Redactor(secrets)
     func text(_ name: String) -> String? { demand[name].map(redactor.redacted) }
@@ -41,13 +41,14 @@ extension Challenge {
       maxAge: demand["max_age"].flatMap { Int($0) }, claims: text("claims"), scope: text("scope"))
   }
 
-  /// Whether a `WWW-Authenticate` field, or several that were joined by commas, asks for more than a fresh token.
+  /// Returns whether a `WWW-Authenticate` field asks for more than a fresh token. `field` can be several fields joined
+  /// by commas.
   package static func isAsked(in field: String) -> Bool { demand(in: field) != nil }
 
-  /// The reason that a `WWW-Authenticate` field gives for a 401: a code, or `nil` without one.
+  /// Returns the `error` code in a `WWW-Authenticate` field, or `nil` if there is none.
   package static func reason(in field: String) -> String? { AuthenticationChallenges.reason(in: field) }
 
-  /// Returns the parameters of the first challenge that asks for more.
+  /// Returns the parameters of the first challenge that asks for more than a fresh token.
   private static func demand(in field: String) -> [String: String]? {
     AuthenticationChallenges(field).parameters.first { parameters in
       let error = parameters["error"]
@@ -56,7 +57,7 @@ extension Challenge {
     }
   }
 
-  /// A sentence for people that says what the API asked for and what they can do.
+  /// A sentence that says what the API asks for and what the user can do.
   package var sentence: String {
     if error == Self.insufficientScope {
       let needed = scope.map { " (\($0.shown(limit: 200)))" } ?? ""
@@ -70,13 +71,14 @@ extension Challenge {
 }
 
 extension AuthenticationChallenges {
-  /// The `error` that one of the response's challenges gives (RFC 6750, section 3), or `nil` without one.
+  /// Returns the `error` code in the response's challenges (RFC 6750, section 3), or `nil` if there is none.
   static func reason(_ response: APIResponse, without secrets: [Secret]) -> String? {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(reason(in:)).first { Redactor(secrets).redacted($0) == $0 }
   }
 
-  /// The same for one field. Only text that looks like a code counts, since servers put anything there.
+  /// Returns the `error` code in one field. Ignores anything that does not look like a code, because servers put all
+  /// kinds of text there.
   static func reason(in field: String) -> String? {
     let reasons = AuthenticationChallenges(field).parameters.compactMap { $0["error"] }
     return reasons.first { reason in
@@ -86,11 +88,11 @@ extension AuthenticationChallenges {
   }
 }
 
-/// The challenges of a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
+/// The challenges in a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
 ///
-/// It reads each byte once. It skips what does not belong there, since many servers compose the field by hand.
+/// The parser takes linear time and skips anything unexpected, because many servers assemble the field by hand.
 struct AuthenticationChallenges {
-  /// The parameters of each challenge, in order, by their names in lower case. If a name comes twice, the first counts.
+  /// The parameters of each challenge, with names in lower case. If a name is repeated, its first value counts.
   private(set) var parameters: [[String: String]] = []
 
   private var rest: ArraySlice<UInt8>
@@ -100,13 +102,13 @@ struct AuthenticationChallenges {
     while let byte = rest.first {
       let word = take { $0.isTokenByte }
       if word.isEmpty {
-        // A comma, a character of a token68, or a stray quoted text.
+        // Skip a comma, a part of a token68, or a stray quoted string.
         if byte == UInt8(ascii: "\"") { _ = takeQuoted() } else { rest.removeFirst() }
         continue
       }
       skipBlanks()
       if rest.first != UInt8(ascii: "=") {
-        // A scheme. Other text may look like one, but then has no parameters that anybody asks for.
+        // This is a scheme. Other text may look like one, but has no parameters that matter.
         parameters.append([:])
         continue
       }
@@ -129,7 +131,8 @@ struct AuthenticationChallenges {
 
   private mutating func skipBlanks() { rest = rest.drop(while: \.isBlank) }
 
-  /// Takes a quoted string without its backslashes (RFC 9110, section 5.6.4), to the end if it is not closed.
+  /// Consumes a quoted string and removes its backslashes (RFC 9110, section 5.6.4). An unclosed string extends to the
+  /// end of the field.
   private mutating func takeQuoted() -> [UInt8] {
     rest.removeFirst()
     var text: [UInt8] = []

@@ -1,6 +1,6 @@
-/// A request that a caller wants answered, as the caller gave it.
+/// A request to an API, as specified by the caller.
 package struct RequestDraft: Hashable, Sendable {
-  /// The API's time limit unless the caller sets one.
+  /// The default for `timeout`.
   package static let usualTimeout: Duration = .seconds(30)
 
   package var account: AccountName
@@ -8,7 +8,7 @@ package struct RequestDraft: Hashable, Sendable {
   package var url: String
   package var headers: [APIRequest.Header]
   package var body: [UInt8]
-  /// The time limit for all requests to the API, including redirects and a second try, but not for the token.
+  /// The time limit for all exchanges with the API, including redirects and retries, but not for getting a token.
   package var timeout: Duration
 
   package init(
@@ -21,12 +21,12 @@ package struct RequestDraft: Hashable, Sendable {
 }
 
 extension RequestDraft {
-  /// Header fields about one connection, which callers may not set (RFC 9110, section 7.6.1).
+  /// Hop-by-hop header fields, which callers must not set (RFC 9110, section 7.6.1).
   private static let connectionFields: Set<String> = [
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",
   ]
 
-  /// Checks by the outbox's rules that the request can be sent as it is. The caller may set `Idempotency-Key`.
+  /// Checks the draft by the rules of the outbox, and returns the request. In addition, `Idempotency-Key` is allowed.
   /// `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> APIRequest {
     let keys = headers.filter(\.isIdempotencyKey)
@@ -48,7 +48,7 @@ extension APIRequest.Header {
   fileprivate var isIdempotencyKey: Bool { name.lowercased() == "idempotency-key" }
 }
 
-/// Whether an earlier answer may be returned if there is none now. The raw value is the parameter.
+/// Whether Hearth may return a cached response if the API fails. The raw value is the parameter.
 package enum RequestCache: String, Hashable, Sendable, CaseIterable {
   case none, staleIfError
 }

@@ -1,14 +1,14 @@
-/// Decides the course of one caller's request: its token, what a 401 means, and which redirects are followed.
+/// Decides the steps of a caller's request: which token to use, what a 401 means, and which redirects to follow.
 ///
-/// A 401 is reported to the session, which forces one refresh however many callers report it, and the request is sent
-/// again with the token that follows. If the session ends at the next 401, there is no token any more and the call
-/// fails. If the session keeps the token, the 401 is about the request and becomes its answer. A 401 that asks for more
-/// than a fresh token is not reported.
+/// After a 401, the machine asks the session for a new token and sends the request again. The session refreshes only
+/// once, even if many requests report a 401. If the session ends after the next 401, the request fails. If the session
+/// keeps the token, the 401 concerns only this request and is returned as its response. The machine does not report a
+/// 401 with a challenge.
 package struct RequestMachine: Sendable {
   package enum Step: Hashable, Sendable {
     /// Get the account's token, then call `authorized(by:_:)`.
     case getBearer
-    /// Get a token to replace the one that the API rejects, then call `authorized(by:_:)`.
+    /// Get a replacement for a rejected token, then call `authorized(by:_:)`.
     case replaceBearer(APIRejection)
     /// Send the request, then call `responded(_:_:)` or `unanswered(_:)`.
     case send(APIRequest, Bearer)
@@ -16,17 +16,18 @@ package struct RequestMachine: Sendable {
     case fail(RequestFailure)
   }
 
-  /// The maximum number of bytes that are read of an answer.
+  /// The maximum size of a response, in bytes.
   package static let responseLimit = 4 << 20
   static let maxRedirects = 5
-  /// One for the token at hand, one for a token that another caller's report brought, and one after its own refresh.
+  /// One for the current token, one for a token from another caller's report, and one for a token from this request's
+  /// own report.
   static let maxRejections = 3
 
   private let original: APIRequest
   private var request: APIRequest
-  /// The token that the request was sent with last.
+  /// The token that the request was last sent with.
   private var bearer: Bearer?
-  /// The user that the request was first sent for, once one is known.
+  /// The user for whom the request was first sent, or `nil` if unknown.
   private var subject: Subject?
   private var redirects = 0
   private var rejections: [(token: Fingerprint, response: APIResponse)] = []
@@ -36,7 +37,7 @@ package struct RequestMachine: Sendable {
     self.request = request
   }
 
-  /// `api` is the account's current configuration, or `nil` if it is no longer configured.
+  /// Starts the request. `api` is the account's current configuration, or `nil` if the account was removed.
   package mutating func begin(_ api: APISettings?) -> Step { foreignOrigin(api) ?? .getBearer }
 
   private func foreignOrigin(_ api: APISettings?) -> Step? {
@@ -44,7 +45,6 @@ package struct RequestMachine: Sendable {
     return api?.origins.contains(origin) == true ? nil : .fail(.originNotAllowed(origin))
   }
 
-  /// Called with a token.
   package mutating func authorized(by bearer: Bearer, _ api: APISettings?) -> Step {
     if let step = foreignOrigin(api) { return step }
     if let subject, let other = bearer.subject, subject != other { return .fail(.otherUser) }
@@ -58,7 +58,6 @@ package struct RequestMachine: Sendable {
     return .send(request, bearer)
   }
 
-  /// Called with the API's response.
   package mutating func responded(_ response: APIResponse, _ api: APISettings?) -> Step {
     if DeliveryPolicy.meansOffline(response)
       || DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect)
@@ -79,13 +78,13 @@ package struct RequestMachine: Sendable {
     if redirects < Self.maxRedirects, let next = request.redirected(by: response) {
       redirects += 1
       request = next
-      // The session may have been locked or signed out since.
+      // The user may have locked the session or signed out in the meantime.
       return .getBearer
     }
     return response.isTruncated ? .fail(.tooLong(limit: Self.responseLimit)) : .respond(response)
   }
 
-  /// The failure of an answer that broke off while it was read in pieces.
+  /// Returns the failure for a response that ended early while it was read in pieces.
   package static func brokenOff(_ failure: ExchangeFailure) -> RequestFailure {
     switch failure {
     case .notSent(let message), .unanswered(let message):
@@ -93,7 +92,6 @@ package struct RequestMachine: Sendable {
     }
   }
 
-  /// Called when no answer came.
   package func unanswered(_ failure: ExchangeFailure) -> Step {
     let (message, fate) =
       switch failure {
@@ -101,15 +99,16 @@ package struct RequestMachine: Sendable {
       case .unanswered(let message):
         (message, request.isSafe ? "" : " It is not known whether the API did what the request asked.")
       }
-    // The API may have carried out the request before redirecting it.
+    // The API may have processed the request before redirecting it.
     let rest = redirects > 0 && !original.isSafe ? " The API had redirected it before." : fate
     return .fail(.unanswered(message: message + "." + rest))
   }
 }
 
 extension APIRequest {
-  /// The request that follows a redirect within the same origin (RFC 9110, section 15.4). `nil` if the response is not
-  /// a redirect, or if the caller has to decide: it leads to another origin, or would change a write into a read.
+  /// Returns the request that follows a redirect to the same origin (RFC 9110, section 15.4). Returns `nil` if the
+  /// response is not a redirect, or if the caller must decide, because it leads to another origin or would turn a write
+  /// into a read.
   package func redirected(by response: APIResponse) -> APIRequest? {
     guard let location = response.headers.first(where: { $0.name.lowercased() == "location" })?.value,
       let url = try? url.resolving(location), url.origin == self.url.origin
@@ -133,6 +132,6 @@ extension APIRequest {
 
   private var isRead: Bool { method == "GET" || method == "HEAD" }
 
-  /// Whether the method changes nothing at the API (RFC 9110, section 9.2.1).
+  /// Whether the method is safe (RFC 9110, section 9.2.1).
   var isSafe: Bool { isRead || method == "OPTIONS" }
 }

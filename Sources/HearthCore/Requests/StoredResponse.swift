@@ -1,18 +1,19 @@
-/// The last successful answer to a GET, kept for when the API gives none (RFC 9111, section 3; RFC 5861, section 4).
+/// The last successful response to a GET, cached for when the API fails (RFC 9111, section 3; RFC 5861, section 4).
 ///
-/// Only `no-store` prevents keeping: callers ask for old answers explicitly and learn their age. So `no-cache` and
-/// `must-revalidate`, which many frameworks send with everything, do not apply.
+/// Only `no-store` prevents caching, because callers explicitly ask for old responses and learn their age. `no-cache`
+/// and `must-revalidate` are ignored, because many frameworks send them with every response.
 package struct StoredResponse: Hashable, Sendable {
-  /// The headers without those of one connection or one exchange.
+  /// The headers, except those that concern only a connection or a single exchange.
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
-  /// The request fields that selected this answer, in lower case and in order (`Vary`; RFC 9110, section 12.5.5).
+  /// The names of the request fields that selected this response, sorted and in lower case (`Vary`; RFC 9110, section
+  /// 12.5.5).
   package let selectors: [String]
-  /// When the API gave or confirmed it.
+  /// The time at which the API sent or last confirmed the response.
   package let confirmedAt: Timestamp
-  /// How old it was by then (`Age`; RFC 9111, section 5.1).
+  /// The age of the response at that time (`Age`; RFC 9111, section 5.1).
   package let initialAge: Duration
-  /// Whether the API can confirm the answer, because it came from the requested URL.
+  /// Whether the API can confirm the response. This is impossible after a redirect.
   package let isValidatable: Bool
 
   package init(
@@ -23,7 +24,7 @@ package struct StoredResponse: Hashable, Sendable {
     (self.confirmedAt, self.initialAge, self.isValidatable) = (confirmedAt, initialAge, isValidatable)
   }
 
-  /// Returns `nil` if the answer may not be kept, or is compressed, so that secrets in it cannot be seen.
+  /// Returns `nil` if the response must not be cached, or if it is compressed, which would hide secrets in it.
   package init?(_ response: APIResponse, isRedirected: Bool, at now: Timestamp) {
     let fields = ResponseFields(response.headers)
     guard response.status == 200, !response.isTruncated, !fields.directives("cache-control").keys.contains("no-store"),
@@ -35,8 +36,8 @@ package struct StoredResponse: Hashable, Sendable {
       isValidatable: !isRedirected)
   }
 
-  /// The request that asks the API whether the answer is still valid. `nil` if it has no validator (RFC 9110, section
-  /// 13.1).
+  /// Returns a request that asks the API to confirm the response, or `nil` if the response has no validator (RFC 9110,
+  /// section 13.1).
   package func validation(of request: APIRequest) -> APIRequest? {
     guard isValidatable else { return nil }
     let conditions = [("etag", "If-None-Match"), ("last-modified", "If-Modified-Since")].compactMap { name, condition in
@@ -48,18 +49,19 @@ package struct StoredResponse: Hashable, Sendable {
     return request
   }
 
-  /// The answer after a 304, with its new fields (RFC 9111, section 3.2). `nil` if it may no longer be kept.
+  /// Returns the response with the updated fields of a 304 (RFC 9111, section 3.2), or `nil` if it may no longer be
+  /// cached.
   package func confirmed(by response: APIResponse, at now: Timestamp) -> StoredResponse? {
     StoredResponse(answer(confirmedBy: response), isRedirected: false, at: now)
   }
 
-  /// Whether the answer or its URL contains one of the secrets, in any spelling. Slow for a long answer.
+  /// Returns whether the response or its URL contains one of the secrets in any spelling. This is slow for a long body.
   package func repeats(_ secrets: [Secret], at url: String) -> Bool {
     let fields = ([url] + headers.map(\.value)).joined(separator: "\n") + "\n"
     return Redactor(secrets).findsAny(in: Array(fields.utf8) + body)
   }
 
-  /// What the caller gets after a 304: the known body with the new fields.
+  /// Returns the response to the caller after a 304: the cached body with the updated fields.
   package func answer(confirmedBy response: APIResponse) -> APIResponse {
     let fresh = response.headers.filter { $0.isKept && !$0.isOfBody }
     let names = Set(fresh.map { $0.name.lowercased() })
@@ -69,25 +71,27 @@ package struct StoredResponse: Hashable, Sendable {
 
   package var answer: APIResponse { APIResponse(status: 200, headers: headers, body: body) }
 
-  /// The current age (RFC 9111, section 4.2.3).
+  /// Returns the age of the response (RFC 9111, section 4.2.3).
   package func age(at now: Timestamp) -> Duration { max(now - confirmedAt, .zero) + initialAge }
 
-  /// Whether it may replace an error: always, unless the API has set a time limit (RFC 5861, section 4).
+  /// Returns whether the response may replace an error. The only restriction is a time limit set by the API (RFC 5861,
+  /// section 4).
   package func mayAnswerStale(at now: Timestamp) -> Bool {
     let directives = ResponseFields(headers).directives("cache-control")
     guard let limit = directives["stale-if-error"]?.deltaSeconds else { return true }
     return age(at: now) <= (directives["max-age"]?.deltaSeconds ?? .zero) + limit
   }
 
-  /// The size that counts towards the limits, in bytes.
+  /// The size that counts towards the cache limits, in bytes.
   package var size: Int { headers.reduce(body.count) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
 }
 
 extension APIRequest {
-  /// Whether its answer may be kept and returned again. A partial answer, or one to a conditional request, may not.
+  /// Whether the response to this request may be cached. Partial responses and responses to conditional requests may
+  /// not.
   package var hasAnswerToKeep: Bool {
     let own: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
-    // RFC 6750, section 2.3.
+    // The query can contain a token (RFC 6750, section 2.3).
     let hasTokenInAddress = QueryFields(ofTarget: url.target).has("access_token")
     return method == "GET" && body.isEmpty && !hasTokenInAddress
       && !headers.contains { own.contains($0.name.lowercased()) }
@@ -96,21 +100,22 @@ extension APIRequest {
 }
 
 extension APIResponse {
-  /// Whether it is a server error that an earlier answer may replace (RFC 5861, section 4).
+  /// Whether the response is a server error that a cached response may replace (RFC 5861, section 4).
   package var isServerError: Bool { [500, 502, 503, 504].contains(status) }
 
-  /// Whether the body is compressed, so that its text is not visible (RFC 9110, section 8.4; RFC 1952, section 2.3.1).
+  /// Whether the body is compressed. If so, its text cannot be searched (RFC 9110, section 8.4; RFC 1952, section
+  /// 2.3.1).
   package var isCompressed: Bool {
     let codings = headers.filter { $0.name.lowercased() == "content-encoding" }.map { $0.value.lowercased() }
     return codings.contains { $0 != "identity" } || body.starts(with: [0x1F, 0x8B])
   }
 
-  /// Whether the resource is gone or no longer for this user (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
+  /// Whether the resource is gone or no longer accessible to this user (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
   package var takesEarlierAnswersBack: Bool { [403, 404, 410].contains(status) }
 }
 
 extension RequestFailure {
-  /// Whether the API could not be asked or did not answer.
+  /// Whether the API could not be reached or did not respond.
   package var isOutage: Bool {
     switch self {
     case .unanswered, .refreshUnavailable: true
@@ -120,7 +125,7 @@ extension RequestFailure {
     }
   }
 
-  /// Whether answers that were kept earlier must not be returned to this sign-in any more.
+  /// Whether cached responses must no longer be returned to this sign-in.
   package var takesEarlierAnswersBack: Bool { if case .challenge = self { true } else { false } }
 }
 
@@ -130,16 +135,17 @@ extension APIRequest.Header {
     "transfer-encoding", "upgrade", "set-cookie", "age",
   ]
 
-  /// Whether the field is kept. Fields that concern only a connection or one exchange are not (RFC 9111, section 3.1).
+  /// Whether the field is cached. Fields that concern only a connection or a single exchange are not (RFC 9111, section
+  /// 3.1).
   fileprivate var isKept: Bool { !Self.fleeting.contains(name.lowercased()) }
 
-  /// Whether the field describes a body, which a 304 does not have (RFC 9110, section 15.4.5).
+  /// Whether the field describes the body. A 304 has no body (RFC 9110, section 15.4.5).
   fileprivate var isOfBody: Bool {
     ["content-length", "content-encoding", "content-type", "content-range"].contains(name.lowercased())
   }
 }
 
-/// Identifies a cached answer: this user's GET of a URL, with the request's header fields.
+/// The key of a cached response: account, user, URL and the request's header fields.
 package struct ResponseKey: Hashable, Sendable {
   package let account: AccountName
   package let subject: Subject
@@ -153,8 +159,8 @@ package struct ResponseKey: Hashable, Sendable {
     headers = request.headers
   }
 
-  /// The request's values of these fields, whose names are in lower case. Two requests for one URL with the same text
-  /// may share an answer (RFC 9111, section 4.1).
+  /// Returns the values of these fields in the request. Their names must be in lower case. Two requests for the same
+  /// URL may share a response if the results are equal (RFC 9111, section 4.1).
   package func selection(by names: [String]) -> String {
     names.map { name in
       let values = headers.filter { $0.name.lowercased() == name }.map { $0.value[...].trimmed }
@@ -163,20 +169,21 @@ package struct ResponseKey: Hashable, Sendable {
   }
 }
 
-/// What header fields say about caching an answer.
+/// Parses the header fields that control caching.
 struct ResponseFields {
   private let headers: [APIRequest.Header]
 
   init(_ headers: [APIRequest.Header]) { self.headers = headers }
 
-  /// The elements of a list field (RFC 9110, section 5.6.1). Commas inside quotes split too, which does no harm.
+  /// Returns the elements of a list field (RFC 9110, section 5.6.1). Commas in quotes also split the list, which is
+  /// harmless here.
   private func elements(_ name: String) -> [Substring] {
     headers.filter { $0.name.lowercased() == name }
       .flatMap { $0.value.split(separator: ",") }
       .map { $0.trimmed }.filter { !$0.isEmpty }
   }
 
-  /// Directives by their names in lower case, with their values (RFC 9111, section 5.2).
+  /// Returns the directives and their values, with names in lower case (RFC 9111, section 5.2).
   func directives(_ name: String) -> [String: String] {
     let pairs = elements(name).map { element in
       let parts = element.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -186,10 +193,11 @@ struct ResponseFields {
     return Dictionary(pairs) { first, _ in first }
   }
 
-  /// The names in `Vary`, sorted. `nil` if it says that no other request matches (RFC 9111, section 4.1).
+  /// The sorted names in `Vary`, or `nil` if `Vary` is `*`, in which case no other request matches (RFC 9111, section
+  /// 4.1).
   var selectors: [String]? {
     let names = Set(elements("vary").map { $0.lowercased() })
-    // The key already has the user; the token itself changes with each refresh.
+    // Ignore `Authorization`, because the key contains the user and the token changes with each refresh.
     return names.contains("*") ? nil : names.subtracting(["authorization"]).sorted()
   }
 
@@ -197,7 +205,7 @@ struct ResponseFields {
 }
 
 extension String {
-  /// Parses RFC 9111, section 1.2.2. A number that is too large counts as 2^31.
+  /// The number of seconds in this string (RFC 9111, section 1.2.2), at most 2^31, or `nil` if it is not a number.
   var deltaSeconds: Duration? {
     guard !isEmpty, utf8.allSatisfy(\.isASCIIDigit) else { return nil }
     return .seconds(min(Int64(self) ?? 1 << 31, 1 << 31))
@@ -205,7 +213,7 @@ extension String {
 }
 
 extension Substring {
-  /// The text without the white space that has no meaning in a header field (RFC 9110, section 5.5).
+  /// The substring without leading and trailing white space (RFC 9110, section 5.5).
   fileprivate var trimmed: Substring {
     let tail = drop { $0 == " " || $0 == "\t" }
     guard let last = tail.lastIndex(where: { $0 != " " && $0 != "\t" }) else { return "" }

@@ -1,41 +1,40 @@
-/// A credential in memory and its state.
+/// A credential in memory, with the state of its refresh and storage.
 package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var credential: Credential
-  /// Whether the grant on disk is this one. If not, it is written as soon as possible.
+  /// Whether the grant is on disk. If not, it is written as soon as possible.
   package internal(set) var isStored: Bool
-  /// Why the file cannot be read now, or `nil` if it can.
+  /// The reason why the file cannot be read now, or `nil` if it can.
   package internal(set) var accessFailure: AccessFailure?
-  /// The format version that a newer version of Hearth wrote in its place, if such a file was found.
+  /// The format of a file that a newer version of Hearth has written, or `nil` if there is no such file.
   package internal(set) var newerFormat: Int?
-  /// When its refresh is due, or `nil` if it never expires.
+  /// The time at which a refresh is due, or `nil` if the grant does not expire.
   package internal(set) var refreshAt: Timestamp?
   package internal(set) var phase = RefreshPhase.idle
-  /// Whether it was granted because the API had rejected the one before it. If it is rejected too, the session ends.
+  /// Whether the grant replaced one that an API had rejected. If this one is rejected too, the session ends.
   var followsRejection = false
-  /// Whether an API has rejected it and nothing can renew it, so that its user is asked to sign in.
+  /// Whether an API has rejected the grant and nothing can renew it. If so, the user has to sign in.
   var isRejected = false
-  /// What its times are based on.
+  /// How reliable the grant's times are.
   var timing: GrantTiming
-  /// Whether its coming expiry has been published.
   var isExpiryPublished = false
 
   package var grant: Grant { credential.grant }
 
-  /// The newest grant: the one being written to disk, if there is one.
+  /// The newest grant, even if it is still being written to disk.
   var newest: Credential { if case .storing(let next, _) = phase { next } else { credential } }
 
-  /// What the newest grant's times are based on.
+  /// How reliable the newest grant's times are.
   var newestTiming: GrantTiming { timing.of(newest.grant, after: grant) }
 
-  /// The credential as it belongs on disk. Times that were read stay as they were, even if the clock was set since.
+  /// The credential to store. Times from disk stay as they were, even if the clock was set since.
   var stored: Credential {
     var stored = credential
     stored.grant = timing.unsettled(grant)
     return stored
   }
 
-  /// Called when the clock was set. A grant that this process has timed keeps its length; one that was read does not
-  /// grow.
+  /// Adjusts the times after the clock was set. A grant that this process received keeps its remaining lifetime. The
+  /// lifetime of a grant from disk never grows.
   mutating func move(by step: Duration) {
     if case .storing(var next, let error) = phase {
       var own = newestTiming
@@ -48,14 +47,15 @@ package struct ActiveGrant: Hashable, Sendable {
     if isWorthWriting, timing.access == .counted || timing.refresh == .counted { isStored = false }
   }
 
-  /// Uses the provider's clock, which is ahead by `skew`, to decide whether a grant that nothing can renew has expired.
+  /// Uses the provider's clock, which is ahead by `skew`, to find out whether a grant that cannot be renewed has
+  /// expired.
   mutating func compare(providerAhead skew: Duration, at now: Timestamp) {
     timing.settle(&credential.grant, providerAhead: skew)
     correctIssueTime(at: now)
   }
 
-  /// Corrects a grant whose time of issue is in the future because a clock was or is wrong. It lasts no longer than its
-  /// lifetime from now. If the clock is far off, the grant counts as expired until the provider has been asked.
+  /// Corrects a grant that appears to have been issued in the future because a clock is or was wrong. It then lasts at
+  /// most its lifetime from now. If the clock is far off, the grant counts as expired until the provider has responded.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
@@ -65,7 +65,7 @@ package struct ActiveGrant: Hashable, Sendable {
   }
 }
 
-/// The times of a grant that a lock has wiped from memory. This process keeps counting them, without the tokens.
+/// The times of a grant that a lock has wiped from memory. Hearth keeps adjusting them, without the tokens.
 struct WipedGrant: Hashable, Sendable {
   private let marks: GrantMarks
   private var counted: ActiveGrant
@@ -79,10 +79,9 @@ struct WipedGrant: Hashable, Sendable {
     counted.credential.grant.idToken = active.grant.idToken.map(wiped)
   }
 
-  /// Called when the clock was set.
   mutating func move(by step: Duration) { counted.move(by: step) }
 
-  /// The credential that was read, with the times that were counted, or `nil` if this is another grant.
+  /// Returns the grant with its adjusted times, or `nil` if `credential` is a different grant.
   func restored(_ credential: Credential) -> ActiveGrant? {
     guard GrantMarks(credential.grant) == marks else { return nil }
     var active = counted
@@ -96,25 +95,24 @@ struct WipedGrant: Hashable, Sendable {
   }
 }
 
-/// The phase of the refresh of the grant in memory.
-///
-/// Legal transitions:
+/// The phase of a grant's refresh, with these transitions:
 ///
 ///     idle → inFlight
-///     inFlight → inFlight                    once: the reply was lost, and the request is repeated
-///     inFlight → idle                        it failed
-///     inFlight → storing → idle              it succeeded, and the grant is on disk or kept in memory
-///     inFlight → confirming                  the provider rejected the token for good
+///     inFlight → inFlight                    the response was lost, and the request is repeated once
+///     inFlight → idle                        the request failed
+///     inFlight → storing → idle              the new grant is on disk, or kept in memory
+///     inFlight → confirming                  the provider permanently rejected the token
 ///
-/// From `confirming` the session ends, or another grant replaces this one.
+/// In `confirming`, the session ends or another grant replaces this one.
 package enum RefreshPhase: Hashable, Sendable {
   case idle
-  /// `isRepeated` is true if the reply to the first request was lost, and this is its one immediate repetition.
+  /// `isRepeated` is true if this request repeats a request whose response was lost. That happens only once.
   case inFlight(isRepeated: Bool)
-  /// The provider has answered and the new grant is being written to disk. It is not visible until then. `error` says
-  /// why its token cannot be used, although the grant has to be kept.
+  /// The provider has returned a new grant. It is being written to disk and is not visible until then. If `error` is
+  /// not `nil`, the token cannot be used, but the grant must still be saved.
   case storing(Credential, error: RefreshFailure?)
-  /// The provider rejected the token for good. The file is read once more, in case another program was faster.
+  /// The provider has permanently rejected the token. The file is read once more, in case another program has replaced
+  /// the grant.
   case confirming(EndReason)
 
   var isInFlight: Bool { if case .inFlight = self { true } else { false } }

@@ -1,10 +1,11 @@
-/// Why a session is over. The raw value is the `reason` in the status.
+/// The reason why a session has ended. The raw value is the `reason` in the status.
 package enum EndReason: String, Hashable, Sendable, CaseIterable {
   case signedOut
   case refreshTokenRejected, refreshTokenExpired, noRefreshToken, rejectedByServer, accountDisabled
   case credentialMissing, credentialCorrupt, credentialTooNew
 
-  /// Whether the end is about the file. The provider did not reject the grant, so it is used again if it is found.
+  /// Whether the session ended because of its file. If so, the provider has not rejected the grant, and Hearth uses it
+  /// again if it reappears.
   package var isAboutFile: Bool {
     switch self {
     case .credentialMissing, .credentialCorrupt, .credentialTooNew: true
@@ -15,21 +16,21 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The end of a session. It is written before it is published, so that it survives restarts.
+/// The end of a session. It is saved before it is published, and therefore survives restarts.
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp
-  /// The fingerprint of the rejected token, if there was one.
+  /// The fingerprint of the rejected token, or `nil` if no token was rejected.
   package let fingerprint: Fingerprint?
-  /// A sentence for people, if more is known than the reason.
+  /// A sentence with more details than `reason`, or `nil` if there are none.
   package let detail: String?
 
   package init(reason: EndReason, at: Timestamp, fingerprint: Fingerprint?, detail: String? = nil) {
     (self.reason, self.at, self.fingerprint, self.detail) = (reason, at, fingerprint, detail)
   }
 
-  /// Decides between this end, which is on record, and the one in the file. A sign-out by the user counts in any case,
-  /// whatever the clock showed; otherwise the later end counts.
+  /// Returns the end that applies: this recorded one or the one in the file. A sign-out by the user always applies,
+  /// regardless of the clock. Otherwise, the later end applies.
   package func prevailing(over found: EndRecord) -> EndRecord {
     reason == .signedOut || at >= found.at ? self : found
   }

@@ -1,36 +1,36 @@
-/// Access to the credential file: reads and writes, their retries, and what is known about the file's content.
+/// Tracks reads and writes of the credential file, their retries, and what the file contains.
 struct FileAccess: Hashable, Sendable {
   var read = ReadRetry()
-  /// Writes of grants and ends, removals and setting aside. The store does one at a time, in order.
+  /// Tracks writes and removals, and files that are set aside. The store runs one operation at a time, in order.
   var write = WriteRetry()
-  /// The grant on disk, or `nil` if none is known to be there.
+  /// The grant on disk, or `nil` if no grant is known to be there.
   var onDisk: GrantMarks? {
     didSet {
       if storeChange == .made { storeChange = .none }
       lastSeen = onDisk ?? lastSeen
     }
   }
-  /// The grant that was on disk last. A copy of it may be elsewhere even if it was removed or set aside here.
+  /// The last grant that was on disk. A copy may exist elsewhere, even if it was removed here.
   private(set) var lastSeen: GrantMarks?
   private(set) var storeChange = StoreChange.none
-  /// Whether what a sign-out removes is to be revoked.
+  /// Whether a sign-out revokes the grant that it removes.
   var revokesRemoved = true
-  /// Whether the grant in memory has changed since its write began, so that the file will be out of date.
+  /// Whether the grant in memory has changed since its write began. If so, the file will be outdated.
   private var isWriteOutdated = false
-  /// Whether the store has seen another program's grant that was not read yet.
+  /// Whether the store has found a grant from another program that has not been read yet.
   private(set) var isSuperseded = false
-  /// Whether the store was used since it last wiped its key.
+  /// Whether the store has been used since it last wiped its key.
   private var mayHoldKey = false
 
   enum StoreChange {
     case none
-    /// The previous store still has work to do. Nothing new is begun in it.
+    /// The old store is still busy and must not start anything new.
     case due
-    /// No grant of this session has been seen in the new store yet: the one that `onDisk` names was elsewhere.
+    /// The new store has not returned a grant of this session yet, so `onDisk` still describes the old store.
     case made
   }
 
-  /// Called when the store is to be replaced. What is still being written to the old one has to be written again.
+  /// Schedules the replacement of the store. Writes to the old store that are still in progress must be repeated.
   mutating func storeIsDue() {
     storeChange = .due
     invalidateWrite()
@@ -44,10 +44,11 @@ struct FileAccess: Hashable, Sendable {
     write.retryNow()
   }
 
-  /// Whether no read or write of the credential is under way or requested.
+  /// Whether the file is idle: no read is in progress or requested, and no write is in progress.
   var isQuiet: Bool { !read.isUnderWay && !read.isRequested && !write.isUnderWay }
 
-  /// `isRemembered` is true if the account's memory has been read, so that the credential comes next.
+  /// Starts a read. If `isRemembered` is true, the account's saved state has already been read, and only the credential
+  /// is left.
   mutating func beginRead(isRemembered: Bool) -> [SessionAction] {
     read.begin()
     guard isRemembered else { return [.recall] }
@@ -77,7 +78,7 @@ struct FileAccess: Hashable, Sendable {
     return [.write(credential, generation: generation)]
   }
 
-  /// Called when the grant in memory has changed.
+  /// Marks a write in progress as outdated. Called when the grant in memory has changed.
   mutating func invalidateWrite() { isWriteOutdated = true }
 
   enum WriteOutcome { case failed, outdated, current }
@@ -109,7 +110,8 @@ struct FileAccess: Hashable, Sendable {
     onDisk = nil
   }
 
-  /// Called when the end is on record in one place, or is about a grant that is not in use. A later read completes it.
+  /// Records an end that was saved in only one place, or that concerns a grant that is not in use. A later read
+  /// completes it.
   mutating func endMissed(_ accessFailure: AccessFailure, at now: Timestamp) {
     write.failedWithoutRetry(accessFailure)
     read.failed(at: now)
@@ -120,13 +122,13 @@ struct FileAccess: Hashable, Sendable {
     return [.setAside(why: why)]
   }
 
-  /// Whether the grant could not be written and the file holds the same tokens.
+  /// Returns whether a write of the grant has failed but the file contains the same tokens.
   func hasSameTokens(as grant: Grant) -> Bool { write.failures > 0 && onDisk == GrantMarks(grant) }
 
-  /// Called when the passphrase may have been entered.
+  /// Records that the user may have entered the passphrase.
   mutating func keyMayHaveCome() { mayHoldKey = true }
 
-  /// Makes the store wipe its key, if it may hold one.
+  /// Wipes the store's key, if the store may have one.
   mutating func wipeKey() -> [SessionAction] {
     guard mayHoldKey else { return [] }
     mayHoldKey = false
@@ -140,19 +142,17 @@ struct FileAccess: Hashable, Sendable {
   }
 }
 
-/// Decides when the credential is read, and when reading is retried.
+/// Decides when to read the credential and when to retry.
 struct ReadRetry: Hashable, Sendable {
-  /// Initially true, since a session begins by reading the account's memory.
+  /// Whether a read is in progress. Initially true, because a session begins by reading the account's saved state.
   private(set) var isUnderWay = true
-  /// Whether a read was requested that has not begun yet.
   private(set) var isRequested = false
   private(set) var retryAt: Timestamp?
-  /// The number of reads in a row that found the file unreadable.
+  /// The number of consecutive reads that found the file unreadable.
   private var failures = 0
 
   mutating func request() { isRequested = true }
 
-  /// Turns a retry that is due into a request.
   mutating func requestIfDue(at now: Timestamp) {
     guard let retryAt, retryAt <= now else { return }
     self.retryAt = nil
@@ -166,7 +166,8 @@ struct ReadRetry: Hashable, Sendable {
 
   mutating func end() { isUnderWay = false }
 
-  /// Retries after 0.3 s, doubling to 30 s, forever: nothing reports that a locked place was opened.
+  /// Schedules a retry after 0.3 s, doubling up to 30 s. Retries never stop, because nothing reports when a locked
+  /// folder becomes readable.
   mutating func failed(at now: Timestamp) {
     failures += 1
     let doublings = Swift.min(failures - 1, 10)
@@ -183,13 +184,12 @@ struct ReadRetry: Hashable, Sendable {
   mutating func move(by step: Duration) { retryAt = retryAt.map { $0 + step } }
 }
 
-/// Decides when something that could not be written is written again.
+/// Decides when to retry a failed write.
 struct WriteRetry: Hashable, Sendable {
   private static let policy = RetryPolicy(initial: .milliseconds(500), max: .seconds(30))
 
-  /// The number of writes, ends and removals that the store has not answered yet.
+  /// The number of writes and removals that the store has not finished.
   private var underWay = 0
-  /// The number of writes in a row that failed and are repeated.
   private(set) var failures = 0
   private(set) var retryAt: Timestamp?
   private(set) var lastFailure: AccessFailure?
@@ -206,10 +206,10 @@ struct WriteRetry: Hashable, Sendable {
     retryAt = now + Self.policy.wait(failures: failures, random: share)
   }
 
-  /// Records a failure that a later read makes up for, so that nothing is repeated here.
+  /// Records a failure without scheduling a retry. A later read makes up for it.
   mutating func failedWithoutRetry(_ accessFailure: AccessFailure) { lastFailure = accessFailure }
 
-  /// Called when the write succeeded, or is no longer wanted.
+  /// Resets the failures after a write has succeeded or is no longer needed.
   mutating func succeeded() {
     failures = 0
     retryAt = nil
@@ -218,10 +218,10 @@ struct WriteRetry: Hashable, Sendable {
 
   mutating func retryNow() { retryAt = nil }
 
-  /// Whether nothing is being written and no retry is being waited for.
+  /// Returns whether a write can start: no other write is in progress, and no retry is pending.
   func mayBegin(at now: Timestamp) -> Bool { !isUnderWay && retryAt.map { $0 <= now } ?? true }
 
-  /// When to retry. `nil` while a write is under way, because its result decides.
+  /// The time of the next retry. `nil` while a write is in progress.
   var wakeAt: Timestamp? { isUnderWay ? nil : retryAt }
 
   mutating func move(by step: Duration) { retryAt = retryAt.map { $0 + step } }

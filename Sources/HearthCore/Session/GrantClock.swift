@@ -1,20 +1,19 @@
 /// The state of the clock when a stored grant got its times. It is stored with the grant, so that the next process of
-/// the same boot can tell how far the wall clock was set since.
+/// the same boot knows how far the clock was set since.
 package struct GrantClock: Hashable, Sendable {
-  /// The grant's access token. With `issuedAt` it identifies the grant and its stored times.
+  /// The grant's access token. Together with `issuedAt`, it identifies the stored times.
   package let token: Fingerprint
   package let issuedAt: Timestamp
-  /// The id of the boot.
   package let boot: String
-  /// The sum of the clock's steps, from `Clock.moment`.
+  /// The sum of the clock's steps (`Clock.moment`).
   package let stepped: Duration
 
   package init(token: Fingerprint, issuedAt: Timestamp, boot: String, stepped: Duration) {
     (self.token, self.issuedAt, self.boot, self.stepped) = (token, issuedAt, boot, stepped)
   }
 
-  /// The clock of a grant that was just stored or read. `known` is the clock from the last time. It is kept if the boot
-  /// and the grant's times are the same.
+  /// Creates the clock of a grant that was just stored or read. Reuses `known` if it is from the same boot and has the
+  /// same times.
   package init(
     of grant: Grant, after known: GrantClock?, boot: String, at moment: (now: Timestamp, stepped: Duration)
   ) {
@@ -23,24 +22,24 @@ package struct GrantClock: Hashable, Sendable {
       self = known
       return
     }
-    // A grant that was issued later than now got its times from another clock, and may have expired. Count it as
-    // expired in every process of this boot.
+    // A grant that was issued in the future got its times from another clock and may have expired. Count it as expired
+    // in every process of this boot.
     let isOther = issuedAt - moment.now > Self.tolerance
     let rest = isOther ? (grant.expiresAt ?? issuedAt) - moment.now : .zero
     self.init(token: token, issuedAt: issuedAt, boot: boot, stepped: moment.stepped + rest)
   }
 
-  /// How far the clock has been set since, for a new process. Zero in another boot, because it is not known there.
+  /// Returns how far the clock was set since then, or zero after a reboot, when the step is unknown.
   package func step(to stepped: Duration, boot: String) -> ClockStep {
     ClockStep(token: token, step: boot == self.boot ? stepped - self.stepped : .zero)
   }
 
-  /// Differences between clocks up to this one can come from reading them at different moments, or from corrections
-  /// over the network.
+  /// The largest difference between clocks that can result from reading them at different moments or from network time
+  /// corrections.
   static let tolerance: Duration = .seconds(60)
 }
 
-/// How far the clock has been set since the grant with this access token got its times.
+/// How far the clock was set since the grant with this access token got its times.
 package struct ClockStep: Hashable, Sendable {
   package let token: Fingerprint
   package internal(set) var step: Duration

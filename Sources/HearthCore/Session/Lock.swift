@@ -1,11 +1,11 @@
-/// A lock on a session. Several may be set at once, and only the one who set a lock removes it. The raw value is the
-/// `reason` in the status.
+/// A lock on a session. Several locks can be set at once, and each one is removed only by its owner. The raw value is
+/// the `reason` in the status.
 package enum Lock: String, Sendable, CaseIterable {
   case user = "lockedByUser"
   case screen = "screenLocked"
   case suspend = "suspended"
 
-  /// Its name in an account's `lock_on`. A lock without a name applies to every account.
+  /// The lock's name in `lock_on`, or `nil` for a lock that applies to every account.
   var configuredName: String? {
     switch self {
     case .user: nil
@@ -14,7 +14,7 @@ package enum Lock: String, Sendable, CaseIterable {
     }
   }
 
-  /// Whether this version sets the lock. `lock_on` refuses other locks, since users would rely on them.
+  /// Whether this version can set the lock. `lock_on` rejects other locks, because users would rely on them.
   var isSupported: Bool {
     switch self {
     case .user: true
@@ -22,7 +22,6 @@ package enum Lock: String, Sendable, CaseIterable {
     }
   }
 
-  /// What the user should do.
   var action: SessionState.Action {
     switch self {
     case .user: .unlock

@@ -1,4 +1,4 @@
-/// The calls that wait for their answers. Each is answered once and then removed.
+/// The calls that are waiting for a response. Each call gets one response and is then removed.
 struct PendingCalls: Hashable, Sendable {
   private(set) var waiting: [WaitingCall] = []
 
@@ -6,7 +6,7 @@ struct PendingCalls: Hashable, Sendable {
     waiting.append(WaitingCall(id: id, kind: kind, askedAt: now, outcome: outcome))
   }
 
-  /// Whether a call waits for a refresh that has not ended yet.
+  /// Whether a call is waiting for a refresh that has not finished yet.
   var wantRefresh: Bool {
     waiting.contains { call in
       switch call.kind {
@@ -16,10 +16,10 @@ struct PendingCalls: Hashable, Sendable {
     }
   }
 
-  /// Whether a sign-out waits until it is on record.
+  /// Whether a sign-out is waiting to be saved.
   var awaitSignOut: Bool { waiting.contains { if case .signOut = $0.kind { true } else { false } } }
 
-  /// Whether a call explicitly asks for a refresh, which shortens the wait after a failure.
+  /// Whether a call explicitly asks for a refresh. If so, the wait after a failure is shorter.
   var demandRefresh: Bool { waiting.contains { $0.kind == .refresh && $0.outcome == nil } }
 
   mutating func finishRefreshes(_ outcome: WaitingCall.Outcome) {
@@ -35,15 +35,14 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].kind == kind { waiting[index].outcome = .succeeded }
   }
 
-  /// Called when a sign-out or another sign-in replaces a sign-in that is being written. Returns the answers for
-  /// the callers of replaced sign-ins.
+  /// Removes the calls of sign-ins that a sign-out or another sign-in has replaced, and returns their responses.
   mutating func supersedeAdoptions() -> [SessionAction] {
     let superseded = waiting.filter { $0.kind == .adoption }
     waiting.removeAll { $0.kind == .adoption }
     return superseded.map { .answer($0.id, .rejected(.superseded)) }
   }
 
-  /// Answers all sign-outs. `answer` receives the newest grant that was in memory when the call came.
+  /// Responds to all sign-outs. `answer` receives the newest grant in memory at the time of the call.
   mutating func answerSignOuts(
     _ answer: (_ newest: Credential?, _ revoke: Bool) -> (SessionResponse, before: [SessionAction])
   ) -> [SessionAction] {
@@ -73,10 +72,9 @@ struct WaitingCall: Hashable, Sendable {
   enum Kind: Hashable, Sendable {
     case token(minValidity: Duration?)
     case refresh
-    /// An API has rejected the token with this fingerprint.
     case apiRejection(Fingerprint)
     case read
-    /// A sign-out, with the newest grant that was in memory, if any.
+    /// A sign-out, with the newest grant in memory at that time.
     case signOut(Credential?, revoke: Bool)
     case adoption
   }

@@ -1,16 +1,16 @@
-/// The token in use, and how long the session answers with it without doing anything else.
+/// The current token, and how long the session can return it without any other work.
 package struct ReadyToken: Hashable, Sendable {
   package let bearer: Bearer
-  /// Both tokens of the grant. The bearer has one of them; some programs need the other one.
+  /// The access token, for programs that need it instead of the token in `bearer`.
   package let accessToken: Token
   package let idToken: Token?
-  /// The configured issuer, used if the user is not known.
+  /// The configured issuer, which is used if the user is unknown.
   package let issuer: String?
   let validity: TokenValidity
-  /// When something is due, so that the session has to be asked. `nil` if nothing is planned.
+  /// The time from which callers must ask the session because it has work to do, or `nil` if nothing is planned.
   let until: Timestamp?
 
-  /// Whether it answers a call for a token of this validity. `nil` asks for the usual validity.
+  /// Returns whether the token is valid for at least `minimum` or, if that is `nil`, for the default time.
   package func satisfies(_ minimum: Duration?, at now: Timestamp) -> Bool {
     until.map { now < $0 } ?? true && validity.covers(minimum, at: now)
   }
@@ -18,12 +18,12 @@ package struct ReadyToken: Hashable, Sendable {
 
 /// How long a token lasts, and how much of that a caller can ask for.
 struct TokenValidity: Hashable, Sendable {
-  /// The validity that a caller without a minimum gets, if a token lasts that long.
+  /// The validity for callers that do not ask for any, if the token lasts that long.
   private static let usual: Duration = .seconds(60)
 
-  /// `nil` if the token has no expiry.
+  /// The expiry, or `nil` if the token does not expire.
   private let expiresAt: Timestamp?
-  /// The most that a caller can ask for: the lifetime minus the margin.
+  /// The longest validity that a caller can ask for: the lifetime minus the margin.
   private let longest: Duration
 
   init(of grant: Grant, _ settings: RefreshSettings) {

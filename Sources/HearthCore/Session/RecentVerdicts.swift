@@ -1,5 +1,5 @@
-/// What APIs have lately answered to the tokens of one sign-in. This distinguishes a path that refuses every token from
-/// a token that is no longer accepted (contract, section 3). Times are steady: setting the clock does not change them.
+/// The recent responses of APIs to the tokens of one sign-in. They distinguish a path that rejects every token from a
+/// token that is no longer valid (contract, section 3). Setting the clock does not affect them.
 package struct RecentVerdicts: Hashable, Sendable {
   private struct Acceptance: Hashable, Sendable {
     let token: Fingerprint
@@ -8,28 +8,28 @@ package struct RecentVerdicts: Hashable, Sendable {
 
   private struct Refusal: Hashable, Sendable {
     let token: Fingerprint
-    /// Whether the path refused another token before, and accepted none in between.
+    /// Whether the path had already rejected another token and has accepted none since.
     let isRepeated: Bool
   }
 
-  /// How long a 2xx answer counts for later tokens of its sign-in.
+  /// How long a 2xx counts in favor of later tokens of the same sign-in.
   static let acceptanceLifetime: Duration = .seconds(600)
-  /// The number of refusing paths that are remembered. Beyond that, all are forgotten.
+  /// The maximum number of paths to remember. If there are more, all are forgotten.
   private static let maxPaths = 64
 
   private var accepted: [Origin: Acceptance] = [:]
-  /// The last refusal of each path that refuses tokens. A path is a URL without its query.
+  /// The last rejection by each path. A path is a URL without its query.
   private var refused: [Substring: Refusal] = [:]
 
   package init() {}
 
-  /// Called when this URL was answered 2xx.
+  /// Records that the token got a 2xx from this URL.
   package mutating func accepted(_ token: Fingerprint, by url: HTTPURL, at now: Timestamp) {
     accepted[url.origin] = Acceptance(token: token, at: now)
     if !refused.isEmpty { refused[Self.path(url)] = nil }
   }
 
-  /// Called when a 401 is reported. Returns the report with what is known about its API and path.
+  /// Records a 401, and returns it with what is known about its API and path.
   package mutating func judge(_ rejection: APIRejection, at now: Timestamp) -> APIRejection {
     var rejection = rejection
     let recent = accepted.filter { now - $0.value.at < Self.acceptanceLifetime }

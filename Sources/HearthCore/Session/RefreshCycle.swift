@@ -1,39 +1,41 @@
-/// The refreshes of a session: the request under way, the history, and when the next one may be sent.
+/// The refreshes of a session: the request in progress, the history, and the time of the next attempt.
 struct RefreshCycle: Hashable, Sendable {
-  /// The request under way. An enum, so that there can only be one at a time.
+  /// The state of the request. As an enum, it allows only one request at a time.
   ///
-  /// Legal transitions: none → sent; sent → sent (repeated, the reply was lost), abandoned, none; abandoned → none.
+  /// Transitions: none → sent; sent → sent (repeated because the response was lost), abandoned or none; abandoned →
+  /// none.
   enum Request: Hashable, Sendable {
     case none
     case sent
-    /// Its session has ended or was replaced. A grant that it still brings is revoked (RFC 7009, section 2.1).
+    /// The session has ended or was replaced. If the request still returns a grant, Hearth revokes it (RFC 7009,
+    /// section 2.1).
     case abandoned
   }
 
   private(set) var request = Request.none
-  /// The user whose grant the request renews, or `nil` if unknown.
   private(set) var owner: Subject?
-  /// Whether the last request went to a provider that is not configured any more.
+  /// Whether the last request was sent to a provider that is no longer configured.
   private(set) var isOfFormerProvider = false
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
-  /// The API's rejection of the token in use. A refresh has to replace the token.
+  /// An API's rejection of the current token. A refresh has to replace the token.
   private(set) var apiRejection: APIRejection?
-  /// When a refresh last replaced a token that an API had rejected.
+  /// The time at which a refresh last replaced a rejected token.
   private var replacedAt: Timestamp?
-  /// The access tokens of the grants whose refresh was answered for another user: all in this process, and the last one
-  /// before it.
+  /// The access tokens whose refresh has returned another user's grant: all from this process, and the last one from
+  /// before.
   private(set) var barred: Set<Fingerprint> = []
 
-  // MARK: - When the next one may be sent
+  // MARK: - Next attempt
 
-  /// No refresh is sent before this time, whoever asks.
+  /// The time before which no refresh is sent, whoever asks for it.
   private var leastGapEnd: Timestamp {
     history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
   }
 
-  /// `isDemanded` is true if a user explicitly asks for a refresh. Then only the provider's own `Retry-After` delays
-  /// it, for ten seconds at most: users need not wait for a number that may be nonsense.
+  /// Returns the earliest time for the next request. `isDemanded` is true if a user explicitly asks for a refresh. In
+  /// that case, the request waits only for the provider's own `Retry-After`, and only for up to ten seconds, because
+  /// that number may be nonsense.
   func earliestAttempt(isDemanded: Bool) -> Timestamp {
     guard let trouble = history.trouble else { return leastGapEnd }
     guard isDemanded else { return Swift.max(trouble.until, leastGapEnd) }
@@ -42,7 +44,8 @@ struct RefreshCycle: Hashable, Sendable {
     return Swift.max(Swift.min(named, personal), leastGapEnd)
   }
 
-  /// When a sign-in is advised for a token that expires at `expiresAt`, or `nil` if a refresh may still help.
+  /// Returns the time at which to advise a sign-in for a token that expires at `expiresAt`, or `nil` if a refresh may
+  /// still help.
   func signInAdvisedAt(_ expiresAt: Timestamp) -> Timestamp? {
     guard let trouble = history.trouble, trouble.kind.isFromProvider, let since = trouble.refusingSince else {
       return nil
@@ -60,13 +63,14 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAttemptAt = now
   }
 
-  /// Called when it was not the session's turn: nothing was sent, and no gap has to follow.
+  /// Undoes `begin` for a request that was not sent, so that no gap has to follow.
   mutating func takeBack() { history.lastAttemptAt = attemptBefore }
 
-  /// Called when another provider is configured. The answer to a request under way still comes from the previous one.
+  /// Records that the provider was changed in the configuration. A request in progress is still answered by the
+  /// previous one.
   mutating func providerChanged() { isOfFormerProvider = request != .none }
 
-  /// Called when the request has ended. Returns false if its answer is no longer expected.
+  /// Ends the request. Returns false if its result is no longer expected.
   mutating func end() -> Bool {
     defer { request = .none }
     return request == .sent
@@ -76,17 +80,16 @@ struct RefreshCycle: Hashable, Sendable {
     if request == .sent { request = .abandoned }
   }
 
-  /// The time that the lifetimes in an answer count from. No request takes longer than `timeout`: if more has passed,
-  /// the machine has slept, and the answer may be as old as the request.
+  /// Returns the time from which the lifetimes in a response count. If a request took longer than `timeout`, the
+  /// machine was asleep, and the response may be as old as the request.
   func receivedAt(_ now: Timestamp, timeout: Duration) -> Timestamp {
     guard let sentAt = history.lastAttemptAt, now - sentAt > timeout else { return now }
     return sentAt
   }
 
-  // MARK: - How it went
+  // MARK: - Results
 
-  /// Called when another grant is in use. Forgets everything that delayed refreshes of the previous one, except the
-  /// gap.
+  /// Starts a new history for another grant. Only the minimum gap after the last attempt still applies.
   mutating func restart() { history = RefreshHistory(lastAttemptAt: history.lastAttemptAt) }
 
   mutating func succeeded(at now: Timestamp) {
@@ -97,23 +100,23 @@ struct RefreshCycle: Hashable, Sendable {
     apiRejection = nil
   }
 
-  /// Called when the reply was lost. This process or the next one repeats the request.
+  /// Records that the response was lost. This process, or the next one, repeats the request.
   mutating func replyLost(_ message: String) { history.lastError = message }
 
-  /// Called when the provider has rejected the refresh token for good.
+  /// Records that the provider has permanently rejected the refresh token.
   mutating func rejected(_ message: String, at now: Timestamp) {
     history.lastAt = now
     history.lastOutcome = .rejected
     history.lastError = message
   }
 
-  /// Plans the next attempt after a failure and returns the wait until then.
+  /// Plans the next attempt after a failure, and returns the wait until then.
   mutating func failed(
     _ failure: RefreshFailure, _ settings: RefreshSettings, at now: Timestamp, _ random: inout SeededGenerator
   ) -> Duration {
     switch failure {
     case .unreachable:
-      // This was an early attempt: the step of the back-off continues, and is not cut short again.
+      // A failed early attempt does not change the step of the back-off, and the step is not cut short again.
       if let trouble = history.trouble, trouble.kind == .unreachable(triedEarly: true), now < trouble.stepEnd {
         return plan(trouble.kind, failure.message, until: trouble.stepEnd, floor: now, at: now)
       }
@@ -123,13 +126,12 @@ struct RefreshCycle: Hashable, Sendable {
       return backOff(.unavailable, failure.message, retryAfter: retryAfter, settings, at: now, &random)
     case .unclear(_, let retryAfter):
       return backOff(.unclear, failure.message, retryAfter: retryAfter, settings, at: now, &random)
-    // A client-credentials grant has no refresh token to reject, so a rejection means that the client itself was
-    // rejected.
+    // A client-credentials grant has no refresh token, so the provider must have rejected the client.
     case .misconfigured, .rejected: return backOff(.misconfigured, failure.message, settings, at: now, &random)
     }
   }
 
-  /// Called when nothing was sent because the answer could not have been stored.
+  /// Plans the next attempt after a request was not sent because its response could not have been stored.
   mutating func notSent(
     _ accessFailure: AccessFailure, _ settings: RefreshSettings, at now: Timestamp, _ random: inout SeededGenerator
   ) -> Duration {
@@ -138,7 +140,7 @@ struct RefreshCycle: Hashable, Sendable {
     return backOff(kind, message, isFromProvider: false, settings, at: now, &random)
   }
 
-  /// Called when the provider answered for another user after a refresh of the grant with this access token.
+  /// Stops refreshing the grant with this access token, because the provider has returned another user's grant for it.
   mutating func bar(_ grant: Fingerprint, _ message: String, at now: Timestamp) {
     barred.insert(grant)
     history.failures += 1
@@ -149,10 +151,10 @@ struct RefreshCycle: Hashable, Sendable {
     if let grant { barred.insert(grant) }
   }
 
-  /// Called when a user has signed in with this access token.
+  /// Allows refreshing the grant with this access token again. Called when a user has signed in with it.
   mutating func liftBar(of grant: Fingerprint) { barred.remove(grant) }
 
-  /// Whether nothing is sent before a user signs in.
+  /// Whether refreshes are stopped until a user signs in.
   var isBarred: Bool { history.trouble?.kind == .otherUser }
 
   private mutating func backOff(
@@ -175,34 +177,36 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAt = now
     history.lastOutcome = kind == .misconfigured || kind == .otherUser ? .misconfigured : .unavailable
     history.lastError = message
-    // A rejected token is not given out again, unless other APIs accept it.
+    // A rejected token is not returned to callers again, unless other APIs accept it.
     if apiRejection?.isAcceptedElsewhere == true { apiRejection = nil }
     return until - now
   }
 
-  // MARK: - What else changes it
+  // MARK: - Other events
 
-  /// Whether a token is withheld because an API has rejected it. If other APIs accept it, it is given out until a
-  /// refresh has replaced it.
+  /// Returns whether a token is withheld because an API has rejected it. A token that other APIs accept is not withheld
+  /// before a refresh has replaced it.
   func isRejected(_ token: Fingerprint) -> Bool {
     apiRejection.map { $0.fingerprint == token && !$0.isAcceptedElsewhere } ?? false
   }
 
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 
-  /// Whether the rejection, by an API that accepts this sign-in's tokens, is about one request and forces no refresh:
-  /// its path refuses every token, or has also refused a token that replaced a rejected one less than a minute ago.
+  /// Returns whether a 401 concerns only one request and does not cause a refresh. This is the case if the API accepts
+  /// other tokens of this sign-in, but the path rejects every token, or has just rejected the replacement for a
+  /// rejected one.
   func isAboutRequest(_ rejection: APIRejection, at now: Timestamp) -> Bool {
     guard rejection.isAcceptedElsewhere else { return false }
     let isJustReplaced = replacedAt.map { now - $0 < RefreshSettings.rejectionGap } ?? false
     return rejection.isOfPath || rejection.isRepeated && isJustReplaced
   }
 
-  /// Called when the rejected token is no longer in use.
+  /// Forgets the rejection. Called when the rejected token is no longer in use.
   mutating func forgetRejection() { apiRejection = nil }
 
-  /// Called when the network may be back. Addresses and routes change all day, so each step of the back-off is cut
-  /// short only once, and only if no connection could be made. A provider's `Retry-After` is always obeyed.
+  /// Allows an early attempt. Called when the network may be back. Addresses and routes change all day, so this works
+  /// only once per step of the back-off, and only if no connection could be made. A provider's `Retry-After` always
+  /// applies.
   mutating func networkReturned() {
     guard var trouble = history.trouble, trouble.kind == .unreachable(triedEarly: false) else { return }
     trouble.kind = .unreachable(triedEarly: true)
@@ -210,8 +214,8 @@ struct RefreshCycle: Hashable, Sendable {
     history.trouble = trouble
   }
 
-  /// Called after a reload. What a new configuration or endpoint may have fixed is retried at once. The provider's own
-  /// waits still apply.
+  /// Retries now if the new configuration or endpoint may have fixed the failure. Waits requested by the provider still
+  /// apply.
   mutating func configurationChanged(endpointIsNew: Bool) {
     switch history.trouble?.kind {
     case .misconfigured: history.trouble?.clearWait()

@@ -1,19 +1,19 @@
-/// The history of a session's refreshes. It outlasts a lock, so that no lock shortens a wait.
+/// The history of a session's refreshes. It survives locks, because a lock must not shorten a wait.
 package struct RefreshHistory: Hashable, Sendable {
   package enum Outcome: String, Sendable, CaseIterable {
     case success, unavailable, rejected, misconfigured
   }
 
-  /// The number of back-off steps in a row since the last success.
+  /// The number of back-off steps since the last success.
   package var failures = 0
   package internal(set) var lastAttemptAt: Timestamp?
   package var lastAt: Timestamp?
   package var lastOutcome: Outcome?
   package var lastError: String?
-  /// What prevents refreshes from succeeding, or `nil` since the last success.
+  /// The reason why refreshes have failed since the last success, or `nil` if none has failed.
   package internal(set) var trouble: RefreshTrouble?
 
-  /// Called when the clock was set. Waits keep their lengths.
+  /// Shifts all times after the clock was set. Waits keep their lengths.
   mutating func move(by step: Duration) {
     lastAttemptAt = lastAttemptAt.map { $0 + step }
     lastAt = lastAt.map { $0 + step }
@@ -21,23 +21,23 @@ package struct RefreshHistory: Hashable, Sendable {
   }
 }
 
-/// Why the last refresh failed, and how long the next one waits.
+/// The reason why the last refresh failed, and how long to wait before the next one.
 package struct RefreshTrouble: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// No connection. When the network returns, one early attempt is allowed in each step of the back-off.
+    /// No connection could be made. When the network returns, each step of the back-off allows one early attempt.
     case unreachable(triedEarly: Bool)
-    /// No answer, or one that says that the provider cannot serve it now.
+    /// The provider did not respond, or reported that it is unavailable.
     case unavailable
-    /// A rejection whose reason is not known to be final.
+    /// The provider rejected the request, but the reason is not known to be final.
     case unclear
-    /// The provider rejects the configuration, or grants a token that cannot be used. A person has to fix that.
+    /// The provider rejects the configuration or returns an unusable token. A person has to fix this.
     case misconfigured
-    /// Nothing was sent, because the answer could not be sealed without the passphrase.
+    /// Nothing was sent, because the response could not be sealed without the passphrase.
     case passphraseNeeded
-    /// The provider answered for another user. Nothing is sent before a user signs in.
+    /// The provider returned another user's grant. Nothing is sent until a user signs in.
     case otherUser
 
-    /// Whether the provider, or something in its place, was reached and gave neither a grant nor a final answer.
+    /// Whether the provider, or something posing as it, has responded with neither a grant nor a final rejection.
     var isFromProvider: Bool {
       switch self {
       case .unavailable, .unclear: true
@@ -47,16 +47,18 @@ package struct RefreshTrouble: Hashable, Sendable {
   }
 
   package internal(set) var kind: Kind
-  /// No automatic refresh is sent before this time. A user's call may come at `floor`, or after ten seconds.
+  /// The earliest time of the next automatic refresh. A refresh that a user asks for can be sent at `floor` or after
+  /// ten seconds.
   package internal(set) var until: Timestamp
-  /// The time that the provider's own `Retry-After` ends.
+  /// The end of the provider's own `Retry-After`.
   package internal(set) var floor: Timestamp
-  /// Since when the provider, or something in its place, has answered with neither a grant nor a final answer.
+  /// The time since which the provider, or something posing as it, has responded with neither a grant nor a final
+  /// rejection.
   var refusingSince: Timestamp?
-  /// When the step of the back-off ends. Later than `until` while an early attempt is under way.
+  /// The end of the current back-off step. It is later than `until` during an early attempt.
   var stepEnd: Timestamp
 
-  /// After this time a session whose token has expired asks its user to sign in.
+  /// How long the provider may fail in this way before Hearth asks the user to sign in again.
   static let timeout: Duration = .seconds(600)
 
   mutating func move(by step: Duration) {
@@ -66,7 +68,7 @@ package struct RefreshTrouble: Hashable, Sendable {
     stepEnd = stepEnd + step
   }
 
-  /// Called when the obstacle may be gone, so that the next attempt need not wait.
+  /// Ends the wait. The next attempt can be made now.
   mutating func clearWait() {
     let past = Timestamp(milliseconds: 0)
     (until, floor, stepEnd) = (past, past, past)

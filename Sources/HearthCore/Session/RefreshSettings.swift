@@ -1,15 +1,15 @@
-/// When a grant is refreshed, and how long to wait after failures (`[refresh]` in the configuration).
+/// When to refresh a grant, and how long to wait after failures (`[refresh]` in the configuration).
 package struct RefreshSettings: Hashable, Sendable {
-  /// A refresh is due this long before expiry, or at `marginFraction` of the lifetime, whichever is shorter.
+  /// How long before expiry a refresh is due, at most `marginFraction` of the lifetime.
   package var margin: Duration = .seconds(300)
   package var marginFraction: Double = 0.2
-  /// The maximum random share of the margin that is added to it, so that many machines do not refresh at once.
+  /// The maximum random share of the margin that is added to it, so that many machines do not refresh at the same time.
   package var jitter: Double = 0.1
   package var backoffInitial: Duration = .seconds(1)
   package var backoffMax: Duration = .seconds(300)
   package var requestTimeout: Duration = .seconds(30)
 
-  /// How long a stopping daemon waits for a request: its timeout, and 5 s for writing the response to disk.
+  /// How long a stopping daemon waits for a request: the request's timeout plus 5 s to save the response.
   package var stopTimeout: Duration { requestTimeout + .seconds(5) }
 
   package init() {}
@@ -38,29 +38,30 @@ extension RefreshSettings {
   }
 }
 
-/// When to refresh and how long to wait after a failure. All randomness is passed in as `share`, from 0 up to 1.
+/// Calculates when to refresh and how long to wait after a failure. `share` is a random number in 0..<1.
 extension RefreshSettings {
-  /// The minimum time between two attempts, whatever the lifetimes and answers.
+  /// The minimum time between any two attempts.
   package static let leastGap: Duration = .seconds(1)
 
-  /// The minimum time between an attempt and one that a user asks for while the provider's `Retry-After` runs.
+  /// The minimum time between an attempt and a refresh that a user asks for during the provider's `Retry-After`.
   package static let personalGap: Duration = .seconds(10)
 
-  /// The minimum time between two refreshes for 401s from an API that accepts the session's tokens.
+  /// The minimum time between two refreshes after 401s from an API that accepts the session's tokens.
   static let rejectionGap: Duration = .seconds(60)
 
-  /// The longest wait while the provider answers 4xx without a known reason.
+  /// The maximum wait while the provider rejects requests for unknown reasons (4xx).
   package static let unclearBackoffMax: Duration = .seconds(3600)
 
-  /// The longest `Retry-After` of a provider that is obeyed.
+  /// The upper limit for a provider's `Retry-After`.
   package static let retryAfterCap: Duration = .seconds(3600)
 
-  /// How long before its expiry a grant counts as expiring.
+  /// Returns how long before its expiry a grant counts as expiring.
   package func margin(forLifetime lifetime: Duration) -> Duration {
     Swift.min(margin, lifetime * marginFraction)
   }
 
-  /// When a grant is due: before its bearer or its refresh token expires, whichever is first. `nil` if neither does.
+  /// Returns the time at which a refresh is due, before the bearer and the refresh token expire. Returns `nil` if
+  /// neither expires.
   package func refreshTime(of grant: Grant, share: Double) -> Timestamp? {
     let ends = [grant.expiresAt, grant.refreshToken == nil ? nil : grant.refreshExpiresAt].compactMap(\.self)
     let due = ends.map { end in
@@ -69,14 +70,14 @@ extension RefreshSettings {
     return due.min().map { Swift.max($0, grant.issuedAt + Self.leastGap) }
   }
 
-  /// The wait after this number of failures in a row: between half and the whole of a step that doubles, up to the
-  /// larger of `backoffMax` and `limit`.
+  /// Returns the wait after this many consecutive failures. It is between half and all of a step that doubles, up to
+  /// the larger of `backoffMax` and `limit`.
   package func backoff(failures: Int, atLeastUpTo limit: Duration = .zero, share: Double) -> Duration {
     let policy = RetryPolicy(initial: backoffInitial, max: Swift.max(backoffMax, limit))
     return Swift.max(policy.wait(failures: failures, random: share), .milliseconds(1))
   }
 
-  /// The wait after this number of failures in a row, the last of which was of this kind.
+  /// Returns the wait after this many consecutive failures. `kind` is the kind of the last one.
   func backoff(after kind: RefreshTrouble.Kind, failures: Int, share: Double) -> Duration {
     switch kind {
     case .misconfigured, .otherUser: configurationBackoff(share: share)
@@ -85,7 +86,7 @@ extension RefreshSettings {
     }
   }
 
-  /// The wait while the provider rejects the configuration: between half and the whole of the longest step.
+  /// Returns the wait while the provider rejects the configuration. It is between half and all of `backoffMax`.
   package func configurationBackoff(share: Double) -> Duration {
     Swift.max(backoffMax * (0.5 + share / 2), Self.leastGap)
   }

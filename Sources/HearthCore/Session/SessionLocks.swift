@@ -1,11 +1,11 @@
-/// The locks that are set, and the note on disk that keeps the user's own lock across restarts.
+/// The locks that are set, and the note on disk that preserves the user's own lock across restarts.
 package struct SessionLocks: Hashable, Sendable {
   package private(set) var all: Set<Lock> = []
   private var note = WriteRetry()
 
   package var isEmpty: Bool { all.isEmpty }
 
-  /// The lock that clients are shown.
+  /// The lock to show to clients.
   var first: Lock? { Lock.allCases.first(where: all.contains) }
 
   var isNoteUnderWay: Bool { note.isUnderWay }
@@ -20,18 +20,19 @@ package struct SessionLocks: Hashable, Sendable {
     all.insert(lock).inserted && lock == .user ? writeNote() : []
   }
 
-  /// `isRemembered` is true if the note has been read. Before that, the user's unlock is always noted.
+  /// Removes a lock. `isRemembered` is true if the note has been read. Until then, an unlock by the user is always
+  /// saved.
   mutating func remove(_ lock: Lock, isRemembered: Bool) -> [SessionAction] {
     let isChange = all.remove(lock) != nil || !isRemembered
     return isChange && lock == .user ? writeNote() : []
   }
 
-  /// Called when the note says that the user had locked the session. A note that still has to be written is newer.
+  /// Restores the user's lock from the note on disk, unless a newer note is still being written.
   mutating func restore() {
     if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
   }
 
-  /// The store keeps the order, so the last note counts.
+  /// The store writes notes in order, so the last one wins.
   private mutating func writeNote() -> [SessionAction] {
     note.begin()
     return [.rememberLockedByUser(all.contains(.user))]
@@ -45,7 +46,6 @@ package struct SessionLocks: Hashable, Sendable {
     }
   }
 
-  /// Repeats a failed note until one is written.
   mutating func rewriteNoteIfDue(at now: Timestamp) -> [SessionAction] {
     note.failures > 0 && note.mayBegin(at: now) ? writeNote() : []
   }

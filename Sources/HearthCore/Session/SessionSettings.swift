@@ -1,20 +1,21 @@
-/// What the configuration says about one account's session.
+/// The configuration of one account's session.
 package struct SessionSettings: Hashable, Sendable {
   package var refresh = RefreshSettings()
-  /// The locks that apply to the account: the user's own, and those that `lock_on` names.
+  /// The locks that apply to the account: the user's own lock, and those in `lock_on`.
   package var locks: Set<Lock> = [.user]
-  /// Whether an unreadable file locks at once, and not only when the token has expired (`lock_on = ["unreadable"]`).
+  /// Whether an unreadable file locks the session at once rather than when the token expires (`lock_on =
+  /// ["unreadable"]`).
   package var locksWhenUnreadable = false
-  /// Whether the provider gives new tokens without a refresh token (RFC 6749, section 4.4).
+  /// Whether the provider issues new tokens without a refresh token (RFC 6749, section 4.4).
   package var renewsWithoutRefreshToken = false
   package var bearer = BearerKind.accessToken
   /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?
-  /// The session's user if the provider does not say.
+  /// The session's user, for a provider that does not name one.
   package var configuredSubject: Subject?
   /// The user's name in other programs, such as git.
   package var username: String?
-  /// The origins that grants are bound to, or `nil` if they are not bound.
+  /// The origins that grants are bound to, or `nil` if they are unbound.
   package var binding: TokenBinding?
   package var reauthPrompt = ReauthPrompt.none
 
@@ -28,10 +29,10 @@ extension SessionSettings {
     case onReauth = "on_reauth"
   }
 
-  /// The value of `lock_on` for a credential file that cannot be read.
+  /// The `lock_on` value for an unreadable credential file.
   private static let unreadable = "unreadable"
 
-  /// Reads what an account's table says about locks and about ended sessions.
+  /// Reads the session's keys from an account's table.
   package init(reading table: TableReader<Key>) throws(ConfigurationError) {
     self.init()
     username = try table.string(.username)
@@ -55,11 +56,11 @@ extension SessionSettings {
   }
 }
 
-/// The reaction to a session that has ended, so that the user has to sign in again: the value of the key `on_reauth`.
+/// What to do when a session has ended and the user has to sign in again (`on_reauth`).
 package enum ReauthPrompt: String, CaseIterable, Sendable {
-  /// Only the status shows it.
+  /// Only show the end in the status.
   case none
-  /// The user's browser is opened to sign in, once for each end of a session that was in use. If it ended before this
-  /// process began or while it was locked, the browser is not opened.
+  /// Open the user's browser, once for each session that ends while in use. A session that ended before the daemon
+  /// started, or while locked, does not open it.
   case browser
 }

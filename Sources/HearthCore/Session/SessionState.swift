@@ -1,14 +1,14 @@
-/// The session as every client sees it.
+/// The state of a session, as clients see it.
 package enum SessionState: Hashable, Sendable {
   /// The credential has not been read yet.
   case hydrating
-  /// A credential exists, or may exist, and cannot be used now.
+  /// A credential exists, or may exist, but cannot be used now.
   case locked(LockReason)
-  /// The credential was read, and there is none.
+  /// There is no credential.
   case unauthenticated(signedOut: Bool)
   /// The session has ended.
   case reauthRequired(EndReason)
-  /// A grant is in use, or the client requests its own first one.
+  /// A grant is in use, or a client's first grant has been requested.
   case authenticated
 }
 
@@ -17,21 +17,21 @@ package enum LockReason: Hashable, Sendable {
   case accessFailure(AccessFailure)
 }
 
-/// Why a credential cannot be read or written now. It never means that the credential is gone.
+/// The reason why a credential cannot be read or written now. The credential itself is never lost.
 package struct AccessFailure: Hashable, Sendable, Error {
-  /// The raw value is the `reason` in the status.
+  /// The kind of failure. The raw value is the `reason` in the status.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case passphraseRequired, keyUnavailable, permissionDenied, volumeUnavailable, storageError
   }
 
   package let kind: Kind
-  /// The place and the system's message, for people and without secrets.
+  /// The path and the system's message, without secrets.
   package let detail: String
 
   package init(_ kind: Kind, detail: String) { (self.kind, self.detail) = (kind, detail) }
 }
 
-/// The contract's terms for each state: its name and reason, what a user interface shows, and what the user should do.
+/// The contract's names and values for each state.
 extension SessionState {
   /// What the user should do. The raw value is the `action` in the status.
   package enum Action: String, Sendable, CaseIterable {
@@ -43,14 +43,14 @@ extension SessionState {
     case loading, locked, onboarding, signIn, main
   }
 
-  /// Finds the state with this name and reason, if this version knows it. `detail` goes to an access failure.
+  /// Creates the state with this name and reason. Returns `nil` if this version does not know it. `detail` is used only
+  /// for an access failure.
   package init?(name: String, reason: String?, detail: String = "") {
     let states = Self.all(detail: detail)
     guard let state = states.first(where: { $0.name == name && $0.reason == reason }) else { return nil }
     self = state
   }
 
-  /// The names of all states.
   package static var names: [String] {
     all(detail: "").map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
@@ -102,7 +102,7 @@ extension SessionState {
     }
   }
 
-  /// A sentence that says what the state is and what to do. `detail` is more specific than the reason.
+  /// Returns a sentence about the state and what to do. `detail` replaces the general reason.
   package func message(for account: AccountName, detail: String? = nil) -> String {
     switch self {
     case .hydrating: "The credential is being read."

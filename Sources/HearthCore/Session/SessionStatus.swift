@@ -1,19 +1,19 @@
-/// A session without its secrets, as clients see it. It does not change only because time passes.
+/// The status of a session, without secrets. It does not change just because time passes.
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
-  /// This user under the issuer that was assumed before the provider named one, if it differs. Not on the wire.
+  /// The user's subject under the issuer that was assumed before the provider named another one. Not sent to clients.
   package var formerSubject: Subject?
-  /// The configured issuer, which is used while the subject is unknown.
+  /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?
-  /// The user's name in other programs, from the configuration.
   package var username: String?
   package var state: SessionState
-  /// One sentence that says what the state is and what to do.
+  /// A sentence about the state and what to do.
   package var message: String
   package var action: SessionState.Action?
   package var since: Timestamp
-  /// Whether the grant came from a place other than the configured one, so that it is sent nowhere. Not on the wire.
+  /// Whether the grant came from a provider other than the configured one. If so, it is not sent anywhere. Not sent to
+  /// clients.
   package var isForeign = false
   package var token: TokenLife?
   package var isRefreshing = false
@@ -22,27 +22,25 @@ package struct SessionStatus: Hashable, Sendable {
   package var isReadable: Bool
   package var isWritePending = false
   package var credentialError: String?
-  /// The sign-in under way, or `nil`.
   package var signIn: SignInProgress?
 
-  /// The lifetime of the current token.
   package struct TokenLife: Hashable, Sendable {
     package enum Health: String, Sendable, CaseIterable {
       case fresh, expiring, expired
     }
 
     package var fingerprint: Fingerprint
-    /// The token's lifetime when it was new. Like the times below, `nil` if the token has no expiry.
+    /// The token's lifetime when it was issued. Like the times below, it is `nil` if the token does not expire.
     package var lifetime: Duration?
     package var expiresAt: Timestamp?
     package var refreshAt: Timestamp?
     package var refreshExpiresAt: Timestamp?
     package var isRenewable: Bool
-    /// Whether an API has rejected it, so that it is not given out and counts as expired. Not on the wire.
+    /// Whether an API has rejected the token. If so, the token is withheld and counts as expired. Not sent to clients.
     package var isRejected = false
     /// The time from which the token counts as expiring.
     package var expiringFrom: Timestamp?
-    /// In a client, what the daemon reported as of its response. `nil` in the daemon.
+    /// The values that the daemon has reported to a client, or `nil` in the daemon itself.
     package var reported: Reported?
 
     package struct Reported: Hashable, Sendable {
@@ -54,7 +52,7 @@ package struct SessionStatus: Hashable, Sendable {
       }
     }
 
-    /// The token's health at `now` or, in a client, as the daemon reported it.
+    /// Returns the token's health at `now`. In a client, returns the health that the daemon reported.
     package func health(at now: Timestamp) -> Health {
       if let reported { return reported.health }
       if isRejected { return .expired }
@@ -62,7 +60,8 @@ package struct SessionStatus: Hashable, Sendable {
       return expiringFrom.map { $0 <= now } ?? false ? .expiring : .fresh
     }
 
-    /// How long the token is valid from `now`, or `nil` without expiry. In a client, as the daemon reported it.
+    /// Returns how long the token is still valid, or `nil` if it does not expire. In a client, returns the time that
+    /// the daemon reported.
     package func remaining(at now: Timestamp) -> Duration? {
       if let reported { return reported.remaining }
       return expiresAt.map { isRejected ? .zero : Swift.max($0 - now, .zero) }
@@ -71,7 +70,7 @@ package struct SessionStatus: Hashable, Sendable {
 }
 
 extension SessionStatus {
-  /// A session about which nothing more is known.
+  /// Creates a status without any details.
   package init(account: AccountName, state: SessionState, message: String, since: Timestamp, isReadable: Bool) {
     self.init(
       account: account, state: state, message: message, since: since, isForeign: false, isReadable: isReadable)
@@ -79,7 +78,7 @@ extension SessionStatus {
 }
 
 extension SessionStatus.TokenLife {
-  /// The lifetime of a token as the daemon reported it.
+  /// Creates a lifetime from the values that the daemon reported.
   package init(_ fingerprint: Fingerprint, reported: Reported) {
     self.init(fingerprint: fingerprint, isRenewable: false, reported: reported)
   }

@@ -1,11 +1,10 @@
-/// What the times of a token in memory are based on. If they are certain, an expired token counts as expired; otherwise
-/// only once the provider has been asked (contract, section 3).
+/// How reliable the times of a token are. If they are certain, they decide whether the token has expired. Otherwise,
+/// the provider has to confirm that the token has expired (contract, section 3).
 package enum Timing: Hashable, Sendable {
-  /// This process has counted the times since the token's issue. They are those of this clock, wherever it is set.
+  /// This process has measured the time since the token was issued, so the times are right even if the clock was set.
   case counted
-  /// The times were read: one wall clock wrote them, and another may compare them. `offset` says how far they are ahead
-  /// of those that were read, as this process has counted since. `isCertain` is true if the provider's clock has
-  /// confirmed them, or if the whole lifetime counts from now.
+  /// The times were read from disk, so a different clock may have set them. `offset` is how far they have moved since.
+  /// `isCertain` is true if the provider's clock has confirmed them, or if the whole lifetime counts from now.
   case read(offset: Duration = .zero, isCertain: Bool = false)
 
   var isCertain: Bool {
@@ -15,8 +14,8 @@ package enum Timing: Hashable, Sendable {
     }
   }
 
-  /// How far the times in memory are ahead of those that were read. While it is unknown whether the clock was right
-  /// then or is right now, the earlier of the two ends counts: stepping the clock does not revive a dead token.
+  /// How far the times in memory are ahead of those on disk. Because either clock may be wrong, the earlier expiry
+  /// counts unless the times are certain. Setting the clock therefore does not revive an expired token.
   fileprivate var shift: Duration {
     switch self {
     case .counted: .zero
@@ -24,13 +23,13 @@ package enum Timing: Hashable, Sendable {
     }
   }
 
-  /// Called when the clock was set. Returns by how much the times in memory move.
+  /// Adjusts the offset after the clock was set, and returns how far the times in memory move.
   fileprivate mutating func move(by step: Duration) -> Duration {
     guard case .read(let offset, let isCertain) = self else { return step }
     return replace(by: .read(offset: offset + step, isCertain: isCertain))
   }
 
-  /// From now on the times follow the clock, ahead of those that were read by `offset`. Returns by how much they move.
+  /// Sets the offset from the times on disk, and returns how far the times in memory move.
   fileprivate mutating func settle(_ offset: Duration, isCertain: Bool = true) -> Duration {
     guard case .read = self else { return .zero }
     return replace(by: .read(offset: offset, isCertain: isCertain))
@@ -42,7 +41,7 @@ package enum Timing: Hashable, Sendable {
   }
 }
 
-/// The timing of the token that APIs are shown, and of the refresh token.
+/// The timing of a grant: of its token for APIs and of its refresh token.
 package struct GrantTiming: Hashable, Sendable {
   private(set) var access = Timing.counted
   private(set) var refresh = Timing.counted
@@ -50,7 +49,7 @@ package struct GrantTiming: Hashable, Sendable {
   static let counted = GrantTiming()
   static let read = GrantTiming(access: .read(), refresh: .read())
 
-  /// The timing of the grant that follows this one. Times that it has kept keep their timing.
+  /// Returns the timing of the next grant. Times that have not changed keep their timing.
   func of(_ next: Grant, after grant: Grant) -> GrantTiming {
     let isSameToken = next.accessToken == grant.accessToken || next.idToken != nil && next.idToken == grant.idToken
     let isKept = isSameToken && next.expiresAt == grant.expiresAt && next.issuedAt == grant.issuedAt
@@ -58,7 +57,7 @@ package struct GrantTiming: Hashable, Sendable {
       access: isKept ? access : .counted, refresh: next.refreshExpiresAt == grant.refreshExpiresAt ? refresh : .counted)
   }
 
-  /// Called when the clock was set. Returns by how much a plan moves that was based on the grant's times.
+  /// Adjusts the grant after the clock was set. Returns how far to move a plan that is based on its times.
   @discardableResult
   mutating func move(_ grant: inout Grant, by step: Duration) -> Duration {
     let (access, refresh) = (access.move(by: step), refresh.move(by: step))
@@ -66,15 +65,15 @@ package struct GrantTiming: Hashable, Sendable {
     return Swift.min(access, refresh)
   }
 
-  /// Compares the times that were read with the provider's clock, which is ahead by `skew`.
+  /// Adjusts the times that were read from disk to the provider's clock, which is ahead by `skew`.
   mutating func settle(_ grant: inout Grant, providerAhead skew: Duration) {
     grant.move(by: access.settle(.zero - skew), refreshToken: refresh.settle(.zero - skew))
   }
 
-  /// Corrects a grant whose time of issue is this far in the future: each known lifetime counts from now, and is no
-  /// longer than that, whichever clock was wrong. If `mayBeOver`, the lifetime ends now, which is uncertain. The
-  /// end of the refresh token may come from an earlier grant and another clock, so it stays uncertain. Returns by how
-  /// much a plan moves that was based on the grant's times.
+  /// Corrects a grant that seems to have been issued in the future, by `ahead`. Its lifetimes then count from now,
+  /// whichever clock was wrong. If `mayBeOver` is true, the access token counts as expired, but not for certain. The
+  /// expiry of the refresh token is never certain, because it may come from an earlier grant and another clock. Returns
+  /// how far to move a plan that is based on the grant's times.
   mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration, mayBeOver: Bool) -> Duration {
     func offset(_ timing: Timing, _ end: Timestamp?) -> Duration? {
       end.map { grant.issuedAt < $0 } ?? true ? timing.shift - ahead : nil
@@ -87,7 +86,7 @@ package struct GrantTiming: Hashable, Sendable {
     return Swift.min(accessStep, refreshStep)
   }
 
-  /// The grant with its times as they were read; times that this process has counted are unchanged.
+  /// Returns the grant with the times that were read from disk. Times that this process has measured stay the same.
   func unsettled(_ grant: Grant) -> Grant {
     var grant = grant
     grant.move(by: .zero - access.shift, refreshToken: .zero - refresh.shift)

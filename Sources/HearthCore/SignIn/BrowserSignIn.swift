@@ -1,27 +1,29 @@
-/// A sign-in in the browser: what the provider was asked, and what its response has to match.
+/// A sign-in in the browser: the request to the provider, and the values that the response has to match.
 package struct BrowserSignIn: Hashable, Sendable {
-  /// The URL to open (RFC 6749, section 4.1.1). It carries `state` and `nonce`, so it is not logged.
+  /// The URL to open in the browser (RFC 6749, section 4.1.1). It must not be logged, because it contains `state` and
+  /// `nonce`.
   package let authorizationURL: String
-  /// The URL that the browser opens instead once the provider has refused a scope that nobody has configured: the same
-  /// request without that scope. `nil` if every scope is configured.
+  /// The URL to open if the provider refuses the scope for offline access that Hearth adds. `nil` if Hearth has not
+  /// added the scope.
   package let fallbackURL: String?
-  /// The loopback address that the provider redirects the browser to (RFC 8252, section 7.3).
+  /// The loopback URL that the provider redirects the browser to (RFC 8252, section 7.3).
   package let redirectURI: String
-  /// Ties the response to the request (RFC 6749, section 10.12).
+  /// The value that binds the response to the request (RFC 6749, section 10.12).
   package let state: Secret
-  /// Ties the ID token to the request (OpenID Connect Core, section 3.1.2.1). `nil` if no ID token is requested.
+  /// The value that binds the ID token to the request (OpenID Connect Core, section 3.1.2.1), or `nil` if no ID token
+  /// is requested.
   package let nonce: Secret?
   /// The PKCE code verifier (RFC 7636, section 4.1).
   package let codeVerifier: Secret
-  /// How the response's issuer is checked (RFC 9207, section 2.4).
+  /// The check of the issuer in the response (RFC 9207, section 2.4).
   package let issuer: IssuerCheck
 
   package enum IssuerCheck: Hashable, Sendable {
-    /// `iss` must be present, with this value.
+    /// `iss` must be present and have this value.
     case required(String)
-    /// `iss` may be missing. If it is present, it must have this value.
+    /// `iss` may be missing, but must have this value if it is present.
     case ifPresent(String)
-    /// No issuer is known.
+    /// The issuer is unknown.
     case none
   }
 

@@ -1,14 +1,13 @@
-/// A sign-in on another device (RFC 8628, section 3.2).
+/// A sign-in that the user completes on another device (RFC 8628, section 3.2).
 package struct DeviceSignIn: Hashable, Sendable {
   package let deviceCode: Secret
-  /// The code that the user types in.
+  /// The code for the user to enter.
   package let userCode: String
   package let verificationURI: String
-  /// The URL with the code in it, for a QR code. `nil` if the provider gives none.
+  /// A URL that includes the code, for a QR code, or `nil` if the provider does not send one.
   package let verificationURIComplete: String?
-  /// How long the code is valid.
   package let lifetime: Duration
-  /// The minimum time between two polls: 5 s if the provider gives none (RFC 8628, section 3.2).
+  /// The minimum time between two polls (5 s by default; RFC 8628, section 3.2).
   package let interval: Duration
 
   package init(
@@ -24,11 +23,11 @@ package struct DeviceSignIn: Hashable, Sendable {
   }
 }
 
-/// Decides when to ask the provider next whether the user has finished (RFC 8628, section 3.5).
+/// Decides when to poll the provider again (RFC 8628, section 3.5).
 package struct DevicePolling: Hashable, Sendable {
-  /// `slow_down` adds this much to the interval.
+  /// The amount that `slow_down` adds to the interval.
   private static let step: Duration = .seconds(5)
-  /// A missing answer doubles the interval, up to this limit.
+  /// The maximum interval. A poll without a response doubles the interval up to this limit.
   private static let longest: Duration = .seconds(60)
 
   package private(set) var interval: Duration
@@ -39,7 +38,7 @@ package struct DevicePolling: Hashable, Sendable {
     nextAt = now + interval
   }
 
-  /// Called when the provider has answered without a final result.
+  /// Schedules the next poll after a response without a final result.
   package mutating func answered(_ answer: Answer, at now: Timestamp) {
     switch answer {
     case .pending: break
@@ -49,13 +48,13 @@ package struct DevicePolling: Hashable, Sendable {
     nextAt = now + interval
   }
 
-  /// The provider's answer before it grants anything.
+  /// A poll result that does not end the sign-in.
   package enum Answer: Hashable, Sendable {
     /// `authorization_pending`
     case pending
     /// `slow_down`
     case slowDown
-    /// The provider could not be asked, or a server error came. The message is a sentence.
+    /// The provider was unreachable or returned a server error. The message is a full sentence.
     case unanswered(message: String)
   }
 }

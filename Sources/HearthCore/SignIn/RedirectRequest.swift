@@ -1,11 +1,9 @@
-/// A request to a sign-in's loopback address. Any program and any web page on this machine can send one.
+/// A request to the loopback address of a sign-in. Any program or web page on this machine can send one.
 package struct RedirectRequest: Hashable, Sendable {
   package let method: String
-  /// The `Host` header, if there is one.
   package let host: String?
-  /// Path and query.
   package let target: String
-  /// Who sent it. Another user may know the authorization URL, since it is in the browser's command line, and could
+  /// The sender of the request. Another user can see the authorization URL in the browser's command line, and could
   /// sign in there as somebody else.
   package let sender: RedirectSender
 
@@ -17,35 +15,34 @@ package struct RedirectRequest: Hashable, Sendable {
   }
 }
 
-/// Whose program is at the other end of a connection to the loopback address.
+/// The owner of the program at the other end of a connection to the loopback address.
 package enum RedirectSender: Hashable, Sendable {
-  /// The user who is signing in; or root, who could do anything as this user.
+  /// The user who is signing in, or root, who could act as that user anyway.
   case user
   case otherUser
-  /// This network namespace has no such socket (a forwarder in another one, or outside this machine, brings the
-  /// connection), its owner has no user id here, or the connection has ended.
+  /// The owner is unknown. The connection may come from a forwarder in another network namespace or on another machine,
+  /// its owner may have no user id here, or it may have been closed.
   case unknown
 }
 
 /// What a request to the loopback address means for the sign-in.
 package enum RedirectReading: Hashable, Sendable {
-  /// It is not the provider's response to this sign-in, which continues.
+  /// The request is not the provider's response. The sign-in continues.
   case foreign
-  /// An error without a state, which anybody could send: it is reported, and the sign-in continues.
+  /// An error without a state, which any program could send. It is reported, and the sign-in continues.
   case unclaimedError(message: String)
-  /// It would count, but the user may not have sent it: that is reported, and the sign-in continues.
+  /// A valid response that may come from another user. It is reported, and the sign-in continues.
   case untrusted(message: String)
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
-  /// The sign-in has failed.
   case failed(SignInFailure)
-  /// The provider has refused a scope that nobody has configured. The browser may be sent to this URL, once.
+  /// The provider has refused the scope for offline access that Hearth adds. The browser may be sent to this URL once.
   case scopeRefused(SignInFailure, fallbackURL: String)
 }
 
 extension BrowserSignIn {
-  /// Reads a request to the loopback address. It only counts if this user sent it with the right path and state, and
-  /// the issuer that it names must be the one that was asked (RFC 9207, section 2.4).
+  /// Interprets a request to the loopback address. The request counts only if this user's program sent it, with the
+  /// right path and state. Any issuer in it must be the right one (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
     guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
       return .foreign
@@ -62,8 +59,8 @@ extension BrowserSignIn {
     }
   }
 
-  /// Reads the address that the browser was redirected to, as copied by a user, perhaps with white space around it.
-  /// Returns `nil` if it is another address.
+  /// Interprets the redirect address as pasted by the user, without surrounding white space. Returns `nil` for any
+  /// other address.
   package func read(address text: String) -> RedirectReading? {
     let address = text.trimmingWhitespace
     guard address.hasPrefix(redirectURI) else { return nil }
@@ -72,7 +69,7 @@ extension BrowserSignIn {
     return read(QueryFields(ofTarget: String(rest)))
   }
 
-  /// Whether the request is for the listener's address, and not for a host name that resolves to it.
+  /// Returns whether the request is for the listener's own address, and not for a host name that resolves to it.
   private func isOwn(host: String, target: String) -> Bool {
     let origin = "http://" + host
     guard target.hasPrefix("/"), redirectURI.lowercased().hasPrefix(origin.lowercased()) else { return false }
@@ -85,7 +82,7 @@ extension BrowserSignIn {
       guard let error = fields["error"], !fields.has("state") else { return .foreign }
       return .unclaimedError(message: "The provider says: \(words(fields, of: error))".withFullStop)
     }
-    // RFC 6749, section 3.1. It is impossible to tell which of two values is the provider's.
+    // If a parameter is repeated, there is no way to tell which value is the provider's (RFC 6749, section 3.1).
     if let name = fields.repeatedName {
       return .failed(
         .failed(

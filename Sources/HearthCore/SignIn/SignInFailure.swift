@@ -1,19 +1,19 @@
-/// Why a sign-in failed, by what can be done about it. The previous session stays. Messages are for people and hold no
-/// secret.
+/// The reason why a sign-in failed. The previous session stays in use. Messages are for users and contain no secrets.
 package enum SignInFailure: Error, Hashable, Sendable {
-  /// The account or its provider does not support this flow.
+  /// The account or the provider does not support this flow.
   case notSupported(message: String)
-  /// The provider could not be asked. The same step may succeed later.
+  /// The provider is unavailable. The same step may succeed later.
   case unavailable(message: String, retryAfter: Duration?)
-  /// The user or the provider refused (`access_denied`).
+  /// The user or the provider denied access (`access_denied`).
   case denied(message: String)
   /// The code has expired (`expired_token`), or the user took too long.
   case expired(message: String)
-  /// The provider has not granted anything yet, and is polled again.
+  /// The provider has not granted anything yet and must be polled again.
   case pending(DevicePolling.Answer)
-  /// The provider answered with an error, or with something unusable.
+  /// The provider returned an error or an unusable response.
   case failed(message: String)
-  /// The provider granted tokens that must not be used, for example with an invalid ID token. They have to be revoked.
+  /// The provider has granted tokens that must not be used and have to be revoked, for example because the ID token is
+  /// invalid.
   case unusable(TokenResponse, message: String)
 
   package var message: String {

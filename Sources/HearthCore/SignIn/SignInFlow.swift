@@ -1,15 +1,15 @@
-/// How a user, or the client itself, signs in.
+/// The way in which a user, or the client itself, signs in.
 package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
-  /// A code that the user types in on another device (RFC 8628).
+  /// A code that the user enters on another device (RFC 8628).
   case device
   /// The authorization code flow with PKCE, in the user's browser (RFC 6749, section 4.1; RFC 7636; RFC 8252).
   case browser
-  /// User name and password, at the user's own backend.
+  /// A user name and password at the user's own backend.
   case password
-  /// The client's own grant, which needs no user (RFC 6749, section 4.4).
+  /// The client's own grant, without a user (RFC 6749, section 4.4).
   case clientCredentials = "client-credentials"
 
-  /// Whether the sign-in waits until a user has done their part.
+  /// Whether the sign-in waits for the user to do something.
   package var waitsForPerson: Bool {
     switch self {
     case .device, .browser: true
@@ -18,12 +18,13 @@ package enum SignInFlow: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// A sign-in under way, as clients see it.
+/// A sign-in in progress, as shown to clients.
 package struct SignInProgress: Hashable, Sendable {
   package let flow: SignInFlow
-  /// When the sign-in is given up.
+  /// The time at which the sign-in times out.
   package var expiresAt: Timestamp
-  /// Why the browser's answer was not used and what to do, or `nil` if none was refused.
+  /// The reason why the browser's response was not accepted and what to do about it, or `nil` if no response was
+  /// refused.
   package var message: String?
 
   package init(flow: SignInFlow, expiresAt: Timestamp, message: String? = nil) {

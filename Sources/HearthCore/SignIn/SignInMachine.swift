@@ -1,53 +1,52 @@
-/// Decides the phase of one sign-in, and when it is over.
+/// Tracks the phases of a sign-in, and decides when it ends.
 ///
-/// A code can be spent only once, so an interruption waits for a requested grant that may still be used.
+/// An authorization code can be used only once. An interruption therefore waits for a grant that has been requested and
+/// may still be used.
 package struct SignInMachine: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     /// Waiting for the user.
     case waiting
-    /// The provider is being asked for the grant. The interruption, if any, ends the sign-in if no grant comes.
+    /// Waiting for a grant from the provider. If no grant arrives, the interruption ends the sign-in.
     case granting(SignInInterruption?)
-    /// The grant has come and is being given to the session.
+    /// Passing the grant to the session.
     case landing
-    /// The sign-in is over, and its results are ignored.
+    /// The sign-in has ended. Late results are ignored.
     case ended
   }
 
   package enum Event: Hashable, Sendable {
-    /// The user has come back with a code, or the next poll is due.
+    /// The browser has returned with a code, or the next poll is due.
     case grantDue
     /// The provider has not granted anything yet (RFC 8628, section 3.5).
     case notYet(DevicePolling.Answer)
     /// The grant is on disk.
     case granted
-    /// There is no grant: the provider or the session refused it, or the browser brought an error.
+    /// There is no grant, because the provider or the session refused it or the browser returned an error.
     case refused
-    /// The user's time is over.
+    /// The sign-in has timed out.
     case timeUp
     case interrupted(SignInInterruption)
   }
 
   package enum Decision: Hashable, Sendable {
     case nothing
-    /// Ask the provider for the grant.
     case ask
-    /// Ask the provider again later.
     case askAgain
-    /// The sign-in is over, with the result of the request.
+    /// The sign-in ends with the result of the request.
     case finish
-    /// The sign-in is over for this reason.
+    /// The sign-in ends for this reason.
     case end(SignInInterruption)
   }
 
   package private(set) var phase = Phase.waiting
-  /// Whether it is meant to replace a credential that is locked.
+  /// Whether the sign-in is meant to replace a locked credential.
   private let replacesLocked: Bool
-  /// Why the last poll got no answer, if it got none.
+  /// The reason why the last poll got no response, or `nil` if it got one.
   private var silence: String?
 
   package init(replacesLocked: Bool) { self.replacesLocked = replacesLocked }
 
-  /// Whether the sign-in itself allows keeping what the provider grants.
+  /// Whether the sign-in can still use a grant.
   package var keepsGrant: Bool {
     switch phase {
     case .waiting, .ended: false
@@ -55,7 +54,8 @@ package struct SignInMachine: Hashable, Sendable {
     }
   }
 
-  /// Called when the grant has come. Returns whether it is kept; if so, nothing interrupts the sign-in any more.
+  /// Records that the grant has arrived, and returns whether to use it. If so, the sign-in can no longer be
+  /// interrupted.
   package mutating func land() -> Bool {
     guard keepsGrant else { return false }
     phase = .landing
@@ -107,24 +107,21 @@ package struct SignInMachine: Hashable, Sendable {
   }
 }
 
-/// An outside event that ends a sign-in.
+/// An external event that ends a sign-in.
 package enum SignInInterruption: Hashable, Sendable {
-  /// The user gave it up.
   case cancelled
-  /// Another sign-in of the same account has begun.
+  /// Another sign-in for the same account has started.
   case superseded
   case signedOut
-  /// The account's configuration was changed.
   case reconfigured
-  /// The daemon is stopping.
   case stopping
   /// The account is locked, and its credential must not be replaced.
   case locked(SessionState)
-  /// The user's time is over. `unanswered` is a sentence that says why the provider could not be asked about a device.
+  /// The sign-in has timed out. If the last poll got no response, `unanswered` is a sentence that says why.
   case expired(unanswered: String?)
 
-  /// Whether the grant that is being requested is no longer of use. While the daemon stops it may still arrive; for a
-  /// locked account the session decides when it comes.
+  /// Whether to discard a grant that is still being requested. When the daemon stops, the grant may arrive in time. For
+  /// a locked account, the session decides what to do with it.
   fileprivate var dropsGrant: Bool {
     switch self {
     case .cancelled, .superseded, .signedOut, .reconfigured: true

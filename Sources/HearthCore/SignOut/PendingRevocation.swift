@@ -1,21 +1,21 @@
-/// A grant that was signed out while its provider could not be asked to revoke it (RFC 7009).
+/// A grant that still has to be revoked (RFC 7009), because its provider was unavailable when the user signed out.
 package struct PendingRevocation: Hashable, Sendable {
-  /// The longest time for which a revocation is retried.
+  /// The maximum time for which a revocation is retried.
   package static let longest: Duration = .seconds(7 * 86_400)
 
-  /// How it is stored until then.
+  /// How the grant is stored in the meantime.
   package enum Keeping: Hashable, Sendable {
     /// Sealed with the daemon's own key.
     case ownKey
     /// Sealed with the key of the account's key file.
     case keyFile(String)
-    /// Only in memory: the account's seal needs a user to open it, and no other seal may replace it on disk.
+    /// Only in memory. The account's seal needs the user, and the grant must not be stored with a different seal.
     case memory
   }
 
   package let id: String
   package let account: AccountName
-  /// The tokens to revoke, and the origins that they may be sent to.
+  /// The tokens to revoke and the origins that may receive them.
   package let credential: Credential
   package let keeping: Keeping
   package let expiresAt: Timestamp
@@ -27,7 +27,7 @@ package struct PendingRevocation: Hashable, Sendable {
     (self.keeping, self.expiresAt) = (keeping, expiresAt)
   }
 
-  /// Keeps only what a revocation needs. It is no longer needed once the grant has expired.
+  /// Creates a revocation with only the parts of the credential that it needs. It expires no later than the grant.
   package init(of signedOut: Credential, _ account: AccountName, id: String, keeping: Keeping, at now: Timestamp) {
     var credential = signedOut
     credential.grant.idToken = nil
@@ -40,12 +40,11 @@ package struct PendingRevocation: Hashable, Sendable {
   }
 }
 
-/// The result of asking a provider to revoke a grant (RFC 7009, section 2.2).
+/// The result of a revocation request (RFC 7009, section 2.2).
 package enum RevocationOutcome: Hashable, Sendable {
-  /// The provider confirmed it.
   case revoked
-  /// The provider will never revoke it: it has no revocation endpoint, or refuses. The message is a sentence.
+  /// The provider has no revocation endpoint or refuses to revoke the grant. The message is a sentence.
   case refused(message: String)
-  /// The provider could not be asked now, or the configuration allows no request. It may work later.
+  /// The provider is unavailable, or the configuration allows no request. A later attempt may succeed.
   case unavailable(retryAfter: Duration?)
 }

@@ -1,11 +1,11 @@
-/// Decides when outstanding revocations are retried, and when one is given up.
+/// Decides when to retry pending revocations and when to give up.
 ///
-/// A revocation is held back while its user is signed in (`SessionMachine.mayShareUser`).
+/// A revocation is held while its user is signed in (`SessionMachine.mayShareUser`).
 package struct RevocationBacklog: Sendable {
   package enum Action: Hashable, Sendable {
-    /// Ask the account's provider, unless its user is signed in. → `ended` or `held`
+    /// Ask the account's provider, unless the grant's user is signed in. Then call `ended` or `held`.
     case ask(PendingRevocation)
-    /// Forget it, also on the disk.
+    /// Delete the revocation, including its copy on disk.
     case remove(PendingRevocation, Reason)
   }
 
@@ -19,16 +19,15 @@ package struct RevocationBacklog: Sendable {
     let pending: PendingRevocation
     var failures = 0
     var nextAt: Timestamp
-    /// When it is given up, whatever the provider's clock shows.
+    /// The time at which the revocation is given up, by this machine's clock.
     var expiresAt: Timestamp
     var isUnderWay = false
-    /// Whether its user was signed in when it was last due.
+    /// Whether the grant's user was signed in when the revocation was last due.
     var isHeld = false
-    /// Whether the user of some session has changed since it was found due.
+    /// Whether the user of any session has changed since the revocation became due.
     var isOutdated = false
   }
 
-  /// Waits between half and the whole of a step that doubles, from a minute up to six hours.
   private static let policy = RetryPolicy(initial: .seconds(60), max: .seconds(6 * 3600))
 
   private var entries: [Entry] = []
@@ -39,12 +38,12 @@ package struct RevocationBacklog: Sendable {
 
   package func holdsAny(of account: AccountName) -> Bool { entries.contains { $0.pending.account == account } }
 
-  /// The next time at which `woke` has something to do, or `nil` if only other events can cause that.
+  /// The next time at which `woke` has something to do, or `nil` if it needs another event first.
   package var nextWake: Timestamp? {
     entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.expiresAt) }.min()
   }
 
-  /// Adds a grant whose revocation has just failed. `share` is the random share of the wait, from 0 up to 1.
+  /// Adds a grant whose revocation has just failed. `share` is a random number in 0..<1.
   package mutating func failed(
     _ pending: PendingRevocation, retryAfter: Duration?, share: Double, at now: Timestamp
   ) -> [Action] {
@@ -52,14 +51,14 @@ package struct RevocationBacklog: Sendable {
     return ended(pending.id, .unavailable(retryAfter: retryAfter), share: share, at: now)
   }
 
-  /// Adds a grant that nobody uses any more. It is due at once.
+  /// Adds a grant that is no longer used. Its revocation is due now.
   package mutating func add(_ pending: PendingRevocation, at now: Timestamp) -> [Action] {
     entries.append(Entry(pending: pending, nextAt: now, expiresAt: pending.expiresAt))
     return woke(at: now)
   }
 
-  /// Adds the grants that were on disk at the start. The clock may have been wrong then or be wrong now, so each is
-  /// tried at least once, and only the provider's clock ends its time early.
+  /// Adds the grants that were on disk when the daemon started. The clock may have been wrong when they were saved, or
+  /// may be wrong now. Each grant is therefore tried at least once, and only the provider's clock can expire it early.
   package mutating func recall(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
     entries += pending.map { Entry(pending: $0, nextAt: now, expiresAt: now + PendingRevocation.longest) }
     return woke(at: now)
@@ -77,7 +76,7 @@ package struct RevocationBacklog: Sendable {
     return actions
   }
 
-  /// `providerTime` is the time on the provider's clock, if that was asked for.
+  /// Handles the result of a revocation. `providerTime` is the time on the provider's clock, if known.
   package mutating func ended(
     _ id: String, _ outcome: RevocationOutcome, providerTime: Timestamp? = nil, share: Double, at now: Timestamp
   ) -> [Action] {
@@ -95,7 +94,7 @@ package struct RevocationBacklog: Sendable {
     return [.remove(entries.remove(at: index).pending, reason)]
   }
 
-  /// Called when the provider was not asked because the grant's user is signed in. The grant waits for another user.
+  /// Handles a revocation that was not sent because the grant's user is signed in. It waits until the user changes.
   package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     if entries[index].isOutdated {
@@ -114,8 +113,7 @@ package struct RevocationBacklog: Sendable {
     return woke(at: now)
   }
 
-  /// Called after the clock has been stepped. Shifts all deadlines by the same amount, so that each wait keeps its
-  /// length.
+  /// Shifts all deadlines after the clock was set. Waits keep their lengths.
   package mutating func move(by step: Duration) {
     for index in entries.indices {
       entries[index].nextAt = entries[index].nextAt + step
@@ -123,13 +121,13 @@ package struct RevocationBacklog: Sendable {
     }
   }
 
-  /// Called when the network may be back. Everything is tried at once.
+  /// Retries everything. Called when the network may be back.
   package mutating func networkReturned(at now: Timestamp) -> [Action] {
     for index in entries.indices { entries[index].nextAt = now }
     return woke(at: now)
   }
 
-  /// Called when the user of some session has changed. Revocations that were held back may be possible now.
+  /// Retries held revocations. Called when the user of any session has changed.
   package mutating func usersChanged(at now: Timestamp) -> [Action] {
     for index in entries.indices where entries[index].isUnderWay { entries[index].isOutdated = true }
     for index in entries.indices where entries[index].isHeld {

@@ -1,25 +1,24 @@
-/// The text of a netrc file (netrc(5)) with lines for Hearth's accounts. Edits leave all other lines unchanged, byte
+/// The text of a netrc file (netrc(5)) with entries for Hearth's accounts. Edits leave all other lines unchanged, byte
 /// for byte.
 ///
-/// A machine is named without its port, because curl, Python and others compare only the host. Hearth's lines come
-/// first: curl and Go stop reading at `default`, and lines after a macro could become part of it. The comment before
-/// each entry is a single word, because Python reads further words of some comments as keywords.
+/// Hosts have no port, because curl, Python and other programs compare only the host name. Hearth's entries come first,
+/// because curl and Go stop reading at `default`, and a macro could absorb later lines. The comment before each entry
+/// is one word, because Python treats the following words of some comments as keywords.
 package struct NetrcText: Sendable {
-  /// A problem in one line, because of which Hearth does not change the file.
+  /// A problem in one line that keeps Hearth from changing the file.
   package struct Fault: Error, Hashable, Sendable {
-    /// The line number, counted from 1.
+    /// The line number, starting at 1.
     package let line: Int
-    /// What is wrong, as the rest of a sentence that starts with the line.
+    /// The problem, as the end of a sentence that starts with the line.
     package let text: String
   }
 
-  /// A `machine` with its `login` and its `password`.
   package struct Entry: Hashable, Sendable {
     package let host: String
     package let login: String
     package let password: Secret
 
-    /// Returns `nil` if any value is not a word (`isWord`).
+    /// Returns `nil` unless each value is a word (`isWord`).
     package init?(host: String, login: String, password: Secret) {
       guard [host, login, password.reveal()].allSatisfy(NetrcText.isWord) else { return nil }
       (self.host, self.login, self.password) = (host, login, password)
@@ -36,18 +35,18 @@ package struct NetrcText: Sendable {
 
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Whether all programs read the text as the same word: visible ASCII without quotes and backslashes that does not
-  /// start a comment.
+  /// Returns whether all programs read the text as the same word: visible ASCII without quotes or backslashes that does
+  /// not start a comment.
   package static func isWord(_ text: String) -> Bool {
     !text.isEmpty && !text.hasPrefix("#")
       && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"\\".utf8.contains($0) }
   }
 
-  /// The comment line before each entry of an account.
+  /// Returns the comment that precedes each entry of an account.
   package static func mark(_ account: AccountName) -> String { "#hearthd:\(account)" }
 
-  /// Returns the text with the account's entries replaced by these. Throws if the text cannot be parsed, or if another
-  /// line names one of the hosts with the same login or without a login.
+  /// Returns the text with `entries` in place of the account's current entries. Throws if the text cannot be parsed, or
+  /// if another line names one of the hosts with the same login or without one.
   package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
@@ -76,7 +75,7 @@ package struct NetrcText: Sendable {
     return Array(rest.joined(separator: [0x0A]))
   }
 
-  /// Returns every machine with its login, except those of the account.
+  /// Returns all machines with their logins, except the account's own.
   private func logins(except account: AccountName) throws(Fault) -> [(host: String, login: String?, line: Int)] {
     var found: [(host: String, login: String?, line: Int)] = []
     var (place, line, isEntry, isOwn) = (0, 1, false, false)
@@ -115,7 +114,7 @@ package struct NetrcText: Sendable {
     return value.text
   }
 
-  /// Returns the next word, in quotes or up to a blank. `\` escapes the next character.
+  /// Returns the next word, which ends at a space or a closing quote. `\` escapes the next character.
   private func word(at place: inout Int, _ line: inout Int) throws(Fault) -> Word? {
     while place < bytes.count, Self.isBlank(bytes[place]) {
       if bytes[place] == 0x0A { line += 1 }
@@ -144,7 +143,7 @@ package struct NetrcText: Sendable {
 
   private static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0A, 0x0D].contains(byte) }
 
-  /// Returns the index at which the line at this place ends, before its newline.
+  /// Returns the index of the end of the line, before its newline.
   private func end(of place: Int) -> Int { bytes[place...].firstIndex(of: 0x0A) ?? bytes.count }
 
   /// Skips a macro, which ends at the first empty line.

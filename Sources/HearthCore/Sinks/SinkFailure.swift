@@ -1,31 +1,31 @@
-/// Why a sink's file cannot be put in place or removed, by what can be done about it.
+/// The reason why a sink's file cannot be written or removed.
 package enum SinkFailure: Error, Hashable, Sendable {
-  /// Something exists there that Hearth did not put there.
+  /// The path exists, and Hearth did not create it.
   case occupied
-  /// It is a link, a folder or the like.
+  /// The path is a link, a folder or another special file.
   case notRegular
-  /// A line of the netrc file is faulty or conflicts, so the file was not changed.
+  /// A line in the netrc file is invalid or conflicts with an entry, so the file was not changed.
   case netrc(NetrcText.Fault)
-  /// Another sink, at this path, uses the same file.
+  /// Another sink uses the same file under this path.
   case shared(String)
   case folderMissing
-  /// Others can write to the folder or one above it, or it is another user's. The string says which.
+  /// The folder or one above it can be changed by other users. The string says which.
   case folderUnsafe(String)
   case denied
   case readOnly
   case noSpace
   /// No user or group has this name.
   case unknownOwner(String)
-  /// Hearth may not give the file to this user or group.
+  /// Hearth is not allowed to give the file to this user or group.
   case ownerDenied(String)
-  /// The file system has not answered within this time.
+  /// The file system has not responded within this time.
   case unanswered(Duration)
-  /// Hearth cannot record that the file is its own. The text says why.
+  /// Hearth cannot record that the file is its own. The string says why.
   case unrecorded(String)
-  /// Any other error. The text is the system's.
+  /// Any other error. The value is the system's message.
   case failed(String)
 
-  /// One sentence that says what is wrong with the file at `path` and what to do.
+  /// Returns a sentence that says what is wrong with the file at `path` and what to do.
   package func message(at path: String) -> String {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {

@@ -1,20 +1,20 @@
-/// Decides what one sink's file has to hold, given what its session gives out: the token in use, or no file. Only one
-/// step on the file is under way at a time.
+/// Decides what a sink's file contains, depending on what the session offers. Only one operation on the file runs at a
+/// time.
 package struct SinkMachine: Hashable, Sendable {
-  /// What the session gives out.
+  /// What the session offers to the sink.
   package enum Offer: Hashable, Sendable {
     case content(SinkContent)
-    /// The session is locked, has ended, or its token has expired.
+    /// The session is locked or has ended, or its token has expired.
     case nothing
-    /// The session does not know yet: its credential is being read.
+    /// The session is still reading its credential.
     case undecided
   }
 
   package enum Input: Sendable {
     case given(Offer)
-    /// The configuration was read and names the sink. The file is written again, whatever its state.
+    /// The configuration was loaded and contains the sink. The file is written again, whatever its state.
     case configured(Offer)
-    /// The configuration no longer names the sink, or the daemon stops. The file has to be removed.
+    /// The configuration no longer contains the sink, or the daemon is stopping. The file is removed.
     case retired
     case put(Result<Void, SinkFailure>)
     case removed(Result<Void, SinkFailure>)
@@ -22,13 +22,12 @@ package struct SinkMachine: Hashable, Sendable {
   }
 
   package enum Action: Hashable, Sendable {
-    /// Write this to the file, and answer with `.put`.
+    /// Write this content to the file, then send `.put`.
     case put(SinkContent)
-    /// Remove the file, and answer with `.removed`.
+    /// Remove the file, then send `.removed`.
     case remove
-    /// Report a failure whose reason was not reported yet.
+    /// Report a failure, unless it is the same as the last one.
     case report(SinkFailure)
-    /// Report that the failure is over.
     case recovered
   }
 
@@ -39,7 +38,7 @@ package struct SinkMachine: Hashable, Sendable {
   }
 
   private enum Held: Hashable {
-    /// Another run of the daemon left the file, or a step has failed halfway.
+    /// The file is from an earlier run of the daemon, or an operation on it has failed halfway.
     case unknown
     case nothing
     case content(SinkContent.Mark)
@@ -50,13 +49,13 @@ package struct SinkMachine: Hashable, Sendable {
     case removing
   }
 
-  /// How long the file stays while its session is still reading the credential: as long as a call waits.
+  /// How long the file stays while the session is still reading its credential. Calls wait for the same time.
   private static let timeout: Duration = .seconds(2)
 
   private var goal: Goal
   private var held = Held.unknown
   private var step: Step?
-  /// Whether the step under way began before the configuration was read.
+  /// Whether the current operation began before the configuration was read.
   private var isStale = false
   private var putting = SinkRetry()
   private var removing = SinkRetry()
@@ -64,16 +63,14 @@ package struct SinkMachine: Hashable, Sendable {
 
   package init(at now: Timestamp) { goal = .undecided(until: now + Self.timeout) }
 
-  /// Whether no step is under way.
   package var isIdle: Bool { step == nil }
 
-  /// Whether the machine can be forgotten: its file is gone, and none is wanted.
+  /// Whether the machine can be discarded, because the file is gone and no longer wanted.
   package var isOver: Bool { isRetired && isIdle && held == .nothing }
 
-  /// Why the file does not have the content that it should, or `nil` if it has or soon will.
+  /// The reason why the file does not have the right content, or `nil` if it does or soon will.
   package var failure: SinkFailure? { removing.failure ?? putting.failure }
 
-  /// The token in the file.
   package var fingerprint: Fingerprint? { if case .content(let mark) = held { mark.fingerprint } else { nil } }
 
   package mutating func handle(_ input: Input, at now: Timestamp) -> [Action] {
@@ -117,7 +114,7 @@ package struct SinkMachine: Hashable, Sendable {
       (putting, removing) = (SinkRetry(), SinkRetry())
       return wasFailing ? [.recovered] : []
     case .failure(let failure):
-      // The step may still be carried out.
+      // The operation may still complete.
       if case .unanswered = failure { held = .unknown }
       return putting.failed(failure, at: now) ? [.report(failure)] : []
     }
@@ -131,14 +128,15 @@ package struct SinkMachine: Hashable, Sendable {
       held = .nothing
       let wasFailing = removing.failure != nil
       removing = SinkRetry()
-      // If no file is wanted, an earlier failure to write one no longer matters.
+      // If no file is wanted, an earlier failure to write it does not matter any more.
       if wanted(at: now) == .nothing { putting = SinkRetry() }
       return wasFailing ? [.recovered] : []
     case .failure(let failure): return removing.failed(failure, at: now) ? [.report(failure)] : []
     }
   }
 
-  /// An expired token counts as none, and a session that does not know in time counts as having none.
+  /// Returns the current goal. No file is wanted if the token has expired or the session takes too long to read its
+  /// credential.
   private func wanted(at now: Timestamp) -> Goal {
     if isRetired { return .nothing }
     switch goal {
@@ -159,7 +157,7 @@ package struct SinkMachine: Hashable, Sendable {
         (step, isStale) = (.putting(content.mark), false)
         return [.put(content)]
       }
-      // An expired token is removed if it cannot be replaced.
+      // Remove an expired token that cannot be replaced yet.
       if case .content(let mark) = held, mark.isExpired(at: now) { return remove(at: now) }
       return []
     }
@@ -171,7 +169,7 @@ package struct SinkMachine: Hashable, Sendable {
     return [.remove]
   }
 
-  /// When there may be something to do, or `nil` if only after the next input.
+  /// Returns the next time at which there is something to do, or `nil` if only an input can change that.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     guard step == nil else { return nil }
     var times = [putting.retryAt, removing.retryAt]
@@ -184,7 +182,7 @@ package struct SinkMachine: Hashable, Sendable {
     return times.compactMap(\.self).filter { $0 > now }.min()
   }
 
-  /// Called when the clock was set. The session gives out the new times of its tokens itself.
+  /// Shifts all deadlines after the clock was set. The session itself offers its token again, with new times.
   package mutating func move(by step: Duration) {
     if case .undecided(let until) = goal { goal = .undecided(until: until + step) }
     putting.move(by: step)
@@ -192,15 +190,15 @@ package struct SinkMachine: Hashable, Sendable {
   }
 }
 
-/// What a sink's file is made from.
+/// The data for a sink's file.
 package struct SinkContent: Hashable, Sendable {
   package let bearer: Bearer
-  /// The configured issuer, used if the user is not known.
+  /// The configured issuer, which is used if the user is unknown.
   package let issuer: String?
 
   package init(_ bearer: Bearer, issuer: String?) { (self.bearer, self.issuer) = (bearer, issuer) }
 
-  /// Distinguishes it from other contents, without a secret.
+  /// Identifies the content without storing a secret.
   struct Mark: Hashable, Sendable {
     let fingerprint: Fingerprint
     let expiresAt: Timestamp?
@@ -215,7 +213,7 @@ package struct SinkContent: Hashable, Sendable {
   }
 }
 
-/// Decides when a failed step on a sink's file is tried again.
+/// Decides when to retry a failed operation on a sink's file.
 struct SinkRetry: Hashable, Sendable {
   private static let policy = RetryPolicy(initial: .seconds(1), max: .seconds(60))
 
@@ -223,7 +221,7 @@ struct SinkRetry: Hashable, Sendable {
   private(set) var retryAt: Timestamp?
   private var failures = 0
 
-  /// Returns whether the failure differs from the previous one.
+  /// Records a failure, and returns whether it differs from the previous one.
   mutating func failed(_ failure: SinkFailure, at now: Timestamp) -> Bool {
     defer { self.failure = failure }
     failures += 1

@@ -1,20 +1,19 @@
-/// One `[[accounts.NAME.sinks]]`: a file with the account's token for programs that can only read files.
+/// One `[[accounts.NAME.sinks]]` table: a file with the account's token, for programs that can only read files.
 package struct SinkSettings: Hashable, Sendable {
-  /// The format of the file.
   package enum Format: String, Hashable, Sendable, CaseIterable {
-    /// Only the token, without a newline, since some programs send what they read unchanged.
+    /// Only the token, without a newline, because some programs send the file unchanged.
     case token
-    /// `Authorization: Bearer …`, as one line of HTTP, for `curl -H @FILE`.
+    /// An `Authorization: Bearer …` line, for `curl -H @FILE`.
     case header
-    /// The result of `session.getToken` on one line.
+    /// The result of `session.getToken`, on one line.
     case json
-    /// A login for each host, in a file that may have other lines (`NetrcText`).
+    /// A netrc entry for each host. The file can contain other entries (`NetrcText`).
     case netrc
   }
 
-  /// What a netrc file contains besides the token.
+  /// The parts of a netrc entry other than the token.
   package struct Netrc: Hashable, Sendable {
-    /// In lower case and without ports, as netrc files name them.
+    /// The host names, in lower case and without ports.
     package let hosts: [String]
     package let login: String
 
@@ -22,19 +21,19 @@ package struct SinkSettings: Hashable, Sendable {
   }
 
   package let account: AccountName
-  /// An absolute path without `//`, `/./` and `/../`.
+  /// The absolute path, without `//`, `/./` or `/../`.
   package let path: String
   package let format: Format
-  /// The token in the file, or `nil` for the one that the account sends to APIs.
+  /// The token to write, or `nil` for the one that the account sends to APIs.
   package let bearer: BearerKind?
   /// The permission bits.
   package let mode: UInt32
-  /// Names or numbers of the file's owner and group. `nil` means those of the daemon.
+  /// The names or numbers of the file's owner and group, or `nil` for the daemon's.
   package let owner: String?
   package let group: String?
-  /// Whether to write the file in place, and to empty it instead of removing it, for a bind mount of this single file.
+  /// Whether the file is written in place, and emptied instead of removed. This is for a bind mount of a single file.
   package let isInPlace: Bool
-  /// `nil` for formats other than `netrc`.
+  /// The netrc settings, or `nil` for other formats.
   package let netrc: Netrc?
 
   package init(
@@ -53,7 +52,8 @@ extension SinkSettings {
     case inPlace = "in_place"
   }
 
-  /// `origins` are those that may get the account's token. `username` is the account's user name for other programs.
+  /// Reads a sink. `origins` are the origins that may receive the account's token. `username` is the account's user
+  /// name in other programs.
   package init(
     of account: AccountName, origins: Set<Origin>, username: String?, reading table: TableReader<Key>
   ) throws(ConfigurationError) {
@@ -72,7 +72,7 @@ extension SinkSettings {
 
   package var target: SinkTarget { netrc == nil ? .file(path) : .netrc(account, in: path) }
 
-  /// Reads the mode. Refuses one that lets others write or anyone execute.
+  /// Reads the mode. Throws if others could write to the file, or anyone could execute it.
   private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
     guard let text = try table.string(.mode) else { return 0o600 }
     guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0
@@ -85,10 +85,10 @@ extension SinkSettings {
 }
 
 extension SinkSettings.Netrc {
-  /// The login if the account has no user name, as for git.
+  /// The login for an account without a user name. git gets the same one.
   private static let anybody = "oauth2"
 
-  /// Reads the keys of a netrc file. Returns `nil` for other formats.
+  /// Reads the netrc keys. Returns `nil` for other formats.
   fileprivate init?(
     of format: SinkSettings.Format, _ origins: Set<Origin>, _ username: String?, _ table: TableReader<SinkSettings.Key>
   ) throws(ConfigurationError) {
@@ -117,6 +117,6 @@ extension SinkSettings.Netrc {
 }
 
 extension Origin {
-  /// The host without the brackets of an IPv6 address.
+  /// The host, without the brackets of an IPv6 address.
   fileprivate var netrcHost: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }

@@ -1,4 +1,4 @@
-/// What a sink writes: a separate file, or its account's lines in a netrc file.
+/// The target of a sink: a whole file, or its account's entries in a netrc file.
 package enum SinkTarget: Hashable, Sendable, CustomStringConvertible {
   case file(String)
   case netrc(AccountName, in: String)
@@ -9,7 +9,7 @@ package enum SinkTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The text under which the target is recorded. Only a separate file begins with a slash.
+  /// The target as a string for the record. Only whole files begin with a slash.
   package var description: String {
     switch self {
     case .file(let path): path

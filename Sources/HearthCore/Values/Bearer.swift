@@ -1,11 +1,11 @@
-/// A token as a session gives it out, with everything that belongs to it.
+/// A token for use in requests, with its metadata.
 package struct Bearer: Hashable, Sendable {
-  /// The token of the kind that is configured for the account.
+  /// The token to send. Its kind depends on the account's configuration.
   package let token: Token
   package let type: String
   package let expiresAt: Timestamp?
   package let subject: Subject?
-  /// All tokens of its grant, which are redacted from what a server sends back.
+  /// All tokens of the grant. They must be redacted in responses.
   package let secrets: [Secret]
 
   package init(
@@ -15,12 +15,12 @@ package struct Bearer: Hashable, Sendable {
     (self.subject, self.secrets) = (subject, secrets)
   }
 
-  /// Returns a bearer of the same grant with another of its tokens.
+  /// Returns a bearer with another token of the same grant.
   package func with(_ token: Token, expiresAt: Timestamp?) -> Bearer {
     Bearer(token: token, type: type, expiresAt: expiresAt, subject: subject, secrets: secrets)
   }
 
-  /// `subject` is the session's, for a credential that names none.
+  /// Creates a bearer from a credential. `subject` is the fallback for a credential without a subject.
   package init(_ credential: Credential, as kind: BearerKind, subject: Subject?) {
     let grant = credential.grant
     self.init(

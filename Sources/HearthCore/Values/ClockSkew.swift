@@ -1,6 +1,6 @@
-/// How far a server's clock is ahead of this machine's, measured by the `Date` headers of its responses. Lifetimes are
-/// counted only by this machine's clock, so the difference does no harm, but above a minute somebody should fix a
-/// clock.
+/// How far a server's clock is ahead of this machine's, according to the `Date` headers of its responses. The
+/// difference does no harm, because only this machine's clock measures lifetimes. If it exceeds a minute, however,
+/// somebody should set a clock.
 package struct ClockSkew: Hashable, Sendable {
   package static let alarming: Duration = .seconds(60)
 
@@ -8,7 +8,7 @@ package struct ClockSkew: Hashable, Sendable {
 
   package init() {}
 
-  /// Adds a measurement. Returns true if the difference deserves a warning that was not given yet.
+  /// Adds a measurement, and returns whether a new warning is necessary.
   package mutating func observe(_ measured: Duration) -> Bool {
     guard measured.magnitude > Self.alarming else {
       warnedOf = .zero

@@ -1,12 +1,12 @@
-/// One reading of a server's text: its bytes, or its bytes with escapes decoded.
+/// One reading of a server's text, with or without its escapes decoded.
 ///
-/// Everything is in lower case: an echoed secret in another case is worth as much to an attacker.
+/// All bytes are in lower case, because an echoed secret in a different case is just as useful to an attacker.
 struct EchoedText {
   private(set) var symbols: [UInt8] = []
-  /// Where each symbol begins in the text, followed by the end of the text.
+  /// The index in the text at which each symbol starts, followed by the end of the text.
   private(set) var starts: [Int] = [0]
 
-  /// The text unchanged and, if it has escapes, with these decoded.
+  /// Returns the text unchanged and, if it contains escapes, also with the escapes decoded.
   static func readings(of text: [UInt8]) -> [EchoedText] {
     let hasEscapes = text.contains { "%+\\& ".utf8.contains($0) }
     return [EchoedText(text, asItStands)] + (hasEscapes ? [EchoedText(text, unit)] : [])
@@ -30,8 +30,8 @@ struct EchoedText {
 
   static func asItStands(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) { (folded(text[index]), 1) }
 
-  /// Decodes the text at `index` if it is an escape of one ASCII character, and returns its length in bytes. A space
-  /// counts as the plus that a form writes for it.
+  /// Decodes an escape of an ASCII character at `index`, and returns the character and the length of the escape. A
+  /// space becomes a plus, as in an HTML form.
   static func unit(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) {
     let plain = (folded(text[index]), 1)
     let (byte, length): (UInt8, Int) =
@@ -67,7 +67,7 @@ struct EchoedText {
     return (number.byte, number.end + 1 - index)
   }
 
-  /// Reads a number of exactly `digits` digits, or of as many as there are, that fits in a byte.
+  /// Parses a number that fits in a byte. It must have exactly `digits` digits, unless that is `nil`.
   private static func number(
     in text: [UInt8], from start: Int, radix: Int, digits: Int?
   ) -> (byte: UInt8, end: Int)? {

@@ -1,11 +1,11 @@
-/// Why a call failed. It is created where the reason is known, and becomes the JSON-RPC error of the call.
+/// The reason why a call failed. Clients receive it as a JSON-RPC error.
 package struct Failure: Error, Hashable, Sendable {
   package var kind: Kind
-  /// One sentence for people, without secrets. For `invalidParams`: the parameter, a colon, and what is wrong.
+  /// A sentence without secrets. For `invalidParams`, it starts with the name of the parameter and a colon.
   package var message: String
-  /// The account, if the call is about one.
+  /// The account that the failure concerns, if any.
   package var account: AccountName?
-  /// The index of the item that is the reason, if the call has several.
+  /// The index of the item that caused the failure, if the call has more than one.
   package var item: Int?
 
   package init(_ kind: Kind, _ message: String, account: AccountName? = nil, item: Int? = nil) {
@@ -18,7 +18,7 @@ package struct Failure: Error, Hashable, Sendable {
     Failure(.unknownAccount, unknownAccount(account.description), account: account)
   }
 
-  /// The sentence for a name that no account has.
+  /// Returns the message for an account name that is not in the configuration.
   package static func unknownAccount(_ name: String) -> String {
     "There is no account \(name.quotedName) in the configuration."
   }
@@ -32,7 +32,7 @@ package struct Failure: Error, Hashable, Sendable {
 }
 
 extension Failure {
-  /// The errors of the specification (JSON-RPC 2.0, section 5.1) and of the contract. The raw value is `data.kind`.
+  /// The errors of JSON-RPC 2.0 (section 5.1) and of the contract. The raw value is `data.kind`.
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case parseError, invalidRequest, methodNotFound, invalidParams, internalError
     case shuttingDown, overloaded
@@ -79,7 +79,7 @@ extension Failure {
       self = kind
     }
 
-    /// Whether the same call may succeed later without any action.
+    /// Whether the same call may succeed later without any change by the user.
     package var isRetryable: Bool {
       switch self {
       case .shuttingDown, .overloaded, .locked, .refreshUnavailable, .requestFailed, .outboxFull, .storageUnavailable:

@@ -1,13 +1,13 @@
-/// What a token endpoint granted (RFC 6749, section 5.1), in the form that Hearth stores.
+/// A grant from a token endpoint (RFC 6749, section 5.1), as stored by Hearth.
 package struct Grant: Hashable, Sendable {
   package var accessToken: Token
   package var refreshToken: Token?
   package var idToken: Token?
   package var tokenType: String
   package var scope: String?
-  /// When the token that is sent to APIs was issued. `expiresAt` is about the same token.
+  /// The time at which the token for APIs was issued. `expiresAt` refers to the same token.
   package var issuedAt: Timestamp
-  /// `nil` if the provider named no expiry and none could be determined.
+  /// The expiry, or `nil` if it is unknown.
   package var expiresAt: Timestamp?
   package var refreshExpiresAt: Timestamp?
 
@@ -25,9 +25,10 @@ package struct Grant: Hashable, Sendable {
     self.refreshExpiresAt = refreshExpiresAt
   }
 
-  /// Applies a response to the previous grant: what the response leaves out stays (RFC 6749, section 6).
+  /// Creates a grant from a token response. Values that the response omits are taken from the old grant (RFC 6749,
+  /// section 6).
   package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
-    // The provider has just accepted the old refresh token. If its end has passed, a clock is wrong.
+    // The provider has just accepted the old refresh token. If it should already have expired, a clock is wrong.
     let oldEnd = response.refreshToken == nil ? old?.refreshExpiresAt.flatMap { now < $0 ? $0 : nil } : nil
     let refreshExpiresAt = response.refreshLifetime.map { now + $0 } ?? oldEnd
     let refreshToken = response.refreshToken ?? old?.refreshToken
@@ -49,20 +50,20 @@ package struct Grant: Hashable, Sendable {
 
   package var tokens: [Token] { [accessToken, refreshToken, idToken].compactMap(\.self) }
 
-  /// The lifetime that is assumed if none is known, so that a renewable grant is renewed.
+  /// The assumed lifetime of a renewable grant, if the real one is unknown.
   package static let assumedLifetime: Duration = .seconds(3600)
 
-  /// Called when the clock that timed the grant was set by `step`.
+  /// Shifts all times after the clock that they refer to was set.
   package mutating func move(by step: Duration) { move(by: step, refreshToken: step) }
 
-  /// Called when the end of the refresh token has another timing.
+  /// Shifts all times. The expiry of the refresh token shifts by a different amount.
   mutating func move(by step: Duration, refreshToken other: Duration) {
     issuedAt = issuedAt + step
     expiresAt = expiresAt.map { $0 + step }
     refreshExpiresAt = refreshExpiresAt.map { $0 + other }
   }
 
-  /// The whole lifetime of the token that is sent to APIs, or `nil` if it never expires.
+  /// The whole lifetime of the token for APIs, or `nil` if the token does not expire.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }
   }
@@ -72,14 +73,14 @@ package struct Grant: Hashable, Sendable {
   }
 }
 
-/// Which token of a grant is sent to APIs (`bearer` in the configuration).
+/// The kind of token that is sent to APIs (`bearer` in the configuration).
 package enum BearerKind: String, Sendable, CaseIterable {
   case accessToken = "access_token"
   case idToken = "id_token"
 }
 
 extension Grant {
-  /// The token that is sent to APIs. It is the access token if the grant has no ID token.
+  /// Returns the token to send to APIs. If the grant has no ID token, this is always the access token.
   package func bearer(_ kind: BearerKind) -> Token {
     switch kind {
     case .accessToken: accessToken
@@ -87,7 +88,7 @@ extension Grant {
     }
   }
 
-  /// Whether APIs get an ID token that a refresh did not renew (OIDC Core, section 12.2).
+  /// Returns whether APIs get an ID token that the refresh did not renew (OIDC Core, section 12.2).
   package func keepsIDToken(of old: Grant, as kind: BearerKind) -> Bool {
     kind == .idToken && idToken != nil && idToken == old.idToken
   }

@@ -1,17 +1,19 @@
-/// An absolute `http` or `https` URL (RFC 3986), parsed so strictly that no later parser can see another host in it.
+/// An absolute `http` or `https` URL (RFC 3986). Parsing is so strict that no other parser can find a different host in
+/// it.
 ///
-/// It accepts `http` for loopback addresses only, no user information, no fragment, and only RFC 3986's characters.
+/// `http` is allowed only for loopback addresses. User information, fragments and characters outside RFC 3986 are
+/// rejected.
 package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
   package let description: String
   package let origin: Origin
 
-  /// Path and query, from the first `/`. It is `/` if the URL has none.
+  /// The path and query, which always start with `/`.
   package let target: String
 
-  /// Why a text is not a URL that Hearth sends anything to. Each description is one sentence.
+  /// The reason why Hearth does not accept a URL. The description completes a sentence.
   package enum ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     case notAbsolute, notHTTP, userInformation, fragment, badHost, hostBeyondASCII, badPort, plainHTTP
-    /// The first character in path or query that has to be encoded.
+    /// The first character in the path or query that must be percent-encoded.
     case badCharacter(Unicode.Scalar)
 
     package var description: String {
@@ -36,7 +38,8 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Parsed byte by byte, for speed: each outbox item is checked when it is enqueued and again before it is sent.
+  /// Parses a URL. Works on bytes for speed, because each outbox item is checked when it is enqueued and again before
+  /// it is sent.
   package init(_ text: String) throws(ParseError) {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text.utf8[colon...].starts(with: "://".utf8) else {
       throw .notAbsolute
@@ -60,7 +63,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 
   private static func endsAuthority(_ byte: UInt8) -> Bool { "/?#".utf8.contains(byte) }
 
-  /// Whether path and query may have this byte (RFC 3986, sections 3.3 and 3.4).
+  /// Returns whether a path or query may contain this byte (RFC 3986, sections 3.3 and 3.4).
   private static func isAllowed(_ byte: UInt8) -> Bool {
     byte.isASCIILetter || byte.isASCIIDigit || "-._~:/?@!$&'()*+,;=%".utf8.contains(byte)
   }
@@ -69,7 +72,7 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
     Substring(path).unicodeScalars.first { !$0.isASCII || !isAllowed(UInt8($0.value)) } ?? "%"
   }
 
-  /// Whether two hexadecimal digits follow each percent sign.
+  /// Returns whether each percent sign is followed by two hexadecimal digits.
   private static func percentEncodingHolds(_ text: Substring.UTF8View) -> Bool {
     var text = text
     while let percent = text.firstIndex(of: UInt8(ascii: "%")) {
@@ -81,12 +84,11 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension HTTPURL {
-  /// Parses an address as people and programs write it for browsers and curl: surrounding blanks are dropped, and
-  /// characters that RFC 3986 does not allow in path and query, as in `filter[status]`, are percent-encoded, as
-  /// JSON:API asks for.
+  /// Parses a URL as users write it for browsers and curl. Removes surrounding spaces, and percent-encodes characters
+  /// in the path and query that RFC 3986 does not allow, as in `filter[status]`.
   ///
-  /// A control character and `%` without two digits are refused as obvious mistakes. So is `\` in the path, which
-  /// browsers read as `/` and others do not.
+  /// Control characters and a `%` without two digits are rejected as obvious mistakes. A `\` in the path is rejected
+  /// because browsers treat it as `/` and other programs do not.
   package init(encoding text: String) throws(ParseError) {
     if let url = try? HTTPURL(text) {
       self = url
@@ -121,8 +123,8 @@ extension HTTPURL {
     String(character).utf8.map { "%" + ($0 < 0x10 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
   }
 
-  /// Resolves a reference in a response to a request for this URL, such as `Location` (RFC 3986, section 5.2). The
-  /// fragment is for the reader of the response and is left out (RFC 9110, section 10.2.2).
+  /// Resolves a reference, such as `Location`, in the response to a request for this URL (RFC 3986, section 5.2). Drops
+  /// the fragment, which concerns only the client (RFC 9110, section 10.2.2).
   package func resolving(_ reference: String) throws(ParseError) -> HTTPURL {
     let reference = reference.prefix { $0 != "#" }
     if Self.hasScheme(reference) { return try HTTPURL(encoding: String(reference)) }
@@ -135,13 +137,13 @@ extension HTTPURL {
     return try HTTPURL(encoding: "\(origin)\(Self.withoutDots(folder + reference.prefix { $0 != "?" }))\(query)")
   }
 
-  /// Whether the reference begins with a scheme (RFC 3986, section 3.1).
+  /// Returns whether the reference starts with a scheme (RFC 3986, section 3.1).
   private static func hasScheme(_ reference: Substring) -> Bool {
     let name = reference.utf8.prefix { $0.isASCIILetter || $0.isASCIIDigit || "+-.".utf8.contains($0) }
     return name.first?.isASCIILetter == true && reference.utf8.dropFirst(name.count).first == UInt8(ascii: ":")
   }
 
-  /// Removes dot segments (RFC 3986, section 5.2.4). `path` begins with a slash.
+  /// Removes dot segments from a path that starts with a slash (RFC 3986, section 5.2.4).
   private static func withoutDots(_ path: Substring) -> String {
     var kept: [Substring] = []
     let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()

@@ -1,11 +1,11 @@
-/// A configured issuer's name, compared as text (OpenID Connect Discovery 1.0, section 4.3).
+/// The name of a configured issuer, compared as a string (OpenID Connect Discovery 1.0, section 4.3).
 ///
-/// Some names are used for many issuers: Microsoft Entra's `…/common/v2.0`, `…/organizations/v2.0` and
-/// `…/consumers/v2.0`, whose document calls itself `…/{tenantid}/v2.0` and whose ID tokens name the tenant of the user
-/// in that place (Microsoft identity platform, "OpenID Connect on the Microsoft identity platform").
+/// Some names in Microsoft Entra stand for many issuers: `…/common/v2.0`, `…/organizations/v2.0` and
+/// `…/consumers/v2.0`. Their discovery document names the issuer `…/{tenantid}/v2.0`, and each ID token names the
+/// user's tenant instead of the placeholder ("OpenID Connect on the Microsoft identity platform").
 package struct IssuerName: Hashable, Sendable {
   package let text: String
-  /// The part before the tenant's name, or `nil` if the name is used for only one issuer.
+  /// The part before the tenant, or `nil` if the name stands for a single issuer.
   private let tenantsRoot: String?
 
   private static let tail = "/v2.0"
@@ -21,10 +21,10 @@ package struct IssuerName: Hashable, Sendable {
     tenantsRoot = root.map { String($0) }
   }
 
-  /// Whether only a token can name the issuer of its user.
+  /// Whether the name stands for many issuers. If so, only a token can name the issuer of its user.
   package var standsForMany: Bool { tenantsRoot != nil }
 
-  /// Whether the discovery document of this issuer may have this `issuer`.
+  /// Returns whether the issuer's discovery document may have this `issuer`.
   package func mayCallItself(_ name: String) -> Bool {
     guard let tenantsRoot else { return name == text }
     let isConsumers = text == tenantsRoot + Self.consumers + Self.tail
@@ -32,8 +32,8 @@ package struct IssuerName: Hashable, Sendable {
       || isConsumers && name == tenantsRoot + Self.consumersTenant + Self.tail
   }
 
-  /// Whether a token of this issuer may have this `iss`. Google documents that its ID tokens name it with the scheme or
-  /// without ("OpenID Connect", "iss").
+  /// Returns whether a token from this issuer may have this `iss`. According to Google's documentation, Google's ID
+  /// tokens may omit the scheme ("OpenID Connect", "iss").
   package func covers(_ issuer: String) -> Bool {
     if issuer == text || "https://" + issuer == text { return true }
     guard let tenantsRoot else { return false }
@@ -41,7 +41,7 @@ package struct IssuerName: Hashable, Sendable {
     return Self.isTenant(issuer.dropFirst(tenantsRoot.count).dropLast(Self.tail.count))
   }
 
-  /// Whether the text is a GUID: 8, 4, 4, 4 and 12 hexadecimal digits.
+  /// Returns whether the text is a GUID, with 8, 4, 4, 4 and 12 hexadecimal digits.
   private static func isTenant(_ text: Substring) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.count) == [8, 4, 4, 4, 12] && parts.allSatisfy { $0.allSatisfy(\.isHexDigit) }

@@ -1,6 +1,6 @@
-/// A text that names something: a lane, a key, a path. Two names are equal if their UTF-8 is, which is how SQLite,
-/// PostgreSQL, file systems and providers compare. Swift's own `String` treats canonically equivalent strings as equal,
-/// such as "é" in one scalar and in two, or K and the Kelvin sign.
+/// The name of a lane, a key or a path. Names are equal if their UTF-8 is equal, as in SQLite, PostgreSQL, file systems
+/// and providers. In contrast, Swift's `String` treats canonically equivalent strings as equal, such as "é" in one or
+/// two scalars, or K and the Kelvin sign.
 package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
   package let text: String
 
@@ -17,13 +17,14 @@ package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, Ex
   package func hash(into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // Marks the end of the text, so that two names in a row do not hash like one.
+    // Terminate the name, so that two consecutive names do not hash like one longer name.
     hasher.combine(0xFF as UInt8)
   }
 }
 
 extension String {
-  /// Whether both names have the same UTF-8. Compares memory, since `utf8.elementsEqual` costs several times as much.
+  /// Returns whether both strings have the same UTF-8. Compares memory, because `utf8.elementsEqual` is several times
+  /// slower.
   @inlinable
   package func hasSameBytes(as other: String) -> Bool {
     guard utf8.count == other.utf8.count else { return false }

@@ -1,7 +1,7 @@
-/// Scheme, host and port of a URL (RFC 6454, section 4). Tokens are bound to origins.
+/// The scheme, host and port of a URL (RFC 6454, section 4). Tokens are bound to origins.
 package struct Origin: Hashable, Sendable, CustomStringConvertible {
   package let scheme: String
-  /// In lower case, with brackets around an IPv6 address.
+  /// The host in lower case, with brackets around an IPv6 address.
   package let host: String
   package let port: Int
 
@@ -20,14 +20,15 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
     self.port = number
   }
 
-  /// Leaves out the port if it is the scheme's default.
+  /// The origin as a string, without the port if it is the scheme's default.
   package var description: String {
     "\(scheme)://\(host)" + (port == Self.port(of: scheme) ? "" : ":\(port)")
   }
 
   private static func port(of scheme: String) -> Int { mailPorts[scheme] ?? (scheme == "https" ? 443 : 80) }
 
-  /// Whether the host is 127.0.0.0/8, [::1] or `localhost`, which never leave this machine (RFC 6761, section 6.3).
+  /// Whether the host is in 127.0.0.0/8, or is [::1] or `localhost` (RFC 6761, section 6.3). Requests to such a host
+  /// never leave this machine.
   package var isLoopback: Bool {
     if host == "localhost" || host == "[::1]" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
@@ -67,14 +68,14 @@ package struct Origin: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Origin {
-  /// The ports of mail servers by scheme, with the names of RFC 5092 and curl. Without TLS from the start, the mail
-  /// program has to request it (STARTTLS).
+  /// The URL schemes of mail servers, as in RFC 5092 and curl, with their default ports. If the scheme does not imply
+  /// TLS, the mail program must use STARTTLS.
   static let mailPorts = ["imap": 143, "imaps": 993, "pop3": 110, "pop3s": 995, "smtp": 25, "smtps": 465]
 
-  /// Whether it is a mail server. Only other programs send the token there: Hearth itself only speaks HTTP.
+  /// Whether this is a mail server. Only other programs send the token there, because Hearth itself supports only HTTP.
   var isOfMail: Bool { Self.mailPorts[scheme] != nil }
 
-  /// Reads the URL of a server that receives tokens: an API's or a mail server's.
+  /// Parses the URL of an API or mail server that receives tokens.
   package init(ofServer text: String) throws(HTTPURL.ParseError) {
     guard let schemeEnd = text.firstRange(of: "://"),
       Self.mailPorts[text[..<schemeEnd.lowerBound].lowercased()] != nil

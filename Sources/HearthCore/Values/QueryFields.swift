@@ -1,8 +1,8 @@
-/// The decoded fields of a query (`application/x-www-form-urlencoded`; RFC 6749, appendix B).
+/// The decoded fields of a query string (`application/x-www-form-urlencoded`; RFC 6749, appendix B).
 package struct QueryFields: Sendable {
   private let fields: [(name: String, value: String)]
 
-  /// Reads the query after the first `?` of a request's target, if there is one.
+  /// Decodes the query of a request target.
   package init(ofTarget target: String) {
     let query = target.firstIndex(of: "?").map { target[target.index(after: $0)...] } ?? ""
     fields = query.split(separator: "&").map { pair in
@@ -11,17 +11,17 @@ package struct QueryFields: Sendable {
     }
   }
 
-  /// The value of a field, or `nil` if the field is missing, empty, or present more than once (RFC 6749, section 3.1).
+  /// The value of a field, or `nil` if the field is missing, empty or repeated (RFC 6749, section 3.1).
   package subscript(name: String) -> String? {
     let values = fields.filter { $0.name == name }
     guard values.count == 1, let value = values.first?.value, !value.isEmpty else { return nil }
     return value
   }
 
-  /// Whether the field is present with a value, however often (RFC 6749, section 3.1).
+  /// Returns whether the field has a value, even if it is repeated (RFC 6749, section 3.1).
   package func has(_ name: String) -> Bool { fields.contains { $0.name == name && !$0.value.isEmpty } }
 
-  /// A name that appears more than once.
+  /// The first repeated name, or `nil` if all names are unique.
   package var repeatedName: String? {
     var seen: Set<String> = []
     return fields.first { !seen.insert($0.name).inserted }?.name

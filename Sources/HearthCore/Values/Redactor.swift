@@ -1,14 +1,14 @@
-/// Removes secrets from what a server said, before any of it is logged, stored or published.
+/// Removes secrets from responses before they are logged, stored or published.
 ///
-/// A secret is found unchanged, percent-encoded, JSON-escaped and as HTML character references (each of these also in
-/// parts), in Base64 at any alignment, in hexadecimal digits, in upper or lower case, and if only its beginning is
-/// quoted (16 bytes or more, or whatever is at the end of a text that was cut off).
+/// A secret is found in these forms, in upper or lower case: unchanged, percent-encoded, JSON-escaped, with HTML
+/// character references (even in part), in Base64 at any alignment, and in hexadecimal digits. The beginning of a
+/// secret is found if it has at least 16 bytes, or if the text is cut off after it.
 ///
-/// An attacker may have chosen both the text and the secrets, so the time is linear in the length of the text and the
-/// number of secrets: of each secret, only as much is read as fits in the text.
+/// An attacker may choose both the text and the secrets. The time is therefore linear in the length of the text and the
+/// number of secrets, and only as much of a secret is read as fits in the text.
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
-  /// How many bytes of a text are read to quote one line of it.
+  /// The number of bytes to read from a text in order to quote one line.
   package static let quotable = 2048
 
   private var secrets: [Secret] = []
@@ -23,7 +23,7 @@ package struct Redactor: Sendable {
     String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// Redacts the beginning of a text, from which one line is quoted. A secret at its end is recognised as a whole.
+  /// Redacts the beginning of a text in order to quote one line. Also redacts a secret that is cut off at the end.
   package func redactedBeginning(of text: String) -> String {
     let beginning = redacted(Array(text.utf8.prefix(Self.quotable)), isCut: text.utf8.count > Self.quotable)
     return String(decoding: beginning, as: UTF8.self)
@@ -45,9 +45,9 @@ package struct Redactor: Sendable {
     return result
   }
 
-  /// One line for people, without secrets and characters that are not plain text, and with at most `limit` characters.
+  /// Returns the text as one line of at most `limit` characters, without secrets and without characters that are not
+  /// plain.
   package func line(_ text: String, limit: Int = 200) -> String {
-    // The space comes first, for the separators between two words.
     let words = redactedBeginning(of: text).unicodeScalars.split { !$0.isPlain || $0 == " " }
     let line = words.map { String(String.UnicodeScalarView($0)) }.joined(separator: " ")
     return line.unicodeScalars.count <= limit ? line : String.cut(line.unicodeScalars, to: limit)
@@ -66,7 +66,7 @@ package struct Redactor: Sendable {
     return isSecret
   }
 
-  /// Marks each place where the secret or its beginning occurs (the algorithm of Knuth, Morris and Pratt).
+  /// Marks each occurrence of the secret or its beginning (Knuth–Morris–Pratt algorithm).
   private static func mark(
     _ spelling: SecretSpelling, in reading: EchoedText, of text: [UInt8], isCut: Bool, _ isSecret: inout [Bool]
   ) {
@@ -89,8 +89,8 @@ package struct Redactor: Sendable {
     Unicode.Scalar(byte).properties.isAlphabetic || byte.isASCIIDigit
   }
 
-  /// Whether one of the secrets occurs in the text, judged by its last 16 bytes. Secrets of fewer than 8 bytes are
-  /// ignored, since no token is that short.
+  /// Returns whether the text contains a secret, judged by the secret's last 16 bytes. Ignores secrets shorter than 8
+  /// bytes, because no token is that short.
   package func findsAny(in text: [UInt8]) -> Bool {
     var endings: [Int: Set<UInt128>] = [:]
     var mayEnd = [Bool](repeating: false, count: 256)

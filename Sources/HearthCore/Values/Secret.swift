@@ -1,7 +1,7 @@
-/// A text that never prints itself: not in descriptions, dumps, mirrors or string interpolation.
+/// A string that never appears in descriptions, dumps, mirrors or string interpolation.
 ///
-/// `reveal()` is called only where the bytes leave the process: in a request to the provider, in the credential file,
-/// and in the answer to a client that asked for its token.
+/// Call `reveal()` only where the bytes leave the process: in a request to the provider, in the credential file, and in
+/// the response to a client that asked for its token.
 package struct Secret: Hashable, Sendable {
   private let text: String
 

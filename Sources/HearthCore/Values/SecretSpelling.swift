@@ -1,10 +1,10 @@
 /// One way to write a secret, in lower case: unchanged, in hexadecimal digits, or in Base64 at one of three alignments.
 struct SecretSpelling {
   let bytes: [UInt8]
-  /// Whether it is too short to be searched for inside words, because the replacement itself would reveal its position.
+  /// Whether the spelling is too short to be searched for inside words. The replacement would then reveal its position.
   let standsAlone: Bool
 
-  /// All spellings of the first `limit` bytes of a secret.
+  /// Returns all spellings of the first `limit` bytes of a secret.
   static func all(of secret: Secret, upTo limit: Int = .max) -> [SecretSpelling] {
     let bytes = Array(secret.reveal().utf8.prefix(limit))
     let isShort = secret.reveal().utf8.count < 6
@@ -17,19 +17,19 @@ struct SecretSpelling {
 
   func search() -> Search { Search(pattern: bytes) }
 
-  /// Tracks how much of a pattern ends at each position of a text.
+  /// Tracks how much of a pattern matches at each position of a text.
   struct Search {
     private let pattern: [UInt8]
-    /// For each number of matched bytes, the length of the longest proper prefix that is also their suffix.
+    /// For each number of matched bytes, the length of the longest proper prefix that is also a suffix.
     private var borders: [Int] = [0, 0]
     private var count = 0
 
     fileprivate init(pattern: [UInt8]) { self.pattern = pattern }
 
-    /// Whether the whole pattern ends at the current position.
+    /// Whether the whole pattern ends at this position.
     var isWhole: Bool { count == pattern.count }
 
-    /// Advances by one byte, and returns how many bytes of the pattern's beginning end with it.
+    /// Advances by one byte, and returns how many bytes of the pattern match so far.
     mutating func next(_ byte: UInt8) -> Int {
       if isWhole { count = borders[count] }
       while count > 0, pattern[count] != byte { count = borders[count] }
@@ -51,14 +51,14 @@ struct SecretSpelling {
     return bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 0x0F)]] }
   }
 
-  /// The characters that a secret always becomes in Base64 and base64url, at any position in a longer text.
+  /// Returns the Base64 and base64url characters that a secret always produces, for each alignment in a longer text.
   private static func base64Forms(of secret: [UInt8]) -> Set<[UInt8]> {
     let standard = Array("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     let forURLs = standard.dropLast(2) + "-_".utf8
     var forms: Set<[UInt8]> = []
     for offset in 0..<3 {
       let sextets = sextets(of: [UInt8](repeating: 0, count: offset) + secret)
-      // Some bits of the first sextets belong to the text before the secret.
+      // Some bits of the first sextets come from the text before the secret.
       let own = sextets.dropFirst([0, 2, 3][offset])
       guard own.count >= 6 else { continue }
       forms.insert(own.map { standard[Int($0)] })
@@ -67,7 +67,7 @@ struct SecretSpelling {
     return forms
   }
 
-  /// Groups of six bits, without an incomplete last one.
+  /// Splits bytes into groups of six bits, and drops an incomplete last group.
   private static func sextets(of bytes: [UInt8]) -> [UInt8] {
     var sextets: [UInt8] = []
     var pending: UInt32 = 0

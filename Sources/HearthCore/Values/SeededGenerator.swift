@@ -1,5 +1,5 @@
-/// SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"). A value, so that a machine's
-/// jitter can be replayed. Not for secrets.
+/// The SplitMix64 generator (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators"). It is a value type,
+/// so a machine's jitter can be replayed. Do not use it for secrets.
 package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64
 
@@ -13,6 +13,6 @@ package struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     return mixed ^ (mixed >> 31)
   }
 
-  /// Returns a number from 0 up to 1.
+  /// Returns a random number in 0..<1.
   mutating func share() -> Double { Double.random(in: 0..<1, using: &self) }
 }

@@ -1,12 +1,12 @@
 extension Unicode.Scalar {
-  /// Whether this character may be shown unchanged on a terminal and in a log.
+  /// Whether the character can be shown unchanged on a terminal and in a log.
   ///
-  /// It may not if it controls the output instead of appearing in it: control characters (C0, DEL and C1), line and
-  /// paragraph separators, characters that change the direction of writing (Unicode Standard Annex #9), and all other
-  /// format characters. It may not either if it is invisible (default ignorable code points, such as zero-width
-  /// joiners, variation selectors and tags: Unicode Standard, section 5.21), or has no agreed meaning (unassigned and
-  /// private code points). Joiners are used in some scripts and in emoji, but two names that look alike must not
-  /// differ.
+  /// Characters are not plain if they control the output instead of appearing in it: control characters (C0, DEL and
+  /// C1), line and paragraph separators, characters that change the writing direction (Unicode Standard Annex #9), and
+  /// all other format characters. The same goes for characters that are invisible (default ignorable code points, such
+  /// as zero-width joiners, variation selectors and tags: Unicode Standard, section 5.21) or have no agreed meaning
+  /// (unassigned and private-use code points). Some scripts and emoji use joiners, but two different names must not
+  /// look alike.
   package var isPlain: Bool {
     if value < 0x7F { return value >= 0x20 }
     switch properties.generalCategory {
@@ -17,12 +17,12 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The maximum number of characters of an untrusted text that are shown, unless a field says otherwise.
+  /// The default limit on how many characters of an untrusted text are shown.
   package static let shownLength = 4096
 
-  /// Returns this text in a form that is safe to show, whoever wrote it. Replaces each character that is not plain (see
-  /// `isPlain`) with an escape such as `\u{1B}`. Truncates the result to `limit` Unicode scalars and marks the cut with
-  /// an ellipsis.
+  /// Returns the string in a form that is safe to show, whoever wrote it. Each character that is not plain (see
+  /// `isPlain`) becomes an escape such as `\u{1B}`. The result has at most `limit` Unicode scalars, and ends with an
+  /// ellipsis if it was truncated.
   ///
   /// Untrusted text must pass through this function before it reaches a terminal or a log. If `keepsLines` is true,
   /// line feeds are kept.
@@ -45,11 +45,11 @@ extension String {
     return String(shown)
   }
 
-  /// This text with at most 30 marks on a character: the stream-safe text format, which separates more of them by a
-  /// joiner (Unicode Standard Annex #15, section 13).
+  /// The string in stream-safe text format: after 30 combining marks in a row, a joiner is inserted (Unicode Standard
+  /// Annex #15, section 13).
   ///
-  /// To compare or hash a text, Swift sorts the marks on each character, which takes time quadratic in their number. So
-  /// untrusted text is made stream-safe when it is read.
+  /// To compare or hash a string, Swift sorts the marks on each character in quadratic time. Untrusted text is
+  /// therefore made stream-safe when it is read.
   package var streamSafe: String {
     if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0x80 } }) ?? false { return self }
     var safe = UnicodeScalarView()
@@ -69,16 +69,17 @@ extension String {
     utf8.allSatisfy { (0x20..<0x7F).contains($0) || keepsLines && $0 == UInt8(ascii: "\n") }
   }
 
-  /// Cuts the text to `limit` scalars with the ellipsis, since a character can have any number of marks.
+  /// Truncates the text to `limit` scalars, including the ellipsis. Counts scalars, because a character can have any
+  /// number of marks.
   static func cut(_ scalars: UnicodeScalarView, to limit: Int) -> String {
     String(UnicodeScalarView(scalars.prefix(limit - 1))) + "…"
   }
 }
 
 extension String {
-  /// In Unicode scalars.
+  /// The maximum length of `quotedName`, in Unicode scalars.
   package static let quotedNameLength = 100
 
-  /// A caller's name in an error message: safe to show, and no longer than a line.
+  /// The string in quotes, for use as a name in an error message. It is safe to show and fits on a line.
   package var quotedName: String { "\"\(shown(limit: Self.quotedNameLength))\"" }
 }

@@ -1,40 +1,41 @@
-/// The owner of a credential: the provider's name for the user, unique within the issuer and compared byte by byte
-/// (OIDC Core, sections 2 and 5.7).
+/// The user who owns a credential. The provider's name for the user is unique within the issuer and is compared byte by
+/// byte (OIDC Core, sections 2 and 5.7).
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
-  /// Whether the provider has named no issuer, so that the origin of its token endpoint is used instead.
+  /// Whether the issuer is assumed. If the provider names no issuer, Hearth uses the origin of its token endpoint.
   package let isIssuerAssumed: Bool
 
-  /// The maximum length of a name in bytes: it has at most 255 ASCII characters (OIDC Core, section 2).
+  /// The maximum length of a user's name, in bytes (OIDC Core, section 2).
   package static let maximumLength = 255
 
-  /// Whether a provider may use this name for a user.
+  /// Returns whether a provider may use this string as a user's name.
   package static func isName(_ id: String) -> Bool { id.utf8.count <= maximumLength }
 
   package init(issuer: String, id: String, isIssuerAssumed: Bool = false) {
     (self.issuer, self.id, self.isIssuerAssumed) = (issuer, id, isIssuerAssumed)
   }
 
-  /// The user of a sign-in that names nobody. The outbox's items belong to this sign-in until its user signs out.
+  /// The user of a sign-in without a user name. The items from this sign-in belong to it until the user signs out.
   package static let unnamed = Subject(issuer: "", id: "unnamed")
-  /// The users whose sign-in named nobody and who have signed out. Their items wait until somebody retries them.
+  /// The users of earlier sign-ins without a user name, who have signed out. Their items wait until somebody retries
+  /// them.
   package static let unnamedBefore = Subject(issuer: "", id: "unnamed before")
 
-  /// In a call that discards items: the account's last user, even if that user had no name.
+  /// The account's last user, even one without a name. Use it only in calls that discard items.
   package static let last = Subject(issuer: "", id: "last")
 
-  /// This subject, or `nil` for a user without a name.
   package var named: Subject? { self == .unnamed || self == .unnamedBefore ? nil : self }
 
-  /// This user under `named`'s issuer, if this one's issuer was assumed.
+  /// Returns `named` if both are the same user and only this subject's issuer is assumed. Otherwise, returns this
+  /// subject.
   package func refined(by named: Subject) -> Subject {
     isIssuerAssumed && !named.isIssuerAssumed && Name(id) == Name(named.id) ? named : self
   }
 
-  /// Whether both are the same user. An assumed issuer contradicts no named one, and an issuer may be spelled with or
-  /// without its scheme and a final slash (Google documents `https://accounts.google.com` and `accounts.google.com` as
-  /// one).
+  /// Returns whether both subjects are the same user. An assumed issuer matches any issuer. A missing scheme or
+  /// trailing slash makes no difference, because Google documents `https://accounts.google.com` and
+  /// `accounts.google.com` as the same issuer.
   package func isSameUser(as other: Subject) -> Bool {
     Name(id) == Name(other.id)
       && (spelledIssuer == other.spelledIssuer || isIssuerAssumed || other.isIssuerAssumed)
@@ -45,7 +46,7 @@ package struct Subject: Hashable, Sendable {
     return Name(String(name.hasSuffix("/") ? name.dropLast() : name))
   }
 
-  /// Compares issuer and name. It ignores how the issuer became known.
+  /// Compares issuer and name, regardless of whether the issuer was assumed.
   package static func == (one: Subject, other: Subject) -> Bool {
     Name(one.issuer) == Name(other.issuer) && Name(one.id) == Name(other.id)
   }

@@ -1,4 +1,4 @@
-/// A point on the wall clock, in whole milliseconds since 1970-01-01T00:00:00Z.
+/// A point on the wall clock, in milliseconds since 1970-01-01T00:00:00Z.
 package struct Timestamp: Hashable, Comparable, Sendable {
   package var milliseconds: Int64
 
@@ -8,12 +8,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     self.init(milliseconds: seconds.multipliedReportingOverflow(by: 1000).partialValue)
   }
 
-  /// The latest time that RFC 3339 can write: 9999-12-31T23:59:59.999Z.
+  /// The latest time that RFC 3339 can represent: 9999-12-31T23:59:59.999Z.
   package static let distantFuture = Timestamp(milliseconds: 253_402_300_799_999)
 
   package static func < (lhs: Timestamp, rhs: Timestamp) -> Bool { lhs.milliseconds < rhs.milliseconds }
 
-  /// Adds a duration, rounded to milliseconds. The result stays within what RFC 3339 can write.
+  /// Adds a duration in whole milliseconds. The result is clamped to the years 1970 to 9999.
   package static func + (lhs: Timestamp, rhs: Duration) -> Timestamp {
     let (sum, overflow) = lhs.milliseconds.addingReportingOverflow(rhs.wholeMilliseconds)
     guard !overflow, sum <= distantFuture.milliseconds else {
@@ -24,7 +24,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
   package static func - (lhs: Timestamp, rhs: Duration) -> Timestamp { lhs + (.zero - rhs) }
 
-  /// The time from `rhs` to `lhs`, negative if `lhs` is earlier. Saturates at the ends of `Int64`.
+  /// Returns the time from `rhs` to `lhs`, which is negative if `lhs` is earlier. Saturates at the limits of `Int64`.
   package static func - (lhs: Timestamp, rhs: Timestamp) -> Duration {
     let (difference, overflow) = lhs.milliseconds.subtractingReportingOverflow(rhs.milliseconds)
     return .milliseconds(overflow ? (lhs < rhs ? .min : .max) : difference)
@@ -32,7 +32,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-  /// The duration in milliseconds, rounded towards zero. Saturates at the ends of `Int64`.
+  /// The duration in milliseconds, rounded towards zero. Saturates at the limits of `Int64`.
   package var wholeMilliseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -43,7 +43,7 @@ extension Duration {
 }
 
 extension Timestamp: CustomStringConvertible {
-  /// RFC 3339 in UTC with milliseconds: `2026-11-21T10:00:00.000Z`. Clamped to the years 0 to 9999.
+  /// The time in RFC 3339 format, in UTC, such as `2026-11-21T10:00:00.000Z`. Clamped to the years 0 to 9999.
   package var description: String {
     let (days, rest) = min(max(self, .earliest), .distantFuture).milliseconds.quotientFlooring(by: 86_400_000)
     let (year, month, day) = Timestamp.civil(fromDays: days)
@@ -69,8 +69,7 @@ extension Timestamp: CustomStringConvertible {
     }
   }
 
-  /// Parses an RFC 3339 date-time with any offset and fraction. Returns `nil` for any other text (RFC 3339, section
-  /// 5.6).
+  /// Parses an RFC 3339 date-time with any offset and fraction (section 5.6). Returns `nil` if the text is invalid.
   package init?(rfc3339 text: String) {
     var reader = DigitReader(text)
     guard let year = reader.digits(4), reader.skip("-"), let month = reader.digits(2), reader.skip("-"),
@@ -83,11 +82,12 @@ extension Timestamp: CustomStringConvertible {
       let timestamp = Timestamp.utc(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     else { return nil }
     self.init(milliseconds: timestamp.milliseconds + fraction - offset * 60_000)
-    // An offset can lead out of the years with four digits.
+    // The offset can move the time out of the four-digit years.
     guard Self.earliest <= self, self <= .distantFuture else { return nil }
   }
 
-  /// A time from its parts in UTC, or `nil` if one is out of range. A leap second counts as the second before it.
+  /// Returns the time with these parts in UTC, or `nil` if a part is out of range. A leap second counts as the second
+  /// before it.
   package static func utc(
     year: Int64, month: Int64, day: Int64, hour: Int64, minute: Int64, second: Int64
   ) -> Timestamp? {
@@ -97,7 +97,8 @@ extension Timestamp: CustomStringConvertible {
     return Timestamp(seconds: ((days * 24 + hour) * 60 + minute) * 60 + Swift.min(second, 59))
   }
 
-  /// Days since 1970-01-01 of a date in the proleptic Gregorian calendar, counted in 400-year eras from March.
+  /// Returns the number of days since 1970-01-01 in the proleptic Gregorian calendar, calculated in 400-year eras that
+  /// start in March.
   private static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (era, yearOfEra) = (month <= 2 ? year - 1 : year).quotientFlooring(by: 400)
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
@@ -126,7 +127,7 @@ extension Int64 {
   }
 }
 
-/// Reads numbers of fixed width from the front of a text.
+/// Parses fixed-width numbers from the front of a string.
 private struct DigitReader {
   private var rest: Substring.UTF8View
 

@@ -1,4 +1,3 @@
-/// A token and its fingerprint, which is computed when the token is read.
 package struct Token: Hashable, Sendable {
   package let secret: Secret
   package let fingerprint: Fingerprint
@@ -8,33 +7,34 @@ package struct Token: Hashable, Sendable {
   }
 }
 
-/// The public name of a token: the first 8 hex digits of its SHA-256. It distinguishes tokens without revealing them.
+/// The public name of a token: the first 8 hex digits of its SHA-256. It identifies the token without revealing it.
 package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
   package let description: String
 
-  /// Returns `nil` unless `text` is 8 hex digits in lower case.
+  /// Returns `nil` unless `text` consists of 8 lowercase hex digits.
   package init?(_ text: String) {
     guard text.utf8.count == 8, text.utf8.allSatisfy(\.isLowercaseHexDigit) else { return nil }
     description = text
   }
 }
 
-/// The characters that tokens may have. A control character would end the header that carries the token.
+/// The characters that tokens may contain. A control character could end the header that carries the token.
 package enum TokenSyntax {
-  /// Whether the text may be in an `Authorization` header: visible ASCII (RFC 6749, appendix A.12, without the space,
-  /// which separates a header's fields). The b64token of RFC 6750, section 2.1, is narrower than what providers issue.
+  /// Returns whether the text can be in an `Authorization` header. It must be visible ASCII (RFC 6749, appendix A.12)
+  /// without spaces, which separate the parts of the header. Providers issue tokens that are not a b64token (RFC 6750,
+  /// section 2.1), so these are accepted too.
   package static func isBearer(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 
-  /// Whether the text may be a refresh token, which only the token endpoint receives: visible ASCII and space (RFC
-  /// 6749, appendix A.17).
+  /// Returns whether the text can be a refresh token, which only the token endpoint receives: visible ASCII and spaces
+  /// (RFC 6749, appendix A.17).
   package static func isRefreshToken(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
   }
 }
 
-/// The scopes and the audience of an account's tokens, according to its configuration. Clients cannot get others.
+/// The configured scopes and audience of an account's tokens. Clients cannot get tokens with others.
 package struct TokenOffer: Hashable, Sendable {
   package let scopes: [String]
   package let audience: String?
@@ -43,6 +43,7 @@ package struct TokenOffer: Hashable, Sendable {
     (self.scopes, self.audience) = (scopes, audience)
   }
 
-  /// Whether these scopes, separated by spaces (RFC 6749, section 3.3), are those of the tokens, in any order.
+  /// Returns whether these scopes, separated by spaces (RFC 6749, section 3.3), are exactly those of the tokens, in any
+  /// order.
   package func hasScopes(_ text: String) -> Bool { Set(text.split(separator: " ").map(String.init)) == Set(scopes) }
 }

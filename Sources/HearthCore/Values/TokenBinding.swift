@@ -1,43 +1,43 @@
-/// The origins that an account's grants are bound to: that of its token endpoint, as far as the configuration names it,
-/// and those of the other endpoints that receive tokens.
+/// The origins that an account's grants are bound to: the origin of the token endpoint and, if known, those of all
+/// other endpoints that receive tokens.
 package struct TokenBinding: Hashable, Sendable {
-  /// The origin of the token endpoint. Until discovery has named it, that of the issuer.
+  /// The origin of the token endpoint or, until discovery has found that, of the issuer.
   package private(set) var origin: Origin
-  /// Whether discovery may still name another origin.
+  /// Whether discovery may still find another origin.
   package private(set) var isOriginOpen: Bool
-  /// The origins of all endpoints that receive tokens, as they are named now. `nil` until discovery has named them.
+  /// The origins of all endpoints that receive tokens, or `nil` until discovery has found them.
   package var endpoints: Set<Origin>?
-  /// The issuer, if discovery is used.
   private let issuer: IssuerName?
-  /// Whether a grant that names no origin is recognised by its issuer.
+  /// Whether a grant without an origin is recognized by its issuer.
   private let isRecognizedByIssuer: Bool
 
-  /// A binding to a configured endpoint. `isRecognizedByIssuer`: whether the provider's issuers are its origins.
+  /// Creates a binding to a configured endpoint. `isRecognizedByIssuer` is true if the provider's issuers are its
+  /// origins.
   package init(named origin: Origin, endpoints: Set<Origin>? = nil, isRecognizedByIssuer: Bool = true) {
     (self.origin, self.isRecognizedByIssuer) = (origin, isRecognizedByIssuer)
     self.endpoints = endpoints
     (issuer, isOriginOpen) = (nil, false)
   }
 
-  /// A binding to the token endpoint that an issuer's discovery document names.
+  /// Creates a binding to the token endpoint in the issuer's discovery document.
   package init(discoveredBy issuer: String, at origin: Origin) {
     (self.origin, self.issuer) = (origin, IssuerName(issuer))
     (isRecognizedByIssuer, isOriginOpen) = (true, true)
   }
 
-  /// Returns this binding with what discovery has named for `earlier`, if that is the same issuer's.
+  /// Returns `earlier` with the results of discovery if it is for the same issuer. Otherwise, returns this binding.
   func keeping(_ earlier: TokenBinding?) -> TokenBinding {
     guard issuer != nil, let earlier, earlier.issuer == issuer else { return self }
     return earlier
   }
 
-  /// Called when discovery has named the token endpoint.
+  /// Sets the origin of the token endpoint. Called when discovery has found it.
   package mutating func resolve(to found: Origin) {
     origin = found
     isOriginOpen = false
   }
 
-  /// Explains why a grant must not be sent here. `nil` if nothing is known against it.
+  /// Returns the reason why a grant must not be sent here, or `nil` if there is none.
   package func mismatch(of credential: Credential) -> String? {
     if let own = credential.origin {
       guard own != origin, !isOriginOpen || isForeign(credential.subject) else { return nil }
@@ -50,7 +50,8 @@ package struct TokenBinding: Hashable, Sendable {
     return sentence(from: own, to: issuer?.text ?? origin.description)
   }
 
-  /// Explains why some endpoint receives nothing, although the token may be refreshed. `nil` if there is none.
+  /// Returns the reason why one of the endpoints must not receive the token, although the token may be refreshed.
+  /// Returns `nil` if there is none.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
     return "The provider now names an endpoint at \(stray) that it did not name when you signed in, so nothing is sent "

@@ -1,12 +1,12 @@
-/// How long to wait after a wrong password before another is tried: 1 s, then twice as long each time, up to a minute.
-/// Its times are `Clock.steadyNow`.
+/// Delays the next attempt after a wrong password. The delay starts at 1 s and doubles up to a minute. All times are
+/// those of `Clock.steadyNow`.
 package struct WrongPasswords: Hashable, Sendable {
   private var count = 0
   private var nextAttemptAt: Timestamp?
 
   package init() {}
 
-  /// How long to wait until the next try, or `nil` if one may be made now.
+  /// Returns how long to wait before the next attempt, or `nil` if it is allowed now.
   package func wait(at now: Timestamp) -> Duration? {
     nextAttemptAt.flatMap { now < $0 ? $0 - now : nil }
   }
