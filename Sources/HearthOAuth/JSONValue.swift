@@ -11,8 +11,8 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Fails if the bytes are not JSON. Some servers begin with a byte order mark, and some repeat a member; then the
-  /// first one counts.
+  /// Returns `nil` if the bytes are not JSON. Skips a byte order mark, which some servers send. If a member is
+  /// repeated, uses the first one.
   init?(parsing bytes: [UInt8]) {
     guard let json = try? JSON(parsing: ByteOrderMark.removed(from: bytes), allowsTwins: true) else { return nil }
     self.init(json)
@@ -33,7 +33,6 @@ enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The value as JSON text.
   var serialized: [UInt8] { json.bytes }
 
   private var json: JSON {
@@ -52,20 +51,20 @@ enum JSONValue: Hashable, Sendable {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// A non-empty text.
+  /// The string, or `nil` if the value is not a string or is empty.
   var text: String? {
     if case .string(let text) = self, !text.isEmpty { text } else { nil }
   }
 
-  /// A name or a code: a non-empty text, or a whole number.
+  /// A name or code, which can be a nonempty string or an integer.
   var name: String? {
     if case .integer(let number) = self { String(number) } else { text }
   }
 
-  /// Whether the value is true. Some providers write booleans as strings.
+  /// Whether the value is true. Some providers send booleans as strings.
   var isTrue: Bool { self == .bool(true) || self == .string("true") }
 
-  /// A number, or a string that contains one.
+  /// The number, which can also be a string that contains one.
   var asNumber: Double? {
     switch self {
     case .integer(let number): Double(number)
@@ -75,7 +74,7 @@ enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The value without members that are null, which serializers write for missing ones.
+  /// The object without null members, which some serializers write for missing values.
   var withoutNulls: JSONValue { object.map { .object($0.filter { $1 != .null }) } ?? self }
 
   subscript(name: String) -> JSONValue? { object?[name] }
@@ -86,7 +85,7 @@ enum JSONValue: Hashable, Sendable {
 }
 
 extension Double {
-  /// A decimal number. `Double` alone would also read "nan", "inf" and hexadecimal digits.
+  /// Parses a decimal number. Unlike `Double.init(_:)`, rejects "nan", "inf" and hexadecimal digits.
   init?(decimal text: String) {
     guard text.utf8.allSatisfy({ $0.isASCIIDigit || "+-.eE".utf8.contains($0) }) else { return nil }
     self.init(text)

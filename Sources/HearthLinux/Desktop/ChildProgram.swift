@@ -2,19 +2,19 @@ import CLinux
 import Glibc
 import HearthThreads
 
-/// Runs short-lived programs, found in `$PATH`. They get no descriptor of this process, and default signal handling.
+/// Runs short-lived programs from `$PATH`, with default signal handling and without this process's descriptors.
 enum ChildProgram {
-  /// Starts a program without input and output, and does not wait for it. Returns false, with errno, if it cannot be
-  /// run.
+  /// Starts a program with standard input, output and error on `/dev/null`, and returns without waiting for it. Returns
+  /// false and sets errno if the program cannot be started.
   static func start(_ line: [String], environment: [String: String]) -> Bool {
     guard let process = spawn(line, environment, output: nil) else { return false }
-    // Its end has to be waited for, or it stays in the process table.
+    // Waits for the process to exit, so that it does not stay a zombie.
     WorkerThread(linger: 0).enqueue { _ = status(of: process) }
     return true
   }
 
-  /// Runs a program to its end. Returns its exit status, which is 127 if it cannot be run, and up to 1 MiB of its
-  /// output.
+  /// Runs a program to completion. Returns its exit status (127 if it cannot be started) and about the first MiB of its
+  /// standard output.
   static func output(of line: [String], environment: [String: String]) async -> (status: Int32, output: String) {
     await WorkerThread.run { run(line, environment) }
   }
@@ -35,7 +35,7 @@ enum ChildProgram {
     return (process.map(status) ?? 127, String(decoding: bytes, as: UTF8.self))
   }
 
-  /// Waits for the end. Returns the exit status, or -1 if a signal ended the program.
+  /// Waits for the process to exit. Returns its exit status, or -1 if a signal killed it.
   private static func status(of process: pid_t) -> Int32 {
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0 {
@@ -44,7 +44,7 @@ enum ChildProgram {
     return status & 0x7F == 0 ? status >> 8 & 0xFF : -1
   }
 
-  /// Finds a program as a shell does, in the environment that the program gets.
+  /// Looks up a program like a shell does, in the `PATH` that the program will receive.
   private static func path(of program: String, _ environment: [String: String]) -> String {
     guard !program.contains("/") else { return program }
     let folders = (environment["PATH"] ?? "/usr/bin:/bin").split(separator: ":")

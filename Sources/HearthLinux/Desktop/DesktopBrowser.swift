@@ -2,20 +2,20 @@ import Glibc
 import HearthControl
 package import HearthCore
 
-/// Opens pages with the first program of `$BROWSER` that can be run, or with xdg-open.
+/// Opens pages with the first command in `$BROWSER` that runs, or with xdg-open.
 ///
-/// If systemd runs the daemon, the browser is started as its own unit: it needs what the daemon's unit forbids, and the
-/// user manager knows the display of a session that began after the daemon.
+/// Under systemd, the browser runs in a separate unit, because the daemon's unit is too restricted for a browser. The
+/// user manager also knows the display of a graphical session that started after the daemon.
 package struct DesktopBrowser: PageOpener {
   private static let displays = ["DISPLAY", "WAYLAND_DISPLAY"]
-  /// The timeout of calls to the service manager, in seconds.
+  /// Timeout for calls to the service manager, in seconds.
   private static let timeout = "10"
 
   private let environment: [String: String]
   private let isUnit: Bool
 
-  /// `environment` is this process's own. systemd names the main process of a unit there (systemd.exec(5),
-  /// `$SYSTEMD_EXEC_PID`). In a child of that process, the variable names another process.
+  /// `environment` is this process's environment. If systemd started this process as a unit, `$SYSTEMD_EXEC_PID`
+  /// matches `process` (systemd.exec(5)). In a child of such a process, it does not.
   package init(environment: [String: String], process: Int32 = getpid()) {
     self.environment = environment.filter { !$0.value.isEmpty }
     isUnit = environment["SYSTEMD_EXEC_PID"] == "\(process)"
@@ -58,8 +58,8 @@ package struct DesktopBrowser: PageOpener {
     guard status == 0 else { throw PageNotOpened(message: "systemd-run ended with \(status).") }
   }
 
-  /// Returns the command lines to try, in order. The description is what the journal says about the unit, without the
-  /// address, which is private. A dollar sign would begin a variable there (systemd.service(5), "Command lines").
+  /// Returns the command lines to try, in order. The unit's description is logged, so it omits the private address. `$`
+  /// is doubled because systemd expands variables (systemd.service(5), "Command lines").
   func commands(for url: String) -> [[String]] {
     let lines = BrowserCommand.lines(environment["BROWSER"], for: url)
     guard isUnit else { return lines }
@@ -71,7 +71,7 @@ package struct DesktopBrowser: PageOpener {
     }
   }
 
-  /// Whether systemd set the variable only for the daemon.
+  /// Returns whether systemd set the variable only for the daemon.
   private static func isOwn(_ variable: String) -> Bool {
     ["LISTEN_", "WATCHDOG_"].contains { variable.hasPrefix($0) }
       || ["NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM"].contains(variable)

@@ -4,11 +4,11 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Runs blocking calls one after the other on its own thread. No caller waits longer than the limit.
+/// Runs blocking calls one at a time on a dedicated thread. No caller waits longer than `limit`.
 ///
-/// A call that hangs keeps the thread. The calls behind it fail when their time is up, and are then not made.
+/// A call that hangs blocks the thread. Calls queued behind it time out and are never made.
 struct BlockingCallQueue: Sendable {
-  /// Resumes the caller once, with the result or with the timeout, whichever comes first.
+  /// Resumes the caller exactly once, with the result or with a timeout.
   private final class Race<Value: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<Result<Value, FileError>, Never>?>
 

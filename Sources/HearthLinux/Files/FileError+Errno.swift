@@ -2,7 +2,7 @@ import Glibc
 import HearthCore
 
 extension FileError {
-  /// The meaning of the errno value of a failed system call.
+  /// Creates the error for the errno value of a failed system call.
   init(errno number: Int32) {
     let text = String(cString: strerror(number))
     switch number {

@@ -3,16 +3,16 @@ import Glibc
 import HearthThreads
 import Synchronization
 
-/// The file that a path leads to, however it is spelled and whatever links it goes through. If the file does not exist
-/// yet, this is the nearest existing folder above it and the names below that.
+/// Identifies the file at a path, regardless of the path's spelling and links. A file that does not exist yet is
+/// identified by its nearest existing parent folder and the remaining names.
 package struct FilePlace: Hashable, Sendable {
   private var device: dev_t = 0
   private var inode: ino_t = 0
   private var rest: [String] = []
-  /// The path without links, to decide which folder it is in.
+  /// The path with all links resolved.
   private var path = ""
 
-  /// Follows at most `links` links whose targets do not exist yet.
+  /// Returns the place of a path. Follows at most `links` dangling links.
   private static func of(_ path: String, links: Int = 40) -> FilePlace {
     var status = stat()
     if stat(path, &status) == 0 {
@@ -51,17 +51,17 @@ package struct FilePlace: Hashable, Sendable {
 
   private var folder: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "" }
 
-  /// Whether it is directly in this folder.
+  /// Returns whether the file is directly inside the folder.
   package func isIn(_ folder: FilePlace) -> Bool { self.folder == folder.path }
 
-  /// Whether it is in this folder or in one below it.
+  /// Returns whether the file is inside the folder or one of its subfolders.
   package func isWithin(_ folder: FilePlace) -> Bool { path.hasPrefix(folder.path + "/") }
 
   private final class Found: Sendable {
     let places = Mutex<[FilePlace]?>(nil)
   }
 
-  /// Returns the places of all paths, in order. If a file system hangs, each place is only its path.
+  /// Returns the place of each path, in order. If a file system hangs, each place contains only its path.
   package static func all(_ paths: [String]) -> [FilePlace] {
     let (found, done) = (Found(), DispatchSemaphore(value: 0))
     WorkerThread(linger: 0).enqueue {

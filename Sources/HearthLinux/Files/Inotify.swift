@@ -3,16 +3,15 @@ import HearthCore
 import HearthThreads
 import Synchronization
 
-/// An instance of inotify(7), with a thread that reads its events.
+/// An inotify(7) instance and the thread that reads its events.
 ///
-/// It watches the folders of the files and all folders above them, so that it also notices a folder that is moved, made
-/// readable or created again. Mounts, which may appear over a path, are noticed through the kernel's mount table
-/// (proc(5), /proc/PID/mountinfo).
+/// Watches the folder of each file and all folders above it, to notice when a folder is moved, recreated or made
+/// readable. The kernel's mount table (proc(5), /proc/PID/mountinfo) shows when something is mounted over a path.
 ///
-/// The number of instances and watches of a user is limited, and other programs use them too. While there are too few,
-/// the files are checked periodically, and so is whether there is room again.
+/// The kernel limits the instances and watches of each user, and other programs use them too. When they run out, Hearth
+/// polls the unwatched files and retries watching them.
 final class Inotify: Sendable {
-  /// The calls that fail if there is no room.
+  /// The system calls that fail when the user has no instances or watches left.
   struct Calls: Sendable {
     var open: @Sendable () -> Int32 = { inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)) }
     var add: @Sendable (_ inotify: Int32, _ folder: String, _ mask: UInt32) -> Int32 = {
@@ -23,12 +22,12 @@ final class Inotify: Sendable {
   private struct Watcher {
     let paths: [String]
     let hint: @Sendable () -> Void
-    /// Its own thread, because adding a watch hangs if a mount hangs.
+    /// A separate thread, because adding a watch blocks if a mount hangs.
     let thread = WorkerThread(linger: 0)
     var isArming = false
-    /// Whether something has changed since its folders were checked.
+    /// Whether something changed while the watcher was arming.
     var mustArmAgain = false
-    /// Why not all of its folders are watched, or `nil` if they are.
+    /// Why some of the folders are not watched, or `nil` if all are.
     var shortage: SystemCallFailure?
   }
 
@@ -36,21 +35,21 @@ final class Inotify: Sendable {
     var watchers: [Int: Watcher] = [:]
     var lastWatcher = 0
     var table = WatchTable()
-    /// The number of watchers whose folders are being checked: their new watches are not in the table yet.
+    /// The number of watchers that are arming. The table does not contain their new watches yet.
     var arming = 0
-    /// The shortage that was last reported.
+    /// The last shortage that was reported.
     var shortage: SystemCallFailure?
   }
 
-  /// What the thread waits for. It does not retain the object.
+  /// The descriptors that the thread polls, in a separate class so that the thread does not retain `Inotify`.
   private final class Descriptors: Sendable {
-    /// -1 while there is none.
+    /// The inotify descriptor, or -1 until it can be created.
     let inotify = Atomic<Int32>(-1)
-    /// The mount table, or -1 if there is none.
+    /// The mount table, or -1 if it cannot be opened.
     let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
-    /// A pipe: its input wakes the thread, and its other end is closed when the watch is over. -1 if there is none.
+    /// A pipe that wakes the thread. Closing `waker` ends the thread. Both are -1 if the pipe could not be created.
     let (wake, waker): (Int32, Int32)
-    /// Whether the thread also has to wake up periodically.
+    /// Whether the thread also wakes up periodically to poll.
     let isTimed = Atomic(false)
 
     init() {
@@ -71,13 +70,13 @@ final class Inotify: Sendable {
   private let descriptors = Descriptors()
   private let state = Mutex(State())
 
-  /// Events about a name in a watched folder.
+  /// Events about an entry of a watched folder.
   private static let ofName = UInt32(IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB)
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
 
-  /// `interval` is how often files without a watch are checked. `shortageChanged` is called once with the reason why
-  /// not everything is watched, and with `nil` once everything is watched again.
+  /// `interval` is how often unwatched files are polled. `shortageChanged` receives the reason when some folders cannot
+  /// be watched, and `nil` when all of them are watched again.
   init(
     calls: Calls = Calls(), interval: Duration, shortageChanged: @escaping @Sendable (SystemCallFailure?) -> Void
   ) {
@@ -91,12 +90,12 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Ends the thread.
+  /// Closing the pipe ends the thread.
   deinit { if descriptors.waker >= 0 { close(descriptors.waker) } }
 
   // MARK: - Watchers
 
-  /// Calls `hint` once the files are watched, and after each change. Returns the watcher's number.
+  /// Calls `hint` once the files are watched and again after each change. Returns a number to pass to `end`.
   func watch(_ paths: [String], _ hint: @escaping @Sendable () -> Void) -> Int {
     let number = state.withLock { state in
       state.lastWatcher += 1
@@ -115,8 +114,8 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Watches the folders that lead to the watcher's files. A folder that cannot be watched is covered by the watch on
-  /// the folder above it.
+  /// Watches all folders on the path to each of the watcher's files. If a folder cannot be watched, the watch on its
+  /// parent covers it.
   private func arm(_ number: Int) {
     let watcher: Watcher? = state.withLock { state in
       guard let watcher = state.watchers[number] else { return nil }
@@ -144,27 +143,27 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Does nothing while added watches are not in the table yet, because they may be the same ones.
+  /// Does nothing while a watcher is arming, because it may be about to use one of these watches.
   private func removeUnused(_ state: inout State) {
     guard state.arming == 0 else { return }
     let inotify = descriptors.inotify.load(ordering: .relaxed)
     for watch in state.table.removeUnused() { inotify_rm_watch(inotify, watch) }
   }
 
-  /// Makes the thread wake up periodically while something is not watched, and reports the first shortage and its end.
+  /// Turns polling on or off. Reports the first shortage and the end of the last one.
   private func tellShortage() {
     state.withLock { state in
       let shortage = state.watchers.values.lazy.compactMap(\.shortage).first
       descriptors.isTimed.store(shortage != nil, ordering: .relaxed)
       guard (shortage == nil) != (state.shortage == nil) else { return }
       state.shortage = shortage
-      // Called inside the lock, so that two reports keep their order.
+      // Called with the lock held, so that reports stay in order.
       shortageChanged(shortage)
       _ = write(descriptors.waker, [0], 1)
     }
   }
 
-  /// Returns the instance of inotify. Creates it now if there was no room for one before.
+  /// Returns the inotify descriptor. Retries creating the instance if an earlier attempt failed.
   private func instance() throws(SystemCallFailure) -> Int32 {
     let result: Result<Int32, SystemCallFailure> = state.withLock { _ in
       var inotify = descriptors.inotify.load(ordering: .relaxed)
@@ -217,18 +216,18 @@ final class Inotify: Sendable {
   private struct Event: Sendable {
     let watch: Int32
     let mask: UInt32
-    /// Empty if the event is about the folder itself.
+    /// The name of the folder's entry, or an empty string if the event concerns the folder itself.
     let name: String
   }
 
   private struct Changes: Sendable {
     var events: [Event] = []
     var areMountsChanged = false
-    /// Whether it is time to check what is not watched.
+    /// Whether the unwatched files are due for polling.
     var isTime = false
   }
 
-  /// Returns `nil` when the watch is over. `due` is when to check what is not watched.
+  /// Waits for changes, but only until `due` if some files are unwatched. Returns `nil` when the watch is over.
   private static func waitForChanges(_ descriptors: Descriptors, until due: ContinuousClock.Instant) -> Changes? {
     let inotify = descriptors.inotify.load(ordering: .relaxed)
     var polled = [
@@ -278,7 +277,7 @@ final class Inotify: Sendable {
         } else if event.name.isEmpty {
           moved.formUnion(state.table.watchers(of: event.watch))
         } else {
-          // The file may have become a link, or another file.
+          // The name may now refer to a link or to a different file.
           let isNew = event.mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0
           for (watcher, isAbove) in state.table.watchers(of: event.name, in: event.watch) {
             if isAbove || isNew { moved.insert(watcher) } else { changed.insert(watcher) }

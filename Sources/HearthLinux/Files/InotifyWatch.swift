@@ -3,16 +3,16 @@ import HearthCore
 package import Logging
 import Synchronization
 
-/// Notices changes to files through inotify(7). All accounts share one instance, because a user may have only 128.
+/// Watches files with inotify(7). All accounts share one instance, because each user can have only 128 by default.
 ///
-/// Locking or unlocking an encrypted folder causes no event, so a file that cannot be read must be retried by a timer.
+/// Locking or unlocking an encrypted folder produces no event, so callers must poll a file that they cannot read.
 package struct InotifyWatch: FileWatch {
   private let inotify: Inotify
   private let shortage: Shortage
 
   package init(logger: Logger) { self.init(logger: logger, calls: Inotify.Calls()) }
 
-  /// `interval` is how often files that cannot be watched are checked.
+  /// `interval` is how often unwatched files are polled.
   init(logger: Logger, calls: Inotify.Calls, interval: Duration = .seconds(10)) {
     let shortage = Shortage()
     self.shortage = shortage
@@ -34,7 +34,7 @@ package struct InotifyWatch: FileWatch {
     return stream
   }
 
-  /// Why changes are noticed late now, and what to do, as a sentence for people. `nil` while everything is watched.
+  /// A sentence that explains why Hearth notices changes late and what to do, or `nil` if all files are watched.
   package var trouble: String? { shortage.sentence.withLock(\.self) }
 }
 

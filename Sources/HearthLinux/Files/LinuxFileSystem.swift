@@ -2,20 +2,20 @@ import CLinux
 import Glibc
 package import HearthCore
 
-/// The files of this machine. No descriptor stays open after a step, because an open one keeps its volume mounted.
+/// The local file system. Every step closes its descriptors, because an open descriptor keeps the volume mounted.
 ///
-/// Each account has its own object, so that a mount that hangs delays no other account.
+/// Each account has its own instance, so a mount that hangs delays no other account.
 package struct LinuxFileSystem: FileSystem {
   private let calls: BlockingCallQueue
 
-  /// A step that takes longer than `limit` fails with `unanswered`.
+  /// A step that takes longer than `limit` throws `unanswered`.
   package init(limit: Duration = .seconds(10)) {
     calls = BlockingCallQueue(limit: limit)
   }
 
   package func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents {
     try await calls.run { () throws(FileError) in
-      // Without O_NONBLOCK, opening a pipe would wait for a writer.
+      // Without O_NONBLOCK, opening a FIFO blocks until a writer opens it.
       let flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (followsLink ? 0 : O_NOFOLLOW)
       return try withDescriptor(path, flags) { descriptor throws(FileError) in
         let status = try FileStatus(of: descriptor)
@@ -63,7 +63,7 @@ package struct LinuxFileSystem: FileSystem {
   package func createFile(_ path: String) async throws(FileError) {
     try await calls.run { () throws(FileError) in
       try withDescriptor(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) { descriptor throws(FileError) in
-        // Makes the mode independent of the umask.
+        // Sets the mode regardless of the umask.
         try check(fchmod(descriptor, 0o600))
       }
     }
@@ -107,7 +107,7 @@ package struct LinuxFileSystem: FileSystem {
   package func syncFolder(_ path: String) async throws(FileError) {
     try await calls.run { () throws(FileError) in
       try withDescriptor(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileError) in
-        // Some file systems do not support fsync of a folder. Nothing more can be done for their names.
+        // Some file systems do not support fsync on folders, and offer no replacement.
         guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else {
           throw FileError(errno: errno)
         }
@@ -132,22 +132,22 @@ package struct LinuxFileSystem: FileSystem {
   }
 }
 
-/// Returns the target of a link, as stored in it.
+/// Returns the target of a symbolic link as written in the link.
 func linkTarget(of path: String) throws(FileError) -> String {
   var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
   let count = try check(readlink(path, &buffer, buffer.count))
   return String(decoding: buffer[..<count], as: UTF8.self)
 }
 
-/// Throws the meaning of `errno` if a system call returned a negative number.
+/// Throws the error for `errno` if a system call returned a negative number.
 @discardableResult
 private func check<Number: SignedInteger>(_ result: Number) throws(FileError) -> Number {
   guard result >= 0 else { throw FileError(errno: errno) }
   return result
 }
 
-/// Opens a file, runs the body and closes the file. New files get mode 0600. This also works if no descriptor is left
-/// for anything else, so that the credential can still be read and written.
+/// Opens a file, runs `body` and closes the file. New files have mode 0600. Falls back to a reserved descriptor if the
+/// process has run out of descriptors, so that credentials can still be read and written.
 private func withDescriptor<Value>(
   _ path: String, _ flags: Int32, _ body: (Int32) throws(FileError) -> Value
 ) throws(FileError) -> Value {
@@ -159,12 +159,12 @@ private func withDescriptor<Value>(
     hearth_close_file(descriptor)
     throw error
   }
-  // Network file systems report a failed write only here. An interrupted close has closed the descriptor nevertheless.
+  // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR.
   guard hearth_close_file(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
   return value
 }
 
-/// Opens for writing a regular file that belongs to the user and has no other name.
+/// Opens a regular file for writing. Throws if another user owns the file or if it has more than one hard link.
 private func withOwnFile<Value>(_ path: String, _ body: (Int32) throws(FileError) -> Value) throws(FileError) -> Value {
   try withDescriptor(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW) { descriptor throws(FileError) in
     var status = stat()
@@ -175,7 +175,7 @@ private func withOwnFile<Value>(_ path: String, _ body: (Int32) throws(FileError
   }
 }
 
-/// Reads to the end. Throws `tooBig` if the file grows beyond the limit meanwhile.
+/// Reads to the end of the file. Throws `tooBig` if the file has grown beyond `limit`.
 func readAll(_ descriptor: Int32, limit: Int = .max) throws(FileError) -> [UInt8] {
   var bytes: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 << 10)

@@ -3,17 +3,17 @@ import Glibc
 package import HearthCore
 internal import Synchronization
 
-/// The file of one sink on this machine. Each step works in a folder that it has opened and checked, so that nobody can
-/// replace the folder meanwhile. Each sink has its own object, so that a mount that hangs delays no other sink.
+/// The file of one sink. Each step opens the folder, checks it, and works relative to its descriptor, so that nobody
+/// can swap the folder in between. Each sink has its own instance, so a mount that hangs delays no other sink.
 ///
-/// Nothing is synced, because after a power loss the token is written again.
+/// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
 package final class LinuxSinkFiles: SinkFiles {
   private let calls: BlockingCallQueue
-  /// The marks of the file that was last put, or of the files that an earlier run may have put. Empty if the file was
-  /// removed or its mark is unknown.
+  /// The mark of the last file written, or the marks of all files that an earlier run may have written. Empty if the
+  /// file was removed or its mark is unknown.
   private let written: Mutex<[SinkMark]>
 
-  /// `marks` are those of the files that an earlier run may have put. A step that takes longer than `limit` fails with
+  /// `marks` identify the files that an earlier run may have written. A step that takes longer than `limit` throws
   /// `unanswered`.
   package init(marks: [SinkMark] = [], limit: Duration = .seconds(5)) {
     written = Mutex(marks)
@@ -106,21 +106,21 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  /// Remembers the file of this name as the one to write in place. Returns its mark.
+  /// Records the file as the one to rewrite in place, and returns its mark.
   private func claim(_ name: String, in folder: Int32) throws(SinkFailure) -> SinkMark {
     guard let mark = sinkMark(of: name, in: folder) else { throw .folderMissing }
     written.withLock { $0 = [mark] }
     return mark
   }
 
-  /// Empties a claimed file and fills it again. With `content`, it fails while a reader has a shared lock (flock(2)), who
-  /// therefore sees no partial content. Without, no reader can keep a token in the file.
+  /// Truncates a claimed file and writes `content`. Throws if a reader holds a shared lock (flock(2)), so that readers
+  /// never see partial content. Without `content`, ignores the lock, so that no reader can block the token's removal.
   private func rewrite(
     _ name: String, in folder: Int32, content: ((Int32) throws(SinkFailure) -> Void)? = nil
   ) throws(SinkFailure) {
     let descriptor = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
     try SinkFolder.check(descriptor)
-    // This also releases the lock.
+    // Also releases the lock.
     defer { close(descriptor) }
     guard let mark = sinkMark(of: "", in: descriptor), written.withLock({ $0.isEmpty || $0.contains(mark) }) else {
       throw .occupied
@@ -137,16 +137,16 @@ package final class LinuxSinkFiles: SinkFiles {
     }
   }
 
-  /// Returns whether the file of this name was put by Hearth, as far as is known.
+  /// Returns false only if the marks show that Hearth did not write the file.
   private func isWritten(_ name: String, in folder: Int32) -> Bool {
     written.withLock { $0.isEmpty || sinkMark(of: name, in: folder).map($0.contains) ?? true }
   }
 }
 
-/// The temporary file's name. It is always the same, so that a file that a crash left behind is found.
+/// Returns the name of the temporary file. It is always the same, so that the next run finds a file left by a crash.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// Fills the empty file. It gets its owner and its mode before its content.
+/// Fills an empty file. Sets the owner and mode before writing the content.
 private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
@@ -158,7 +158,7 @@ private func fill(
     close(descriptor)
     throw error
   }
-  // Network file systems report a failed write only here. An interrupted close has closed the descriptor nevertheless.
+  // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR.
   guard close(descriptor) == 0 || errno == EINTR else { throw SinkFailure(errno: errno) }
 }
 
@@ -166,14 +166,14 @@ private func fill(
   _ descriptor: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
   if let group { try give(descriptor, to: sink.group, uid_t.max, group) }
-  // Makes the mode independent of the umask. After the file is given away, its mode cannot be changed.
+  // Sets the mode regardless of the umask, and before the owner, because only the owner can change the mode.
   try SinkFolder.check(fchmod(descriptor, sink.mode))
   if let owner { try give(descriptor, to: sink.owner, owner, gid_t.max) }
   try SinkFolder.write(bytes, to: descriptor)
 }
 
-/// Changes the owner or group. `uid_t.max` and `gid_t.max` leave it unchanged (chown(2)). Changes nothing if it is
-/// already right, since that needs no privilege.
+/// Changes the owner or group. `uid_t.max` and `gid_t.max` leave the value unchanged (chown(2)). Makes no system call
+/// if both are already correct, because the call needs privileges.
 private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group: gid_t) throws(SinkFailure) {
   var status = stat()
   try SinkFolder.check(fstat(descriptor, &status))
@@ -184,23 +184,23 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
 }
 
 extension SinkSettings {
-  /// Whether the sink may write into this file although Hearth did not create it. A user may have made an empty file
-  /// for a bind mount.
+  /// Returns whether the sink can write to a file that Hearth did not create. A user may have created an empty file as
+  /// the target of a bind mount.
   fileprivate func mayFill(_ status: stat) -> Bool {
     isInPlace && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 && status.st_uid == geteuid()
   }
 }
 
-/// The file's inode and time of birth, but not its file system's number, which may change on a reboot.
+/// Returns the inode and birth time, but not the device number, which can change on reboot.
 private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   var numbers: [UInt64] = [0, 0, 0]
   guard hearth_identify_file(folder, name, AT_SYMLINK_NOFOLLOW, &numbers) == 0 else { return nil }
   return "\(numbers[1])-\(numbers[2])"
 }
 
-/// Looks up the ids of users and groups.
+/// Looks up user and group ids.
 private enum Owner {
-  /// More than any entry of the system needs, in bytes.
+  /// Buffer size in bytes, which exceeds the size of any entry.
   private static let room = 64 << 10
 
   static func user(_ name: String) throws(SinkFailure) -> uid_t {

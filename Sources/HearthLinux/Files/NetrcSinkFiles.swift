@@ -1,12 +1,12 @@
 import Glibc
 package import HearthCore
 
-/// The lines of one account in a netrc file on this machine. The user and other accounts may have lines in the same
-/// file, so each change reads it again under a lock on its folder, and replaces it by rename.
+/// One account's lines in a netrc file. The file can also contain lines that belong to the user or to other accounts,
+/// so each change locks the folder, rereads the file and replaces it with a rename.
 package final class NetrcSinkFiles: SinkFiles {
   private let account: AccountName
   private let calls: BlockingCallQueue
-  /// In bytes. Far more than any real netrc file has.
+  /// Maximum size of a netrc file, in bytes. Real files are far smaller.
   private static let sizeLimit = 1 << 20
   private static let attempts = 5
 
@@ -15,7 +15,7 @@ package final class NetrcSinkFiles: SinkFiles {
     calls = BlockingCallQueue(limit: limit)
   }
 
-  /// Each account's lines count as a place of their own within the file.
+  /// Returns a separate place for each account, because accounts can share the file.
   package func place(of path: String) async throws(SinkFailure) -> SinkPlace {
     try await calls.step { [account] () throws(SinkFailure) in
       let file = try SinkFolder.place(of: path)
@@ -25,13 +25,13 @@ package final class NetrcSinkFiles: SinkFiles {
 
   package func requireFree(for sink: SinkSettings) async throws(SinkFailure) {}
 
-  /// Needs no mark: after a crash the lines are found again by the account's name in them.
+  /// Returns an empty mark, because the account's name in the file identifies its lines after a crash.
   package func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark {
     try await calls.step { () throws(SinkFailure) in try SinkFolder.requireTrust(of: sink.path) }
     return ""
   }
 
-  /// Writes the account's lines. `bytes` is the token.
+  /// Writes the account's lines. `bytes` contains the token.
   package func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure) {
     let (token, netrc) = (Secret(String(decoding: bytes, as: UTF8.self)), sink.netrc)
     let entries = (netrc?.hosts ?? []).compactMap { host in
@@ -56,7 +56,7 @@ package final class NetrcSinkFiles: SinkFiles {
   ) async throws(SinkFailure) {
     try await calls.step { () throws(SinkFailure) in
       try SinkFolder.open(of: path) { folder, name throws(SinkFailure) in
-        // Not every file system supports locks. Closing the descriptor releases it.
+        // Some file systems do not support locks. Closing the descriptor releases the lock.
         flock(folder, LOCK_EX)
         for _ in 1...Self.attempts where try Self.replace(name, in: folder, edit) { return }
         throw .failed("another program keeps changing it")
@@ -64,7 +64,7 @@ package final class NetrcSinkFiles: SinkFiles {
     }
   }
 
-  /// Returns false, and changes nothing, if another program has changed the file meanwhile.
+  /// Returns false without changing the file if another program has changed it in the meantime.
   private static func replace(
     _ name: String, in folder: Int32, _ edit: (NetrcText) throws(NetrcText.Fault) -> [UInt8]
   ) throws(SinkFailure) -> Bool {
@@ -84,7 +84,7 @@ package final class NetrcSinkFiles: SinkFiles {
     } else {
       try SinkFolder.check(renameat(folder, draft, folder, name))
     }
-    // Other people's lines must survive a power loss.
+    // Lines that Hearth did not write must survive a power loss.
     fsync(folder)
     return true
   }
@@ -118,7 +118,7 @@ package final class NetrcSinkFiles: SinkFiles {
     let descriptor = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     try SinkFolder.check(descriptor)
     defer { close(descriptor) }
-    // Makes the mode independent of the umask.
+    // Sets the mode regardless of the umask.
     try SinkFolder.check(fchmod(descriptor, 0o600))
     try SinkFolder.write(bytes, to: descriptor)
     try SinkFolder.check(fsync(descriptor))

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import HearthCore
 
-/// The folder of a sink's file. It stays open during a step, so that nobody can replace it meanwhile.
+/// The folder of a sink's file. It stays open during a step, so that nobody can swap it in between.
 enum SinkFolder {
-  /// Opens the folder of `path`, and passes it to `body` with the file's name.
+  /// Opens the folder of `path` and passes its descriptor and the file's name to `body`.
   static func open<Value>(
     of path: String, _ body: (Int32, String) throws(SinkFailure) -> Value
   ) throws(SinkFailure) -> Value {
@@ -16,10 +16,10 @@ enum SinkFolder {
     return try body(descriptor, String(path[path.index(after: slash)...]))
   }
 
-  /// Throws unless only this user and root can replace the file or a folder on the way to it. Otherwise others could
-  /// give their own token to readers. Each step of the path, links included, must belong to this user or to root, and
-  /// must not be writable by anyone else. Folders above the last one are exempt if they have the sticky bit, which
-  /// protects the files of others.
+  /// Throws unless only this user and root can replace the file or a folder on the path to it. Otherwise, another user
+  /// could plant a token of their own. Each component of the path, including links, must belong to this user or to
+  /// root, and nobody else may have write access. Parent folders with the sticky bit are exempt from the write check,
+  /// because the sticky bit protects other users' files.
   static func requireTrust(of path: String) throws(SinkFailure) {
     var left = Array(path.split(separator: "/").dropLast().reversed())
     var folder = ""
@@ -51,7 +51,7 @@ enum SinkFolder {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
     }
-    // The mode of a link means nothing. A private group for each user is a widespread default (umask 002).
+    // Links have no meaningful mode. The user's private group may write above the last folder (umask 002).
     let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
     guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
     guard status.st_mode & S_ISVTX != 0 else {
@@ -66,7 +66,7 @@ enum SinkFolder {
     return status
   }
 
-  /// Returns the status of the file of this name, or `nil` if it does not exist.
+  /// Returns the file's status, or `nil` if the file does not exist.
   static func status(of name: String, in folder: Int32) throws(SinkFailure) -> stat? {
     var status = stat()
     guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -100,7 +100,7 @@ enum SinkFolder {
 }
 
 extension BlockingCallQueue {
-  /// Runs a step. Throws `unanswered` if it takes longer than the queue's limit.
+  /// Runs a step. Throws `unanswered` if the step takes longer than the queue's limit.
   func step<Value: Sendable>(
     _ step: @escaping @Sendable () throws(SinkFailure) -> Value
   ) async throws(SinkFailure) -> Value {
@@ -110,7 +110,7 @@ extension BlockingCallQueue {
         do throws(SinkFailure) { return .success(try step()) } catch { return .failure(error) }
       }
     } catch {
-      // The queue itself has no other error.
+      // The queue itself throws nothing but timeouts.
       throw .unanswered(limit)
     }
     return try result.get()
@@ -118,7 +118,7 @@ extension BlockingCallQueue {
 }
 
 extension SinkFailure {
-  /// The meaning of the errno value of a failed system call.
+  /// Creates the failure for the errno value of a failed system call.
   init(errno number: Int32) {
     switch number {
     case ENOENT, ENOTDIR: self = .folderMissing

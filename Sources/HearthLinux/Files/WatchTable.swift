@@ -1,15 +1,15 @@
-/// Which watcher watches what through one instance of inotify(7), which has only one watch per folder.
+/// Maps inotify(7) watches to watchers. Watchers share watches, because an inotify instance has only one per folder.
 struct WatchTable {
-  /// A watched folder, and the name in it that leads to a watched file.
+  /// A watched folder and the name of its entry on the path to a watched file.
   struct Folder: Hashable {
-    /// The kernel's number of the watch.
+    /// The kernel's watch descriptor.
     let watch: Int32
     let name: String
-    /// Whether the name is a folder above the file, and not the file itself.
+    /// Whether `name` is a folder above the file rather than the file itself.
     let isAbove: Bool
   }
 
-  /// The watchers by watch and name, and whether the name is a folder above one of their files.
+  /// For each watch and name, the watchers and whether the name is a folder above one of their files.
   private var names: [Int32: [String: [Int: Bool]]] = [:]
   private var folders: [Int: [Folder]] = [:]
 
@@ -28,18 +28,18 @@ struct WatchTable {
     }
   }
 
-  /// Forgets the watches that nobody needs any more, and returns them.
+  /// Removes and returns the watches that have no watchers.
   mutating func removeUnused() -> [Int32] {
     let unused = names.filter(\.value.isEmpty).map(\.key)
     for watch in unused { names[watch] = nil }
     return unused
   }
 
-  /// Called when the kernel has removed the watch.
+  /// Removes a watch that the kernel has already removed.
   mutating func forget(_ watch: Int32) { names[watch] = nil }
 
   func watchers(of name: String, in watch: Int32) -> [Int: Bool] { names[watch]?[name] ?? [:] }
 
-  /// All watchers of a folder.
+  /// Returns all watchers of a folder.
   func watchers(of watch: Int32) -> Set<Int> { Set((names[watch] ?? [:]).values.flatMap(\.keys)) }
 }

@@ -1,8 +1,7 @@
 package import Logging
 import Synchronization
 
-/// Passes on the records that have the configured level or a higher one, within a bound. A logger may have its own
-/// level.
+/// Writes records at or above the configured level, within a rate limit. Each logger can override the level.
 struct BoundedLogHandler: LogHandler {
   var metadata: Logger.Metadata = [:]
   var metadataProvider: Logger.MetadataProvider?
@@ -27,7 +26,7 @@ struct BoundedLogHandler: LogHandler {
     set { metadata[key] = newValue }
   }
 
-  /// The event's own metadata takes precedence over the logger's, and that over the provider's.
+  /// The event's metadata overrides the logger's, which overrides the provider's.
   func log(event: LogEvent) {
     let metadata = (metadataProvider?.get() ?? [:])
       .merging(metadata) { _, own in own }
@@ -37,7 +36,7 @@ struct BoundedLogHandler: LogHandler {
   }
 }
 
-/// The lowest level that is logged. All loggers of the process share it, so that a reload can change it.
+/// The lowest level that is logged. All loggers of the process share this object, so a reload can change the level.
 package final class LogThreshold: Sendable {
   private let stored: Mutex<Logger.Level>
 

@@ -2,15 +2,14 @@ import Glibc
 import HearthCore
 import Logging
 
-/// The daemon's log: the journal if standard error is the journal, else lines on standard error.
+/// The daemon's log, written to the journal if standard error goes there, and to standard error otherwise.
 package enum DaemonLog {
-  /// Sets the handler of every logger that is created from now on. Must be called once, before the first logger is
-  /// created.
+  /// Sets the handler of every logger created from now on. Must be called once, before any logger is created.
   package static func bootstrap(threshold: LogThreshold) {
     LoggingSystem.bootstrap { _ in BoundedLogHandler(threshold: threshold, bound: .shared) { write($0) } }
   }
 
-  /// Reports what was left out of the log but not reported yet, before the process ends.
+  /// Reports dropped records that were not reported yet. Must be called before the process exits.
   package static func finish() {
     LogBound.shared.flush { write($0.record) }
   }
@@ -23,7 +22,7 @@ package enum DaemonLog {
     writeToStandardError(record.line(at: now))
   }
 
-  /// Writes the text in one call, so that lines of several threads do not mix.
+  /// Writes the text with a single system call, so that lines from different threads do not mix.
   package static func writeToStandardError(_ text: String) {
     let bytes = Array(text.utf8)
     _ = Glibc.write(STDERR_FILENO, bytes, bytes.count)

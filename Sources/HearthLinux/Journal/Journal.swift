@@ -3,20 +3,20 @@ import Glibc
 
 /// Writes to the systemd journal.
 package enum Journal {
-  /// Returns whether standard error goes straight to the journal (systemd.exec(5), `$JOURNAL_STREAM`).
+  /// Returns whether standard error is connected to the journal (systemd.exec(5), `$JOURNAL_STREAM`).
   package static func isStandardError() -> Bool {
     guard let stream = getenv("JOURNAL_STREAM") else { return false }
     return isJournal(STDERR_FILENO, stream: String(cString: stream))
   }
 
-  /// `stream` is the device and inode of the journal's stream, `8:12345`.
+  /// `stream` contains the device and inode numbers of the journal's stream, such as `8:12345`.
   static func isJournal(_ descriptor: Int32, stream: String) -> Bool {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return false }
     return stream == "\(status.st_dev):\(status.st_ino)"
   }
 
-  /// Sends one record. There is no report if it does not arrive (sd_journal_sendv(3)).
+  /// Sends one record and ignores failures (sd_journal_sendv(3)).
   static func send(_ fields: [(name: String, value: String)]) {
     var bytes: [UInt8] = []
     let ends = fields.map { field in

@@ -4,17 +4,16 @@ import HearthCore
 import Logging
 import Synchronization
 
-/// Limits the rate of log records, so that nobody can fill the log: no other user, no misbehaving client, and no server
-/// that answers nonsense.
+/// Limits the rate of log records, so that no other user, misbehaving client or broken server can flood the log.
 ///
-/// Each event of each account has a budget of records, which refills over time. Records beyond it are left out and
-/// counted, and once a minute one record reports their number. The levels `debug` and `trace`, which somebody has asked
-/// for, are not limited.
+/// Each event of each account has a budget of records that refills over time. Hearth drops and counts records over
+/// budget, and logs the count once a minute. Records at `debug` and `trace` are logged only on request and are not
+/// limited.
 package final class LogBound: Sendable {
-  /// What a budget belongs to.
+  /// The event and account that a budget applies to.
   struct Source: Hashable, Sendable, Comparable {
     let event: String
-    /// Empty if the event is about no account.
+    /// The account, or an empty string if the event does not concern one.
     let account: String
 
     static func < (one: Source, other: Source) -> Bool {
@@ -22,14 +21,14 @@ package final class LogBound: Sendable {
     }
   }
 
-  /// The records of one source that were left out.
+  /// The number of records dropped from one source.
   struct LeftOut: Hashable, Sendable {
     let source: Source
     let count: Int
   }
 
   private struct Spent {
-    /// How many records can be written now.
+    /// The number of records that can be written now.
     var left: Double
     var lastAt: Duration
     var leftOut = 0
@@ -40,21 +39,21 @@ package final class LogBound: Sendable {
     var isReportPlanned = false
   }
 
-  /// The number of records of one source that may come at once.
+  /// The number of records that a source can write in one burst.
   static let burst = 100
-  /// How long it takes until one more record may come.
+  /// The time until a source can write one more record.
   static let interval: Duration = .seconds(2)
-  /// How long it takes until left-out records are reported.
+  /// The time until dropped records are reported.
   static let reportInterval: Duration = .seconds(60)
 
-  /// The bound for all logs of this process.
   package static let shared = LogBound()
 
   private let state = Mutex(State())
   private let elapsed: @Sendable () -> Duration
   private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
-  /// `elapsed` returns the time since a fixed point, on a clock that is never set. `schedule` calls back after a time.
+  /// `elapsed` returns the time since a fixed point on a clock that is never adjusted. `schedule` runs a closure after
+  /// a delay.
   init(
     elapsed: @escaping @Sendable () -> Duration = { .nanoseconds(ClockReading.nanoseconds(CLOCK_BOOTTIME)) },
     schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void = LogBound.onQueue
@@ -69,7 +68,7 @@ package final class LogBound: Sendable {
     queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: body)
   }
 
-  /// Returns whether this record is written. `report` writes what was left out, when it is time.
+  /// Returns whether to write the record. If not, `report` later receives the number of dropped records.
   func admits(_ record: LogRecord, report: @escaping @Sendable (LeftOut) -> Void) -> Bool {
     guard record.level > .debug else { return true }
     let source = Source(event: record["HEARTH_EVENT"] ?? "", account: record["HEARTH_ACCOUNT"] ?? "")
@@ -91,7 +90,7 @@ package final class LogBound: Sendable {
     return isAdmitted
   }
 
-  /// Reports what was left out since the last report.
+  /// Reports the records dropped since the last report.
   func flush(_ report: (LeftOut) -> Void) {
     let now = elapsed()
     let leftOut = state.withLock { state in
@@ -99,7 +98,7 @@ package final class LogBound: Sendable {
       let leftOut = state.sources.filter { $0.value.leftOut > 0 }.map {
         LeftOut(source: $0.key, count: $0.value.leftOut)
       }
-      // Sources with a full budget are like new ones.
+      // A source with a full budget needs no entry.
       state.sources = state.sources.compactMapValues { spent in
         var spent = spent
         spent.leftOut = 0
@@ -113,7 +112,6 @@ package final class LogBound: Sendable {
 }
 
 extension LogBound.LeftOut {
-  /// The record that reports this.
   var record: LogRecord {
     let name = source.event.isEmpty ? EventName.daemonNotice.rawValue : source.event
     let whose = source.account.isEmpty ? "" : " of \(source.account)"

@@ -1,19 +1,19 @@
 import HearthCore
 import Logging
 
-/// One log call, with its metadata split into fields for the journal and a rest that becomes part of the message. All
-/// of it is safe to show and bounded: text from a server cannot imitate another record or control a terminal.
+/// A log call whose metadata is split into journal fields and text for the message. All values are escaped and limited
+/// in length, so that text from a server cannot fake a record or control a terminal.
 struct LogRecord {
   private static let messageLength = 8192
 
   var level: Logger.Level
   var message: String
-  /// The fields are sorted by name.
+  /// Sorted by name.
   var fields: [(name: String, value: String)] = []
 
   subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-  /// Whether the journal accepts this field name from programs: capital letters, digits and underscores
+  /// Returns whether the journal accepts the field name, which can contain only capital letters, digits and underscores
   /// (sd_journal_print(3)).
   private static func isFieldName(_ name: String) -> Bool {
     guard name.utf8.first?.isASCIILetter == true, name.utf8.count <= 64, name == name.uppercased() else { return false }
@@ -35,12 +35,12 @@ extension LogRecord {
     message = message.shown(limit: Self.messageLength)
   }
 
-  /// The record for the systemd journal, with the MESSAGE_ID of its HEARTH_EVENT.
+  /// The fields to send to the systemd journal, including the event's MESSAGE_ID.
   var journalFields: [(name: String, value: String)] {
     var result: [(name: String, value: String)] = [
       ("MESSAGE", message), ("PRIORITY", String(level.priority)), ("SYSLOG_IDENTIFIER", "hearthd"),
     ]
-    // Every record names its event, so that a filter for events misses none.
+    // Every record names an event, so that filtering by event misses no record.
     let name = self["HEARTH_EVENT"]
     if name == nil { result.append(("HEARTH_EVENT", EventName.daemonNotice.rawValue)) }
     if let id = EventName(rawValue: name ?? EventName.daemonNotice.rawValue)?.messageID {
@@ -49,7 +49,7 @@ extension LogRecord {
     return result + fields
   }
 
-  /// The record as a line for people:
+  /// The record as a human-readable line, such as
   /// `2026-11-21T10:00:00.000Z notice   session.changed work: Signed in. (state=authenticated)`
   func line(at time: Timestamp) -> String {
     let level = level.rawValue + String(repeating: " ", count: max(0, 8 - level.rawValue.count))

@@ -6,15 +6,14 @@ package import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Listens on loopback addresses for the browser that a provider redirects (RFC 8252, section 7.3).
+/// Listens on loopback addresses for the browser that the provider redirects (RFC 8252, section 7.3).
 package struct LoopbackListener: RedirectListener {
-  /// The maximum number of connections that a listener serves at once. A browser opens a few, some of which it never
-  /// uses.
+  /// Maximum number of connections that a listener serves. Browsers open a few and leave some of them unused.
   static let mostConnections = 16
-  /// How long a connection may take to send its request.
+  /// How long a client has to send its request.
   static let requestTime: TimeAmount = .seconds(10)
 
-  /// Looks up who is at the other end of connections, one after the other.
+  /// The thread that looks up who opened a connection, one connection at a time.
   static let peers = WorkerThread()
 
   private let group: any EventLoopGroup
@@ -43,7 +42,7 @@ package struct LoopbackListener: RedirectListener {
   private func open(_ address: RedirectAddress, _ port: Int, attempts: Int = 8) async throws -> LoopbackRedirect {
     let redirect = LoopbackRedirect()
     do {
-      // The address that the provider knows comes first. The other one is for a browser that prefers it.
+      // The address registered with the provider comes first. The other one serves browsers that prefer it.
       let hosts = address.host == "[::1]" ? ["::1", "127.0.0.1"] : ["127.0.0.1", "::1"]
       let first = try await listen(on: hosts[0], port, redirect)
       redirect.port = first.localAddress?.port ?? port
@@ -51,7 +50,7 @@ package struct LoopbackListener: RedirectListener {
       do {
         redirect.add(try await listen(on: hosts[1], redirect.port, redirect))
       } catch {
-        // A browser that is redirected to "localhost" may try this address first, so no other program may have it.
+        // A browser that is redirected to "localhost" may try this address first, so another program must not own it.
         let isThere = ![EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode ?? 0)
         if address.host == "localhost", isThere { throw error }
         logger.debug("Nothing listens on [\(hosts[1])]:\(redirect.port): \(error)")

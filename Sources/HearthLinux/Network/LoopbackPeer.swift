@@ -3,26 +3,24 @@ import Glibc
 import HearthCore
 import NIOCore
 
-/// Finds out whose process is at the other end of a TCP connection within this network namespace. It asks the kernel
-/// for this connection. A kernel that does not answer such questions has tables of all sockets (proc(5),
-/// /proc/net/tcp), which take long to read if there are many.
+/// Finds out which user opened a TCP connection within this network namespace, by asking the kernel. If the kernel does
+/// not support such queries, reads its tables of all sockets (proc(5), /proc/net/tcp), which is slow if there are many.
 struct LoopbackPeer: Sendable {
   struct Entry {
     let user: uid_t
-    /// 0 if no process has the socket open any more. The user means nothing then.
+    /// The socket's inode, or 0 if no process has the socket open, which makes `user` meaningless.
     let inode: UInt64
   }
 
-  /// The user whose connections count.
+  /// The user whose connections count as `.user`.
   var user = geteuid()
-  /// The id that stands for users without one in this user namespace, or `nil` if every user has one.
+  /// The id that the kernel reports for a user without a mapping in this user namespace, or `nil` if all users have
+  /// one.
   var unmapped = Self.unmapped(in: Self.read("/proc/self/uid_map"), overflow: Self.read("/proc/sys/kernel/overflowuid"))
-  /// Finds the socket that is connected from one address to the other, if the kernel knows it and can be asked.
   var find: @Sendable (_ source: SocketAddress, _ target: SocketAddress) -> Entry? = Self.entry
-  /// Reads one of the kernel's files, if it exists.
   var read: @Sendable (_ path: String) -> String? = Self.read
 
-  /// Returns whose process it is. May take long.
+  /// Returns who opened the connection. Can take a long time.
   func sender(from peer: SocketAddress, to own: SocketAddress) -> RedirectSender {
     guard let entry = entry(from: peer, to: own), entry.inode != 0, entry.user != unmapped else { return .unknown }
     return [user, 0].contains(entry.user) ? .user : .otherUser
@@ -30,21 +28,20 @@ struct LoopbackPeer: Sendable {
 
   private func entry(from peer: SocketAddress, to own: SocketAddress) -> Entry? {
     if let entry = find(peer, own) { return entry }
-    // The kernel found this end of the connection, so it answers such questions.
+    // The kernel found this end of the connection, so it supports such queries.
     if find(own, peer) != nil { return nil }
     return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].lazy.compactMap(read)
       .compactMap { Self.entry(from: Self.names(peer), to: Self.names(own), in: $0) }.first
   }
 
-  /// The id that the kernel shows for users without one in this user namespace (user_namespaces(7), "Unmapped user and
-  /// group IDs"), or `nil` if its `map` covers every user.
+  /// Returns the id that the kernel reports for a user without a mapping in this user namespace (user_namespaces(7),
+  /// "Unmapped user and group IDs"), or `nil` if `map` covers every user.
   static func unmapped(in map: String?, overflow: String?) -> uid_t? {
     let fields = map?.split(whereSeparator: \.isWhitespace)
     return fields == ["0", "0", "4294967295"] ? nil : overflow.flatMap { uid_t($0.prefix { $0.isNumber }) } ?? 65_534
   }
 
-  /// Returns the socket that is connected from one address to the other, or `nil` if the kernel knows none or cannot be
-  /// asked.
+  /// Returns the socket connected from `source` to `target`, or `nil` if the kernel finds none or rejects the query.
   static func entry(from source: SocketAddress, to target: SocketAddress) -> Entry? {
     var (user, inode): (UInt32, UInt32) = (0, 0)
     let result = source.withSockAddr { source, _ in
@@ -53,8 +50,7 @@ struct LoopbackPeer: Sendable {
     return result == 0 ? Entry(user: user, inode: UInt64(inode)) : nil
   }
 
-  /// Returns the socket that is connected from one of the addresses to one of the others, from fields 2, 3, 8 and 10 of
-  /// its line.
+  /// Finds the socket connected from one of `sources` to one of `targets`. Reads fields 2, 3, 8 and 10 of its line.
   private static func entry(from sources: [String], to targets: [String], in table: String) -> Entry? {
     for line in table.split(separator: "\n") where sources.contains(where: line.contains) {
       let fields = line.split(separator: " ", maxSplits: 10)
@@ -66,8 +62,8 @@ struct LoopbackPeer: Sendable {
     return nil
   }
 
-  /// An address as the tables write it: words of 32 bits in this machine's byte order, and the port. An IPv6 socket may
-  /// be connected to an IPv4 address (RFC 4291, section 2.5.5.2).
+  /// Returns the spellings of an address in these tables: 32-bit words in host byte order, followed by the port. An
+  /// IPv6 socket can be connected to an IPv4 address (RFC 4291, section 2.5.5.2).
   private static func names(_ address: SocketAddress) -> [String] {
     guard let text = address.ipAddress?.trimmingPrefix("::ffff:"),
       let port = address.port.map({ hexadecimal(UInt32($0), digits: 4) })

@@ -2,14 +2,14 @@ import HearthCore
 import NIOCore
 import Synchronization
 
-/// The sockets of one sign-in's loopback address, and the requests that arrive there.
+/// The sockets that listen for one sign-in's redirect, and the requests that they receive.
 final class LoopbackRedirect: OpenRedirect {
   private struct State {
     var port = 0
     var listeners: [any Channel] = []
-    /// The connections in the order in which they came.
+    /// The open connections, oldest first.
     var connections: [any Channel] = []
-    /// The connections that have sent their request.
+    /// The connections that have sent a request.
     var asking: Set<ObjectIdentifier> = []
     var isClosed = false
   }
@@ -29,8 +29,8 @@ final class LoopbackRedirect: OpenRedirect {
 
   func add(_ listener: any Channel) { state.withLock { $0.listeners.append(listener) } }
 
-  /// Returns whether another connection may be served. If there are too many, the one that has been silent longest is
-  /// closed, because the browser's own may be the newest.
+  /// Returns whether to serve another connection. At the limit, closes the oldest connection without a request, because
+  /// the newest one may be the browser's.
   func admit(_ channel: any Channel) -> Bool {
     let (isAdmitted, oldest): (Bool, (any Channel)?) = state.withLock { state in
       guard !state.isClosed else { return (false, nil) }
@@ -66,7 +66,7 @@ final class LoopbackRedirect: OpenRedirect {
       return (state.listeners, state.connections)
     }
     for listener in listeners { try? await listener.close() }
-    // Closed in order, so that what was written before is sent first.
+    // The close is queued behind earlier writes, so pending responses are sent first.
     for connection in connections { connection.close(mode: .all, promise: nil) }
   }
 }

@@ -1,8 +1,7 @@
-/// The known links, addresses and routes of this machine, so that a change can be distinguished from a repetition.
+/// The known links, addresses and routes of this machine, used to distinguish changes from repeated messages.
 ///
-/// Three changes are worth a hint: a new default route, a new address whose scope is wider than its link, and a link
-/// that works again and has one of the two. Container links are not worth one, nor is anything that is removed or
-/// renewed.
+/// Three changes are worth a hint: a new default route, a new address with more than link scope, and a link that is
+/// running again and has such a route or address. Removals, renewals and changes to container links are not.
 struct NetworkState: Sendable {
   private struct Link {
     var isRunning: Bool
@@ -13,14 +12,14 @@ struct NetworkState: Sendable {
   private var addresses: Set<RouteMessage.Address> = []
   private var routes: Set<RouteMessage.Route> = []
 
-  /// Applies a message. Returns true if a connection that failed may succeed now. `isListed` is true if the message is
-  /// part of a list of what existed before.
+  /// Applies a message. Returns true if a connection that failed before may succeed now. `isListed` is true if the
+  /// message belongs to a list of what already existed.
   mutating func apply(_ message: RouteMessage, isListed: Bool) -> Bool {
     switch message {
     case .link(let interface, let isRunning, let isUp, let kind):
       let wasRunning = links[interface]?.isRunning ?? isRunning
       links[interface] = Link(isRunning: isRunning, isContainers: ["bridge", "veth"].contains(kind))
-      // The kernel sends no message for the routes of a link that is switched off.
+      // The kernel sends no message for the routes that it removes when a link is switched off.
       if !isUp { routes = routes.filter { $0.interface != interface } }
       return isRunning && !wasRunning && leadsOut(interface)
     case .linkGone(let interface):
@@ -45,7 +44,7 @@ struct NetworkState: Sendable {
     }
   }
 
-  /// Called when messages were lost: everything that comes from now on counts as new.
+  /// Called after messages were lost. Everything reported from now on counts as new.
   mutating func reset() { self = NetworkState() }
 
   private func leadsOut(_ interface: UInt32) -> Bool {

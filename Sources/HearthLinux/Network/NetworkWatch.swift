@@ -1,10 +1,10 @@
 @preconcurrency import Dispatch
 
-/// Hints that the network may be back. `NetworkState` decides which changes are worth one. Needs no other system
-/// service.
+/// Reports when the network may be back, without depending on another system service. `NetworkState` decides which
+/// changes are worth a hint.
 package enum NetworkWatch {
-  /// Hints that come while nobody waits are merged into one. The stream ends at once if the kernel offers no such
-  /// socket.
+  /// Returns a stream of hints. Hints that arrive while nobody is waiting are merged into one. The stream finishes
+  /// immediately if the kernel provides no route socket.
   package static func hints() -> AsyncStream<Void> {
     let (stream, hints) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     guard let socket = RouteSocket() else {
@@ -20,7 +20,7 @@ package enum NetworkWatch {
       case true?: hints.yield()
       }
     }
-    // The descriptor must stay open until the source is cancelled.
+    // Keeps the descriptor open until the source is cancelled.
     source.setCancelHandler { withExtendedLifetime(socket) {} }
     source.resume()
     hints.onTermination = { _ in source.cancel() }

@@ -3,17 +3,17 @@ import HearthThreads
 import NIOCore
 import NIOHTTP1
 
-/// Reads one request of a connection, and writes the page that answers it.
+/// Reads one request per connection and writes the page that answers it.
 final class RedirectHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  /// The maximum size of a request's body, in bytes. It is not used, so a connection that sends more is closed.
+  /// Maximum size of a request body, in bytes. Hearth ignores bodies, and closes a connection that sends a longer one.
   private static let mostBody = 1 << 16
 
   private let redirect: LoopbackRedirect
   private let peer: LoopbackPeer
-  /// Resolves to whose connection it is.
+  /// The user who opened the connection, once known.
   private var sender: EventLoopFuture<RedirectSender>?
   private var head: HTTPRequestHead?
   private var bodySize = 0
@@ -26,7 +26,7 @@ final class RedirectHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let (channel, peer) = (context.channel, peer)
-    // Looked up now, while the other end is certainly open, and on another thread, because it may take long.
+    // Starts the lookup while the other end is certainly open, and on another thread because it can be slow.
     let answer = context.eventLoop.makePromise(of: RedirectSender.self)
     sender = answer.futureResult
     LoopbackListener.peers.enqueue {
@@ -68,8 +68,7 @@ final class RedirectHandler: ChannelInboundHandler {
     }
   }
 
-  /// Answers the only request of a connection: the browser has no more to ask here. A response to HEAD has no body (RFC
-  /// 9110, section 9.3.2).
+  /// Sends the page and closes the connection. A response to HEAD has no body (RFC 9110, section 9.3.2).
   private static func write(_ page: RedirectPage, _ hasBody: Bool, to channel: any Channel) {
     let body = ByteBuffer(string: page.html)
     var headers = HTTPHeaders([

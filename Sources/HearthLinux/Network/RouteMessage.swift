@@ -1,34 +1,34 @@
-/// A message from the kernel about the network (rtnetlink(7)), as far as it matters for connections.
+/// A kernel message about links, addresses or routes (rtnetlink(7)), reduced to what matters for connections.
 enum RouteMessage: Hashable, Sendable {
-  /// `kind` is "veth", "bridge" or similar, or `nil` for hardware.
+  /// `kind` is the type of a virtual link, such as "veth" or "bridge", or `nil` for hardware.
   case link(interface: UInt32, isRunning: Bool, isUp: Bool, kind: String?)
   case linkGone(interface: UInt32)
   case address(Address)
   case addressGone(Address)
-  /// If it `replaces` a route, the previous one is gone without a message of its own.
+  /// If `replaces` is true, the kernel sends no separate message about the route that this one replaced.
   case defaultRoute(Route, replaces: Bool = false)
   case defaultRouteGone(Route)
-  /// The list that was requested is complete.
+  /// The requested list is complete.
   case listEnded
   case other
 
-  /// An address whose scope is wider than its link.
+  /// An address with more than link scope.
   struct Address: Hashable, Sendable {
     let interface: UInt32
     let family: UInt8
     let bytes: [UInt8]
   }
 
-  /// A unicast route to anywhere.
+  /// A unicast default route.
   struct Route: Hashable, Sendable {
     let interface: UInt32
     let family: UInt8
     let table: UInt32
     let priority: UInt32
-    /// With RTA_MULTIPATH, the gateways of all hops.
+    /// The gateways of all hops if the route has several (RTA_MULTIPATH).
     let gateway: [UInt8]
 
-    /// Returns whether one of the two routes would replace the other.
+    /// Returns whether one of the routes would replace the other.
     func replaces(_ other: Route) -> Bool {
       family == other.family && table == other.table && priority == other.priority
     }
@@ -36,8 +36,8 @@ enum RouteMessage: Hashable, Sendable {
 }
 
 extension RouteMessage {
-  /// Returns the messages of one datagram, in order. `isListed` is true if a message is part of a list of what existed
-  /// before. Messages that are cut off or make no sense are skipped.
+  /// Returns the messages of one datagram, in order. `isListed` is true if a message belongs to a list of what already
+  /// existed. Truncated and malformed messages are ignored.
   static func read(_ datagram: ArraySlice<UInt8>) -> [(message: RouteMessage, isListed: Bool)] {
     var messages: [(RouteMessage, Bool)] = []
     var rest = datagram
@@ -71,7 +71,7 @@ extension RouteMessage {
     }
   }
 
-  /// `struct ifinfomsg` and its attributes.
+  /// Reads `struct ifinfomsg` and its attributes.
   private static func link(_ body: ArraySlice<UInt8>) -> RouteMessage {
     guard body.count >= 16 else { return .other }
     let flags = body.number(at: 8, as: UInt32.self)
@@ -81,20 +81,20 @@ extension RouteMessage {
       interface: body.number(at: 4, as: UInt32.self), isRunning: flags & 0x40 != 0, isUp: flags & 1 != 0, kind: kind)
   }
 
-  /// Reads `struct ifaddrmsg` and its attributes. Returns `nil` for an address that cannot be used, or only on its
+  /// Reads `struct ifaddrmsg` and its attributes. Returns `nil` for an address that is unusable, or usable only on its
   /// link.
   private static func address(_ body: ArraySlice<UInt8>) -> Address? {
     guard body.count >= 8, body.number(at: 3, as: UInt8.self) == 0 else { return nil }
     let attributes = Attributes(body.dropFirst(8))
     let flags = attributes[8].map { $0.number(at: 0, as: UInt32.self) } ?? UInt32(body.number(at: 2, as: UInt8.self))
-    // Nothing can be sent from an address while the kernel checks whether another machine has it (IFA_F_TENTATIVE), or
-    // after another one was found (IFA_F_DADFAILED).
+    // An address is unusable while the kernel checks whether another machine has it (IFA_F_TENTATIVE), and if another
+    // machine does (IFA_F_DADFAILED).
     guard flags & 0x48 == 0, let bytes = attributes[2] ?? attributes[1] else { return nil }
     return Address(
       interface: body.number(at: 4, as: UInt32.self), family: body.number(at: 0, as: UInt8.self), bytes: Array(bytes))
   }
 
-  /// Reads `struct rtmsg` and its attributes. Returns `nil` for a route that is not a default route, or leads nowhere.
+  /// Reads `struct rtmsg` and its attributes. Returns `nil` unless the route is a unicast default route.
   private static func route(_ body: ArraySlice<UInt8>) -> Route? {
     guard body.count >= 12, body.number(at: 1, as: UInt8.self) == 0, body.number(at: 7, as: UInt8.self) == 1 else {
       return nil
@@ -127,7 +127,7 @@ extension RouteMessage {
 }
 
 extension ArraySlice<UInt8> {
-  /// A number in this machine's byte order; bytes beyond the end count as zero.
+  /// Returns a number in host byte order. Bytes beyond the end count as zero.
   fileprivate func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number {
     var number: Number = 0
     Swift.withUnsafeMutableBytes(of: &number) { target in

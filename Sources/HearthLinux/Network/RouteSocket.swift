@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// The kernel's messages about links, addresses and routes, in the network namespace of the thread that opens the
-/// socket.
+/// A socket for the kernel's messages about links, addresses and routes in the network namespace of the thread that
+/// opens it.
 ///
-/// `@unchecked Sendable`: only one thread may use it at a time.
+/// `@unchecked Sendable` because only one thread uses it at a time.
 final class RouteSocket: @unchecked Sendable {
   let descriptor: Int32
   private var network = NetworkState()
-  /// The lists to request, with links before what belongs to them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
+  /// The lists to request, links first because the others refer to them (RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE).
   private var requests: ArraySlice<UInt16> = [18, 22, 26]
   private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
-  /// Returns `nil` if the kernel offers no such socket.
+  /// Returns `nil` if the kernel provides no such socket.
   init?() {
     descriptor = hearth_open_route_socket()
     guard descriptor >= 0 else { return nil }
@@ -21,8 +21,8 @@ final class RouteSocket: @unchecked Sendable {
 
   deinit { close(descriptor) }
 
-  /// Reads all messages that have come, without waiting. Returns whether they are worth a hint, or `nil` if no more
-  /// messages will come.
+  /// Reads all pending messages without blocking. Returns whether they are worth a hint, or `nil` if no more messages
+  /// will arrive.
   func drain() -> Bool? {
     var isWorthHint = false
     while true {
@@ -37,7 +37,7 @@ final class RouteSocket: @unchecked Sendable {
       switch errno {
       case EINTR: continue
       case EAGAIN: return isWorthHint
-      // Messages were lost, and any of them may have been worth a hint.
+      // One of the lost messages may have been worth a hint.
       case ENOBUFS:
         network.reset()
         isWorthHint = true

@@ -1,10 +1,10 @@
 import NIOCore
 import NIOPosix
 
-/// Runs tasks on the event loop that serves the sockets: clients' calls and APIs' answers pass from the socket to the
-/// actors and back without switching threads.
+/// Runs tasks on the event loop that serves the sockets, so that calls and responses pass between sockets and actors
+/// without switching threads.
 ///
-/// Nothing that runs on it may block: files, the database and key derivation have their own threads.
+/// Nothing that runs here may block. Files, the database and key derivation have their own threads.
 package final class EventLoopExecutor: TaskExecutor {
   private let loop: any EventLoop
 
@@ -12,7 +12,7 @@ package final class EventLoopExecutor: TaskExecutor {
     self.loop = loop
   }
 
-  /// The only event loop of this process. Must be called before anything else uses NIO.
+  /// Returns an executor for the process's only event loop. Must be called before anything else uses NIO.
   package static func only() -> EventLoopExecutor {
     NIOSingletons.groupLoopCountSuggestion = 1
     return EventLoopExecutor(MultiThreadedEventLoopGroup.singleton.next())

@@ -2,14 +2,13 @@ import CLinux
 import Dispatch
 import Synchronization
 
-/// The memory that this process allocates.
 enum Heap {
   private static let queue = DispatchQueue(label: "hearth.heap")
   private static let isScheduled = Atomic(false)
 
-  /// Gives freed memory back to the system in three seconds, and so at most every three seconds. By itself the
-  /// allocator keeps memory as long as anything above it is in use (malloc_trim(3)), which can be hundreds of megabytes
-  /// after many answers.
+  /// Returns freed memory to the system after 3 seconds. Further calls until then have no effect. The allocator itself
+  /// keeps any memory below a block that is still in use (malloc_trim(3)), which can be hundreds of megabytes after
+  /// many responses.
   static func giveBack() {
     guard isScheduled.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
     queue.asyncAfter(deadline: .now() + .seconds(3)) {

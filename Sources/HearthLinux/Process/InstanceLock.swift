@@ -4,7 +4,7 @@ import HearthThreads
 package import Logging
 import Synchronization
 
-/// Makes sure that only one daemon uses a state folder at a time, by a lock on its file `lock` until the process ends.
+/// Ensures that only one daemon uses a state folder, by locking its `lock` file until the process ends.
 package final class InstanceLock: Sendable {
   private let folder: String
   private let descriptor: Mutex<Int32>
@@ -16,8 +16,8 @@ package final class InstanceLock: Sendable {
 
   deinit { close(descriptor.withLock(\.self)) }
 
-  /// Acquires the lock, or throws an error that names the process that has it. The folder must exist. Nothing else in
-  /// it is touched.
+  /// Acquires the lock, or throws an error that names the process holding it. The folder must exist. Touches no other
+  /// file in the folder.
   package static func acquire(inStateFolder folder: String) throws(InstanceLockFailure) -> InstanceLock {
     try InstanceLock(folder, descriptor: lock(folder))
   }
@@ -39,8 +39,8 @@ package final class InstanceLock: Sendable {
     return descriptor
   }
 
-  /// Locks the file again whenever it was removed or replaced. Throws `taken` if another process has locked the new
-  /// file and keeps it. Ends with its task.
+  /// Locks the file again whenever it is removed or replaced. Throws `taken` if another process has locked the new file
+  /// and does not release it. Returns when the task is cancelled.
   package func keep(_ watch: any FileWatch, clock: any Clock, logger: Logger) async throws(InstanceLockFailure) {
     let path = Self.path(in: folder)
     for await _ in watch.hints(for: [path]) {
@@ -49,7 +49,7 @@ package final class InstanceLock: Sendable {
         switch await WorkerThread.run({ self.renew() }) {
         case .success(let isNew):
           if isNew { logger.warning("The lock file \(path) was removed; it is there again.") }
-        // Another daemon that ends at once, because this one has the socket, is no reason to end.
+        // Another daemon may hold the lock for a moment, until it finds the socket in use and exits.
         case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
           throw .taken(folder: folder, holder: holder)
         case .failure(let failure):
@@ -63,7 +63,7 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Returns whether a new lock was acquired.
+  /// Locks the file if it has been removed or replaced. Returns true if this acquired a new lock.
   private func renew() -> Result<Bool, InstanceLockFailure> {
     descriptor.withLock { descriptor in
       var (held, found) = (stat(), stat())
@@ -83,14 +83,14 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Returns the process that has written its id into the lock file.
+  /// Reads the process id from the lock file.
   private static func holder(_ descriptor: Int32) -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).prefix { $0.isNumber })
   }
 
-  /// Writes the id only for the message to people. The lock works without it, so a full disk does not matter.
+  /// Writes the process id for use in messages. The lock works without it, so a full disk does no harm.
   private static func write(holder: Int32, _ descriptor: Int32) {
     let text = Array("\(holder)\n".utf8)
     ftruncate(descriptor, 0)
@@ -98,7 +98,7 @@ package final class InstanceLock: Sendable {
   }
 }
 
-/// Why there is no lock, as a sentence for people.
+/// Why the lock could not be acquired, as a human-readable sentence.
 package enum InstanceLockFailure: Error, Hashable, CustomStringConvertible {
   case taken(folder: String, holder: Int32?)
   case unusable(path: String, reason: SystemCallFailure)

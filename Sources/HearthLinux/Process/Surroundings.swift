@@ -1,17 +1,17 @@
 import CLinux
 
-/// Checks what the process and its libraries cannot do without: if they cannot create a thread, they end the process or
-/// wait forever. (CLinux checks `/proc` before Swift starts.)
+/// Checks for resources that the Swift libraries need. If the libraries cannot create a thread, they crash or hang
+/// instead of reporting an error. CLinux checks for `/proc` before Swift starts.
 package enum Surroundings {
-  /// More than the maximum number of threads at any time.
+  /// An upper bound on the number of threads in the process.
   static let threads = 16
 
-  /// What is missing, as a sentence for people.
+  /// A human-readable sentence about what is missing.
   package struct Missing: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
   }
 
-  /// Must be called before any other thread exists.
+  /// Must be called before the process creates another thread.
   package static func requireThreads() throws(Missing) {
     let free = hearth_count_free_threads(Int32(threads))
     guard free >= threads else {

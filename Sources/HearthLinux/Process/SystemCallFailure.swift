@@ -1,12 +1,12 @@
 import Glibc
 
-/// A system call that failed, in words for people: `flock: Resource temporarily unavailable`.
+/// A failed system call, with a description such as `flock: Resource temporarily unavailable`.
 package struct SystemCallFailure: Error, Hashable, CustomStringConvertible {
   package let call: String
   /// The errno value.
   package let code: Int32
 
-  /// `code` defaults to errno, which the calling thread's last failed call has set.
+  /// `code` defaults to the errno value of the calling thread's last failed call.
   package init(_ call: String, code: Int32 = errno) {
     self.call = call
     self.code = code

@@ -1,11 +1,11 @@
 import Glibc
 import NIOCore
 
-/// Stops accepting for a while after a connection could not be accepted: without descriptors or memory, retrying at
-/// once would keep a processor busy.
+/// Stops accepting connections for a while after the process has run out of descriptors or memory. Retrying immediately
+/// would keep a processor busy.
 ///
-/// NIO's own `AcceptBackoffHandler` does not help if the first accept of a turn fails: the channel then stays
-/// registered for reading, and is notified of the same connection again and again.
+/// NIO's own `AcceptBackoffHandler` does not help if the first accept of an event loop iteration fails, because the
+/// channel stays registered for reading and is notified of the same connection again and again.
 final class AcceptPause: ChannelInboundHandler {
   typealias InboundIn = Channel
 

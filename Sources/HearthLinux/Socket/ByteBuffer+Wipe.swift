@@ -2,8 +2,8 @@ import Glibc
 import NIOCore
 
 extension ByteBuffer {
-  /// Overwrites the readable bytes in place. A channel keeps its read buffers for as long as it is open, and a line may
-  /// contain a token or a passphrase. Nobody else may use the bytes any more.
+  /// Overwrites the readable bytes in place. Channels reuse their read buffers as long as they are open, and a line can
+  /// contain a token or a passphrase. No other code may use the bytes afterwards.
   func wipe() {
     withUnsafeReadableBytes { bytes in
       guard let start = bytes.baseAddress else { return }

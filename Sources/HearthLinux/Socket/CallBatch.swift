@@ -1,6 +1,6 @@
-/// The calls of one array, which are answered together. Used only on the event loop.
+/// The calls of one JSON-RPC batch, which are answered together. Used only on the event loop.
 final class CallBatch: @unchecked Sendable {
-  /// The responses, each without its line break.
+  /// The responses, without their line breaks.
   var responses: [[UInt8]?]
   var unfinished: Int
   var starts: [@Sendable () -> Void] = []

@@ -1,16 +1,15 @@
 import HearthControl
 import NIOCore
 
-/// One client's connection: splits the input into lines, starts calls within the limits, and writes the responses.
+/// A client's connection. Splits the input into lines, starts calls within the limits, and writes the responses.
 ///
-/// `@unchecked Sendable`: all state is used only on the channel's event loop. Methods that other threads call switch to
-/// it first.
+/// `@unchecked Sendable` because all state is used only on the channel's event loop. Methods that other threads call
+/// switch to the event loop first.
 final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Sendable {
   typealias InboundIn = ByteBuffer
 
   private enum Work: Sendable {
     case call(Request, number: Int)
-    /// Cancel the running calls.
     case cancel
   }
 
@@ -21,34 +20,34 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   }
 
   let id: ConnectionID
-  /// The client's process.
   let peer: PeerCredentials
   private let channel: any Channel
   private let handler: any ControlHandler
   private var limits: ControlLimits
   private let budget: OutputBudget
-  /// Called with the connection that has to be closed, and the bytes it holds.
+  /// Called with the connection to close and the number of bytes in its backlog.
   private let exceeded: @Sendable (ConnectionID, Int) -> Void
   private let work: AsyncStream<Work>
   private let feed: AsyncStream<Work>.Continuation
 
   private var framer: LineFramer
-  /// Whether input has come that was not split into lines yet.
+  /// Whether the framer may contain complete lines that were not read yet.
   private var hasUnreadLines = false
   private var waiting: [Waiting] = []
-  /// Calls that have begun and are not answered yet, by the number of their start.
+  /// Calls that have started but are not answered yet, by start number.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
-  /// How many calls that were read together were answered at once. Limited, to occupy the event loop only briefly.
+  /// The number of calls from the current read that were answered on the event loop. Limited, so that the event loop
+  /// stays responsive.
   private var answeredAtOnce = 0
   private var backlog = OutputBacklog()
-  /// The backlog as last reported to the budget, in bytes.
+  /// The backlog last reported to the budget, in bytes.
   private var reported = 0
   private var lineTimer: Scheduled<Void>?
   private var hasSinks = false
-  /// Whether no more input is read, because the client has closed its side or exceeded a limit.
+  /// Whether to ignore further input, because the client has closed its side or exceeded a limit.
   private var isInputOver = false
-  /// Whether to close as soon as all calls are answered, even if there are subscriptions.
+  /// Whether to close the connection once all calls are answered, even if it has subscriptions.
   private var isEnding = false
   private var isShuttingDown = false
   /// Whether the channel is closed.
@@ -94,7 +93,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     return ControlSink(connection: self)
   }
 
-  /// Sets the limits for everything that comes from now on.
+  /// Changes the limits that apply to further input.
   func change(_ limits: ControlLimits) {
     channel.eventLoop.execute { [self] in
       self.limits = limits
@@ -102,7 +101,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// Answers -32000 to calls that have not begun. Running calls may continue until the grace period is over.
+  /// Sends error -32000 for calls that have not started. Running calls can continue until the grace period is over.
   func shutDown() {
     channel.eventLoop.execute { [self] in
       isShuttingDown = true
@@ -111,7 +110,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     channel.eventLoop.scheduleTask(in: TimeAmount(limits.shutdownGrace)) { [weak self] in self?.breakOff() }
   }
 
-  /// Closes once the running calls are answered. Must be called after `shutDown`.
+  /// Closes the connection once the running calls are answered. Must be called after `shutDown`.
   func end() {
     channel.eventLoop.execute { [self] in
       isEnding = true
@@ -119,7 +118,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// Answers -32000 to the running calls, cancels them and closes.
+  /// Answers the running calls with error -32000, cancels them and closes the connection.
   func breakOff() {
     channel.eventLoop.execute { [self] in
       isShuttingDown = true
@@ -133,17 +132,17 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     }
   }
 
-  /// Closes at once, whatever the client has not read, and cancels its running calls.
+  /// Closes the connection immediately, regardless of unread output, and cancels the running calls.
   func leave() {
     feed.yield(.cancel)
     channel.close(promise: nil)
   }
 
-  /// Sends lines of a subscription. May be called on any thread. Keeps the order.
+  /// Sends lines of a subscription in order. Can be called on any thread.
   func send(_ lines: NotificationLines, of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: lines.bytes)
     channel.eventLoop.execute {
-      // The client is not to blame for what waits for its turn on the event loop.
+      // Lines that wait for the event loop do not count against the client.
       sink.written(lines.count)
       self.write(buffer) { sink.sent(lines.count) }
     }
@@ -172,7 +171,7 @@ extension ControlConnection {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard case .some(.inputClosed) = event as? ChannelEvent else { return }
-    // Complete lines that came before are still served.
+    // Complete lines that arrived earlier are still served.
     isInputOver = true
     proceed()
   }
@@ -192,7 +191,7 @@ extension ControlConnection {
     proceed()
   }
 
-  /// Does everything that can be done now: begins calls, reads lines, requests more input, closes. Idempotent.
+  /// Does everything that is possible now: starts calls, reads lines, requests more input or closes. Idempotent.
   private func proceed() {
     beginCalls()
     readLines()
@@ -212,7 +211,7 @@ extension ControlConnection {
     }
   }
 
-  /// Whether another call may begin. During a shutdown it is rejected at once, which needs no room.
+  /// Whether another call can start. During a shutdown, calls are rejected immediately and need no room.
   private var hasRoom: Bool {
     guard isGone || backlog.written < limits.pausingBacklog else { return false }
     return isShuttingDown || running.count < limits.runningCalls
@@ -237,7 +236,7 @@ extension ControlConnection {
     }
   }
 
-  /// Starts or stops the line's timer, which runs only while the rest of the line could be read.
+  /// Starts or stops the timer of an unfinished line. The timer runs only while the connection is ready for the rest.
   private func updateLineTimer() {
     guard wantsInput, framer.isInsideLine else {
       lineTimer?.cancel()
@@ -251,7 +250,7 @@ extension ControlConnection {
     }
   }
 
-  /// Called when the client exceeded a limit. Sends an error, answers earlier calls, and closes the connection.
+  /// Handles a client that exceeded a limit: sends an error, answers earlier calls and closes the connection.
   private func rejectInput(_ message: String) {
     framer = LineFramer(limit: limits.line)
     hasUnreadLines = false
@@ -260,7 +259,7 @@ extension ControlConnection {
     refuse(.parseError(message))
   }
 
-  /// Answers input that could not be read as calls.
+  /// Answers input that is not a valid call.
   private func refuse(_ error: RPCError) {
     handler.refused(nil, error)
     write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))
@@ -311,7 +310,7 @@ extension ControlConnection {
     respond(request.id.map { Response(id: $0, outcome: .failure(.shuttingDown)) }, rejected.batch, rejected.index)
   }
 
-  /// Called in the call's own task, where the response is also encoded.
+  /// Runs in the call's own task, so the response is not encoded on the event loop.
   private func finish(_ request: Request, _ number: Int, _ result: ControlResponse) {
     let outcome: Result<JSON, RPCError>
     var start: (@Sendable () -> Void)?
@@ -325,14 +324,14 @@ extension ControlConnection {
     let response = request.id.map { Response(id: $0, outcome: outcome) }
     let line = response?.line
     channel.eventLoop.execute { [self, start] in
-      // A call that was broken off has already been answered.
+      // A cancelled call has already been answered.
       guard let begun = running.removeValue(forKey: number) else { return }
       respond(response, line: line, begun.batch, begun.index, start: start)
       proceed()
     }
   }
 
-  /// Writes the response, or those of a batch once the last one has come. Then subscriptions begin.
+  /// Writes the response, or all responses of a batch once the last one is ready. Then starts the subscriptions.
   private func respond(
     _ response: Response?, line: [UInt8]? = nil, _ batch: CallBatch?, _ index: Int, start: (@Sendable () -> Void)? = nil
   ) {
@@ -359,11 +358,11 @@ extension ControlConnection {
     for start in batch.starts { start() }
   }
 
-  /// Calls `sent` when the socket has accepted everything. Disconnects a client that is too far behind.
+  /// Writes a buffer and calls `sent` once the socket has accepted it. Disconnects a client that is too far behind.
   private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
     guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
-    // First serves all clients that were read together, because a woken client may take the processor from the rest.
+    // Delays the flush until all ready clients are served, because a client that wakes up may take the processor.
     if backlog.unflushed == 0 { channel.eventLoop.execute { self.flush() } }
     backlog.wrote(count)
     channel.write(buffer).whenComplete { [self] result in
@@ -371,7 +370,7 @@ extension ControlConnection {
       backlog.left(count)
       reportBacklog()
       if case .success = result { sent() }
-      // Not at once, because this may be called from inside `write`.
+      // Deferred, because this closure can run inside `write`.
       if wasFull || isInputOver || isEnding { channel.eventLoop.execute { self.proceed() } }
     }
     if backlog.unflushed >= limits.pausingBacklog { flush() }
@@ -383,7 +382,7 @@ extension ControlConnection {
     reportBacklog()
   }
 
-  /// Closes the connection if the client is too far behind, and returns whether it is.
+  /// Closes the connection if the client is too far behind. Returns true if it does.
   @discardableResult
   private func leaveIfFarBehind() -> Bool {
     reportBacklog()

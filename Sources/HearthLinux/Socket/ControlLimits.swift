@@ -1,26 +1,26 @@
-/// The limits that the control server sets for its clients.
+/// The control server's limits for its clients.
 package struct ControlLimits: Hashable, Sendable {
-  /// The maximum length of a line in bytes, without its line break.
+  /// Maximum length of a line in bytes, without the line break.
   package var line: Int
   package var connections: Int
-  /// How many calls of one connection run at once. Others wait.
+  /// Maximum number of calls that one connection can run at the same time. Further calls wait.
   package var runningCalls = 32
-  /// How long a client may take to finish a line that it has begun.
+  /// How long a client can take to finish a line.
   package var lineTime: Duration = .seconds(10)
-  /// The number of unread bytes from which the server starts no more of the client's calls.
+  /// Number of unread bytes at which the server stops starting the client's calls.
   package var pausingBacklog = 1 << 20
-  /// The number of unread bytes from which another write closes the connection.
+  /// Number of unread bytes at which the next write closes the connection.
   package var maximumBacklog = 16 << 20
-  /// The number of unread bytes of all clients together above which the connection with the most is closed.
+  /// Total number of unread bytes at which the server closes the connection that has the most.
   package var totalBacklog = 64 << 20
-  /// How long running calls may continue during a shutdown before they are answered with -32000 and cancelled: as long
-  /// as a request to an API that was sent for one of them (`OutboxService.shutdown`).
+  /// How long running calls can continue during a shutdown before they are cancelled and answered with error -32000.
+  /// Equal to the time allowed for API requests in progress (`OutboxService.shutdown`).
   package var shutdownGrace: Duration = .seconds(6)
 
-  /// The maximum number of connections at once (contract, section 5).
+  /// Maximum number of connections (contract, section 5).
   package static let mostConnections = 256
 
-  /// `maximumBody` is the limit for an outbox item, in bytes. A line may be 1 MiB longer than its Base64 encoding.
+  /// `maximumBody` is the limit for an outbox item, in bytes. A line can be 1 MiB longer than the Base64 encoding.
   package init(maximumBody: Int = 1 << 20, connections: Int = ControlLimits.mostConnections) {
     self.connections = connections
     line = (1 << 20) + (maximumBody + 2) / 3 * 4

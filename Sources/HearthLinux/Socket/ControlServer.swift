@@ -5,20 +5,20 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Serves the control protocol on Unix sockets: framing, limits, batches, and the check of who connects. The handler
-/// decides what the calls mean.
+/// Serves the control protocol on Unix sockets. Handles framing, limits, batches and checks of the client's identity,
+/// and passes the calls to a handler.
 package final class ControlServer: Sendable {
   private struct State {
     var limits: ControlLimits
     var isShuttingDown = false
     var listeners: [(socket: ListeningSocket, channel: any Channel)] = []
     var connections: [ConnectionID: ControlConnection] = [:]
-    /// How many connections still have a client. Calls continue for a while after their client has left.
+    /// The number of connections that still have a client. Calls can outlive their client.
     var openConnections = 0
     var lastNumber: UInt64 = 0
   }
 
-  /// The sockets that it serves from the beginning.
+  /// The sockets to serve from the start.
   package let sockets: [ListeningSocket]
   private let handler: any ControlHandler
   private let group: any EventLoopGroup
@@ -49,9 +49,9 @@ package final class ControlServer: Sendable {
 
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
-  /// Serves until `shutDown()` and `end()` were called and the running calls have ended, or their grace period is over.
-  /// A cancellation breaks off the running calls. Closes the descriptors, and removes the socket files that Hearth
-  /// made. May be called once.
+  /// Serves until `shutDown()` and `end()` were called and the running calls have finished, or until their grace period
+  /// is over. Cancelling the task aborts the running calls. Closes the descriptors and removes the socket files that
+  /// Hearth created. Can be called only once.
   package func run() async throws {
     defer { for socket in sockets + state.withLock({ $0.listeners.map(\.socket) }) { socket.removeFile() } }
     for socket in sockets { try await listen(on: socket) }
@@ -69,12 +69,12 @@ package final class ControlServer: Sendable {
     } onCancel: {
       shutDown()
     }
-    // After a cancellation some connections may never have been run.
+    // After a cancellation, some connections may never have run.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
     for listener in state.withLock({ $0.listeners.map(\.channel) }) { try? await listener.closeFuture.get() }
   }
 
-  /// Also serves this socket from now on.
+  /// Starts serving another socket.
   package func listen(on socket: ListeningSocket) async throws {
     let listener = try await ServerBootstrap(group: group)
       .serverChannelInitializer { channel in
@@ -91,13 +91,13 @@ package final class ControlServer: Sendable {
     if isLate { listener.close(promise: nil) }
   }
 
-  /// Accepts no more connections on this socket. Open connections stay open.
+  /// Stops accepting connections on the socket. Existing connections stay open.
   package func stopListening(on socket: ListeningSocket) {
     let listener = state.withLock { $0.listeners.first { $0.socket.descriptor == socket.descriptor } }
     listener?.channel.close(promise: nil)
   }
 
-  /// Sets the limits of all connections, including the open ones.
+  /// Changes the limits of all connections, including existing ones.
   package func change(_ limits: ControlLimits) {
     let connections = state.withLock { state in
       state.limits = limits
@@ -107,8 +107,8 @@ package final class ControlServer: Sendable {
     for connection in connections { connection.change(limits) }
   }
 
-  /// Accepts no more connections, and answers -32000 to calls that have not begun. Open connections stay open until
-  /// `end`, or until the grace period is over.
+  /// Stops accepting connections, and sends error -32000 for calls that have not started. Existing connections stay
+  /// open until `end` is called or the grace period is over.
   package func shutDown() {
     let (listeners, connections) = state.withLock { state in
       state.isShuttingDown = true
@@ -119,13 +119,13 @@ package final class ControlServer: Sendable {
     arrivalsFeed.finish()
   }
 
-  /// Closes each connection as soon as its running calls are answered; then `run` returns. Must be called after
+  /// Closes each connection once its running calls are answered, after which `run` returns. Must be called after
   /// `shutDown`.
   package func end() {
     for connection in state.withLock({ Array($0.connections.values) }) { connection.end() }
   }
 
-  /// Checks who has connected, and serves the connection or closes it.
+  /// Checks who has connected, then serves or rejects the connection.
   private func admit(_ channel: any Channel) -> EventLoopFuture<Void> {
     peers.peer(of: channel).flatMapThrowing { [self] credentials in
       switch register(channel, credentials) {
@@ -140,7 +140,7 @@ package final class ControlServer: Sendable {
     }
   }
 
-  /// Closes a connection whose client does not read, after all connections together have exceeded their bound.
+  /// Closes the connection with the most unread output, because all connections together have exceeded their limit.
   private func close(_ id: ConnectionID, holding bytes: Int, on loop: any EventLoop) {
     guard let connection = state.withLock({ $0.connections[id] }) else { return }
     connection.leave()
@@ -169,7 +169,7 @@ package final class ControlServer: Sendable {
   }
 }
 
-/// Tells a client that it cannot be served, and closes the connection.
+/// Sends an error to a client that cannot be served, then closes the connection.
 private final class RejectionHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

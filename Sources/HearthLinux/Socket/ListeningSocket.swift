@@ -1,14 +1,14 @@
 import Glibc
 package import HearthControl
 
-/// A listening Unix socket, made by Hearth at a path or passed by the service manager.
+/// A listening Unix socket that Hearth created at a path or that the service manager passed.
 package struct ListeningSocket: Sendable {
   package let descriptor: Int32
-  /// The path of the socket, or `nil` if it was passed and has no place in the file system.
+  /// The path of the socket, or `nil` if it was passed without one.
   package let path: String?
-  /// Whether the service manager has made it. Hearth does not remove its file then.
+  /// Whether the service manager created the socket. Hearth does not remove the file of such a socket.
   package let isPassed: Bool
-  /// The inode of its file, or `nil` if the file was gone when the socket was passed.
+  /// The inode of the socket's file, or `nil` if the file was already gone when the socket was passed.
   private let inode: Inode?
 
   private struct Inode: Equatable, Sendable {
@@ -16,14 +16,14 @@ package struct ListeningSocket: Sendable {
     let number: ino_t
   }
 
-  /// Why there is no socket to listen on, as a sentence for people.
+  /// Why Hearth cannot listen, as a human-readable sentence.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
     case unfit(SocketPath.Failure)
     case notASocket(path: String)
-    /// Others could replace it with their own socket. `owner` is another user who owns the folder, or `nil` if others
-    /// can write to it.
+    /// Other users could replace the socket with their own. `owner` is the folder's owner if it is another user, or
+    /// `nil` if other users have write access to the folder.
     case exposed(folder: String, owner: UInt32?)
-    /// Another process listens there.
+    /// Another process is listening on the socket.
     case taken(path: String)
     case system(path: String, SystemCallFailure)
 
@@ -42,7 +42,7 @@ package struct ListeningSocket: Sendable {
     }
   }
 
-  /// Takes over a socket that the service manager has bound and passed. Its file belongs to the manager.
+  /// Takes over a socket that the service manager has bound and passed. The service manager owns its file.
   package init(passed descriptor: Int32) {
     self.descriptor = descriptor
     isPassed = true
@@ -62,16 +62,15 @@ package struct ListeningSocket: Sendable {
     return path.isEmpty ? nil : path
   }
 
-  /// Makes the socket, with mode 0600 from the moment it exists, and its folder (0700) if that is missing.
+  /// Creates the socket with mode 0600, and its folder with mode 0700 if the folder is missing.
   ///
-  /// Replaces a socket file on which nobody listens, but neither one on which somebody listens nor a file that is not a
-  /// socket.
+  /// Replaces a socket file on which no process listens. Throws if a process listens, or if the file is not a socket.
   package init(path: String) throws(Failure) {
     do throws(SocketPath.Failure) { try SocketPath.check(path) } catch { throw .unfit(error) }
     let folder = Self.folder(of: path)
     try Self.makeFolder(folder, for: path)
-    // The lock is held while the old socket is checked and the new one begins to listen. Otherwise, if two daemons
-    // start at once, one could take the other's new socket for a stale one.
+    // Holds the lock while checking the old socket and creating the new one. Otherwise, of two daemons starting at the
+    // same time, one could mistake the other's new socket for a stale one.
     let lock = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw .system(path: path, SystemCallFailure("open")) }
     defer { close(lock) }
@@ -86,12 +85,12 @@ package struct ListeningSocket: Sendable {
     inode = Self.inode(of: path)
   }
 
-  /// Removes the socket's file, if it is still the one that was made. The caller closes the descriptor.
+  /// Removes the socket's file if it is still the one that Hearth created. Does not close the descriptor.
   package func removeFile() {
     if let path, !isPassed, isInPlace { unlink(path) }
   }
 
-  /// Whether clients find it at its path. True if it has no path.
+  /// Whether clients can find the socket at its path. Always true for a socket without a path.
   package var isInPlace: Bool { path.map { inode != nil && Self.inode(of: $0) == inode } ?? true }
 
   private static func folder(of path: String) -> String {
@@ -106,8 +105,8 @@ package struct ListeningSocket: Sendable {
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .system(path: path, SystemCallFailure("mkdir")) }
   }
 
-  /// Refuses a folder in which others could replace the socket. They cannot if the sticky bit is set, as in /tmp
-  /// (unlink(2)), and `hearthctl` checks who owns the server.
+  /// Throws if other users could replace the socket in this folder. The sticky bit prevents this, as on /tmp
+  /// (unlink(2)). In any case, `hearthctl` verifies the server's owner.
   private static func check(_ descriptor: Int32, of folder: String, for path: String) throws(Failure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw .system(path: path, SystemCallFailure("fstat")) }
@@ -137,20 +136,20 @@ package struct ListeningSocket: Sendable {
     case ECONNREFUSED:
       guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, SystemCallFailure("unlink")) }
     case ENOENT: break
-    // A full queue belongs to a socket on which somebody listens.
+    // The queue is full, so somebody is listening.
     case 0, EAGAIN: throw .taken(path: path)
     default: throw .system(path: path, SystemCallFailure("connect", code: code))
     }
   }
 
-  /// Returns the errno value of an attempt to connect, or 0 if somebody listens.
+  /// Returns the errno value of an attempt to connect, or 0 if the attempt succeeds.
   private static func probe(_ path: String) throws(Failure) -> Int32 {
     let probe = try makeSocket(path, SOCK_NONBLOCK)
     defer { close(probe) }
     return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Whether somebody listens there, which is the passed socket unless its file was replaced.
+  /// Returns whether somebody is listening at the path. This is the passed socket unless its file was replaced.
   private static func isServed(_ path: String) -> Bool {
     guard let code = try? probe(path) else { return false }
     return [0, EAGAIN].contains(code)
@@ -158,7 +157,7 @@ package struct ListeningSocket: Sendable {
 
   private static func listen(at path: String) throws(Failure) -> Int32 {
     let descriptor = try makeSocket(path, SOCK_NONBLOCK)
-    // On Linux, bind(2) gives the file the mode of the socket itself, so the mode is never wider.
+    // On Linux, bind(2) gives the file the socket's mode, so the file is never accessible to others.
     var failed: String?
     if fchmod(descriptor, 0o600) != 0 {
       failed = "fchmod"

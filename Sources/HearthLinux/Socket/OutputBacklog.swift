@@ -1,15 +1,15 @@
-/// The answers and events of a connection that its client has not read, in bytes.
+/// The responses and events that a connection's client has not read, in bytes.
 struct OutputBacklog {
   /// Bytes written to the channel that the socket has not accepted yet.
   private(set) var written = 0
-  /// How many of these bytes were not offered to the socket yet.
+  /// The part of `written` that was not offered to the socket yet.
   private(set) var unflushed = 0
-  /// Answers to arrays that are not complete yet.
+  /// Responses to batches that are not complete yet.
   var collected = 0
 
   var all: Int { written + collected }
 
-  /// What the client is to blame for: bytes that were not offered to the socket are not late.
+  /// The bytes that count against the client, which are all except those not yet offered to the socket.
   var late: Int { all - unflushed }
 
   mutating func wrote(_ count: Int) {
@@ -19,7 +19,7 @@ struct OutputBacklog {
 
   mutating func flushed() { unflushed = 0 }
 
-  /// Called when the socket has accepted the bytes, or the channel was closed, which also drops what was not flushed.
+  /// Called once the socket has accepted the bytes, or once the channel was closed, which also drops unflushed bytes.
   mutating func left(_ count: Int) {
     written -= count
     unflushed = min(unflushed, written)

@@ -1,20 +1,19 @@
 import HearthControl
 import Synchronization
 
-/// The bytes of answers that clients have not read, over all connections, and their limit. If it is exceeded, the
-/// connection with the most has to be closed, so that a client that does not read does not use up the memory of the
-/// others.
+/// Limits the number of unread bytes across all connections. When the total exceeds the limit, the connection with the
+/// most must be closed, so that one client that does not read cannot use up the memory that the others need.
 final class OutputBudget: Sendable {
   private struct State {
     var limit: Int
     var total = 0
     var shares: [ConnectionID: Int] = [:]
-    /// Connections that have to be closed, and no longer count.
+    /// Connections that must be closed. They no longer count towards the total.
     var exceeding: Set<ConnectionID> = []
-    /// The most that was held since the last call of `drained`.
+    /// The largest total since the last call of `drained`.
     var peak = 0
 
-    /// Returns true once after a large peak has gone down.
+    /// Returns true once after a large peak has subsided.
     mutating func takePeak() -> Bool {
       guard peak >= OutputBudget.largePeak, total < peak / 4 else { return false }
       peak = total
@@ -22,7 +21,7 @@ final class OutputBudget: Sendable {
     }
   }
 
-  /// The size of a large peak, in bytes. Memory that is freed below it will be used again.
+  /// The size of a large peak, in bytes. The process reuses smaller amounts of freed memory.
   static let largePeak = 16 << 20
 
   private let state: Mutex<State>
@@ -34,11 +33,9 @@ final class OutputBudget: Sendable {
     self.drained = drained
   }
 
-  /// The bytes that are held now.
   var total: Int { state.withLock(\.total) }
 
-  /// Sets how many bytes wait for this connection's client. Returns a connection that has to be closed, and what it
-  /// held.
+  /// Sets the number of unread bytes of a connection. Returns a connection that must be closed, with its unread bytes.
   func set(_ bytes: Int, for connection: ConnectionID) -> (connection: ConnectionID, bytes: Int)? {
     let (most, isDrained) = state.withLock { state in
       guard !state.exceeding.contains(connection) else {

@@ -3,15 +3,15 @@ import HearthControl
 import Logging
 import NIOCore
 
-/// Checks who has connected, and allows only one user. Processes of other users are rejected and logged.
+/// Allows connections from only one user. Rejects and logs connections by other users.
 final class PeerCheck: Sendable {
-  /// The connection is another user's, and is closed without an answer.
+  /// The connection belongs to another user and is closed without a response.
   struct ForeignPeer: Error {}
 
   private let user: uid_t
   private let foreignPeers: ThrottledWarning
 
-  /// `user` is the only one that is served.
+  /// `user` is the only user allowed to connect.
   init(user: uid_t, logger: Logger, elapsed: @escaping @Sendable () -> Duration) {
     self.user = user
     foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
@@ -20,7 +20,7 @@ final class PeerCheck: Sendable {
     }
   }
 
-  /// Returns the process at the other end. Fails if it is another user's.
+  /// Returns the process at the other end. Fails if another user owns it.
   func peer(of channel: any Channel) -> EventLoopFuture<PeerCredentials> {
     guard let options = channel as? any SocketOptionProvider else {
       return channel.eventLoop.makeFailedFuture(ForeignPeer())

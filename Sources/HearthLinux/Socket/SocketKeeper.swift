@@ -3,12 +3,12 @@ import HearthThreads
 package import Logging
 import Synchronization
 
-/// Puts a socket back if its file or folder was removed, so that clients find the daemon again.
+/// Recreates a socket whose file or folder was removed, so that clients can find the daemon again.
 ///
-/// The service manager does not look after the files of its sockets, and passes the same sockets to a daemon that it
-/// restarts. So the daemon listens at their paths itself.
+/// The service manager does not recreate the files of its sockets and passes the same sockets to a restarted daemon, so
+/// the daemon itself listens at their paths.
 package struct SocketKeeper: Sendable {
-  /// Programs that remove a folder remove its contents first. A socket that came back in between would be in their way.
+  /// Programs that remove a folder remove its contents first. Recreating the socket too early would make them fail.
   private static let settling = Duration.seconds(3)
   private static let retry = Duration.seconds(10)
 
@@ -24,7 +24,7 @@ package struct SocketKeeper: Sendable {
     (self.server, self.troubles, self.watch, self.clock, self.logger) = (server, troubles, watch, clock, logger)
   }
 
-  /// Ends with its task.
+  /// Runs until its task is cancelled.
   package func run() async {
     var sockets = Dictionary(
       server.sockets.compactMap { socket in socket.path.map { ($0, socket) } }, uniquingKeysWith: { first, _ in first })
@@ -48,7 +48,7 @@ package struct SocketKeeper: Sendable {
     }
   }
 
-  /// Returns the new socket, or `nil` if the old one is in its place.
+  /// Returns the new socket, or `nil` if the old one is still in place.
   private func putBack(_ socket: ListeningSocket, at path: String) async throws -> ListeningSocket? {
     let made: Result<ListeningSocket, any Error>? = await WorkerThread.run {
       socket.isInPlace ? nil : Result { try ListeningSocket(path: path) }
@@ -68,13 +68,13 @@ package struct SocketKeeper: Sendable {
   }
 }
 
-/// What is wrong with the sockets now. Each problem is logged once.
+/// The current problems with the sockets. Logs each problem once.
 package final class SocketTroubles: Sendable {
   private let byPath = Mutex<[String: String]>([:])
 
   package init() {}
 
-  /// The problems, as sentences for people.
+  /// The current problems, as human-readable sentences.
   package var sentences: [String] { byPath.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } }
 
   fileprivate func set(_ sentence: String, at path: String, _ logger: Logger) {

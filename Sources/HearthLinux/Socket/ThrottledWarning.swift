@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// A warning about something that others can cause as often as they like. The first one is logged at once, and those
-/// that follow within a minute as one line with their number.
+/// A warning that other users or clients can trigger as often as they like. The first one is logged immediately. A
+/// summary then reports the number of those that follow within a minute.
 final class ThrottledWarning: Sendable {
   private struct State {
     var throttle = Throttle(interval: ThrottledWarning.interval)
@@ -13,9 +13,9 @@ final class ThrottledWarning: Sendable {
   static let interval: Duration = .seconds(60)
 
   private let logger: Logger
-  /// The time since a fixed point, on a clock that is never set.
+  /// Returns the time since a fixed point on a clock that is never adjusted.
   private let elapsed: @Sendable () -> Duration
-  /// The line for `count` warnings, the last of which had the detail `last`.
+  /// Returns the line to log for `count` warnings. `last` is the detail of the last one.
   private let summary: @Sendable (_ count: Int, _ last: String) -> String
   private let state = Mutex(State())
 
@@ -28,7 +28,7 @@ final class ThrottledWarning: Sendable {
     self.summary = summary
   }
 
-  /// `detail` is what the summary says about the last one.
+  /// `detail` describes this warning if it is the last one in a summary.
   func record(_ message: String, detail: String, on loop: any EventLoop) {
     let decision = state.withLock { state in
       state.last = detail

@@ -1,14 +1,13 @@
 import CSystemd
 import Glibc
 
-/// The sockets that the service manager passed (sd_listen_fds(3)): one for each `ListenStream=` of its unit.
+/// The sockets that the service manager passed (sd_listen_fds(3)), one for each `ListenStream=` of the socket unit.
 package struct PassedSockets: Sendable {
-  /// The sockets that can be served.
   private let usable: [Int32]
   private let unusable: [(descriptor: Int32, kind: String)]
   private let failure: SystemCallFailure?
 
-  /// Takes over the passed sockets, and removes the variables from the environment. Must be called once.
+  /// Takes over the passed sockets and removes their variables from the environment. Must be called only once.
   package init() {
     let count = sd_listen_fds(1)
     failure = count < 0 ? SystemCallFailure("sd_listen_fds", code: -count) : nil
@@ -18,14 +17,15 @@ package struct PassedSockets: Sendable {
     unusable = kinds.compactMap { passed in passed.kind.map { (passed.descriptor, $0) } }
   }
 
-  /// Returns the sockets to serve, or none if none was passed. Throws if none of the passed sockets can be served.
+  /// Returns the sockets to serve, or an empty array if none were passed. Throws if sockets were passed but all are
+  /// unusable.
   package func listeners() throws(PassedSocketFailure) -> [ListeningSocket] {
     if let failure { throw .unreadable(failure) }
     guard usable.isEmpty, !unusable.isEmpty else { return usable.map(ListeningSocket.init(passed:)) }
     throw .noneUsable(listing)
   }
 
-  /// A sentence for people about passed descriptors that are not served, or `nil` if there are none.
+  /// A human-readable sentence about passed descriptors that Hearth does not serve, or `nil` if it serves all of them.
   package var complaint: String? {
     guard !unusable.isEmpty else { return nil }
     return "The service manager passed \(listing), which is not served: Hearth serves only Unix stream sockets, so "
@@ -36,19 +36,19 @@ package struct PassedSockets: Sendable {
     unusable.map { "\($0.kind) (descriptor \($0.descriptor))" }.joined(separator: ", ")
   }
 
-  /// Answers all clients that wait on the passed sockets with this line, for a program that cannot start. Also reads
-  /// everything else that waits there: otherwise the service manager would start the program again and again.
+  /// Sends a line to all clients that wait on the passed sockets. Used by a daemon that cannot start. Also drains all
+  /// other input, because the service manager would otherwise start the daemon again and again.
   package func rejectClients(with line: [UInt8]) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     for descriptor in usable + unusable.map(\.descriptor) {
-      // A non-blocking flag would also be set for the service manager, which shares the socket.
+      // The service manager shares the socket, so making it non-blocking would affect the service manager too.
       while Self.isReadable(descriptor) {
         let client = accept(descriptor, nil, nil)
         guard client >= 0 else {
           if read(descriptor, &buffer, buffer.count) > 0 { continue } else { break }
         }
         _ = send(client, line, line.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-        // Closing a socket with unread input resets the connection, and the client would not get the answer.
+        // Closing a socket with unread input resets the connection, and the client would not receive the line.
         while recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
         close(client)
       }
@@ -60,7 +60,7 @@ package struct PassedSockets: Sendable {
     return poll(&waiting, 1, 0) > 0 && waiting.revents & Int16(POLLIN) != 0
   }
 
-  /// Returns `nil` for a listening Unix stream socket.
+  /// Returns what kind of descriptor this is, or `nil` if it is a listening Unix stream socket.
   private static func kind(ofUnusable descriptor: Int32) -> String? {
     if sd_is_socket_unix(descriptor, Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0 { return nil }
     if sd_is_fifo(descriptor, nil) > 0 { return "a FIFO" }
@@ -73,10 +73,10 @@ package struct PassedSockets: Sendable {
   }
 }
 
-/// Why the passed sockets cannot be used, as a sentence for people.
+/// Why the passed sockets cannot be used, as a human-readable sentence.
 package enum PassedSocketFailure: Error, Hashable, CustomStringConvertible {
   case unreadable(SystemCallFailure)
-  /// The text says what was passed.
+  /// The text describes the passed descriptors.
   case noneUsable(String)
 
   package var description: String {

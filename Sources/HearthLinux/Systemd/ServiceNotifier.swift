@@ -5,8 +5,8 @@ import HearthThreads
 
 /// Reports the daemon's state to the service manager (sd_notify(3)). Does nothing if `$NOTIFY_SOCKET` is not set.
 ///
-/// The messages are sent in order on their own thread. If the manager accepts none, because its queue is full or it
-/// hangs, only that thread waits in sd_notify.
+/// A separate thread sends the messages in order, so that only this thread blocks if the service manager hangs or its
+/// queue is full.
 package struct ServiceNotifier: Sendable {
   private static let thread = WorkerThread()
 
@@ -20,17 +20,17 @@ package struct ServiceNotifier: Sendable {
     send(["STATUS=\(line(text))"])
   }
 
-  /// Must be followed by `ready` when the configuration has been read again.
+  /// Must be followed by `ready` once the configuration has been reloaded.
   package func reloading() {
     send(["RELOADING=1", "MONOTONIC_USEC=\(ClockReading.nanoseconds(CLOCK_MONOTONIC) / 1000)"])
   }
 
-  /// Restarts `TimeoutStopSec=` with at least `time`, because the response to a refresh may still come.
+  /// Extends the stop timeout (`TimeoutStopSec=`) to at least `time` from now, so that a running refresh can finish.
   package func stopping(within time: Duration) {
     send(["STOPPING=1", "STATUS=Stopping.", "EXTEND_TIMEOUT_USEC=\(time.wholeMilliseconds * 1000)"])
   }
 
-  /// Sends the keep-alive message for the watchdog.
+  /// Sends the watchdog's keep-alive message.
   package func alive() {
     send(["WATCHDOG=1"])
   }
@@ -40,7 +40,7 @@ package struct ServiceNotifier: Sendable {
     Self.thread.enqueue { sd_notify(0, message) }
   }
 
-  /// A line break in a status would begin another assignment.
+  /// Removes line breaks, because a line break would start another assignment.
   private func line(_ text: String) -> String {
     String(text.map { $0.isNewline ? " " : $0 })
   }

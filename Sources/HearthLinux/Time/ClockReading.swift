@@ -1,15 +1,15 @@
 import Glibc
 
-/// The kernel's three clocks at the same time, in nanoseconds.
+/// The kernel's three clocks, read at about the same time, in nanoseconds.
 struct ClockReading {
-  /// CLOCK_BOOTTIME: counts while the machine sleeps, and is never set.
+  /// CLOCK_BOOTTIME. Advances while the machine sleeps and is never adjusted.
   var boot: Int64
-  /// CLOCK_MONOTONIC: stands still while the machine sleeps.
+  /// CLOCK_MONOTONIC. Stops while the machine sleeps.
   var monotonic: Int64
-  /// CLOCK_REALTIME: the time of day, which may be set.
+  /// CLOCK_REALTIME. The time of day, which can be set.
   var wall: Int64
 
-  /// Returns the fastest of five attempts, because an interruption between two clocks would look like a step.
+  /// Returns the fastest of five readings, because an interruption between two clocks would look like a clock step.
   static func current() -> ClockReading {
     func attempt() -> (reading: ClockReading, window: Int64) {
       let boot = nanoseconds(CLOCK_BOOTTIME)

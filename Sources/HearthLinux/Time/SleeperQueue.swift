@@ -1,4 +1,4 @@
-/// Actions to run at deadlines, in order.
+/// Actions to run later, sorted by deadline.
 struct SleeperQueue {
   struct Ticket: Comparable {
     /// On CLOCK_BOOTTIME, in nanoseconds.
@@ -12,7 +12,7 @@ struct SleeperQueue {
 
   typealias Action = @Sendable () -> Void
 
-  /// The latest comes first, so that the earliest can be removed from the end.
+  /// Sorted with the latest first, so that the earliest can be removed from the end.
   private var sleepers: [(ticket: Ticket, action: Action)] = []
 
   var earliest: Int64? { sleepers.last?.ticket.deadline }
@@ -27,7 +27,7 @@ struct SleeperQueue {
     return sleepers.remove(at: position).action
   }
 
-  /// Removes those whose deadline has come, the earliest first.
+  /// Removes the actions whose deadlines have passed and returns them, earliest first.
   mutating func removeDue(at boot: Int64) -> [Action] {
     var due: [Action] = []
     while let last = sleepers.last, last.ticket.deadline <= boot {
@@ -39,7 +39,7 @@ struct SleeperQueue {
 
   mutating func removeAll() -> [Action] { removeDue(at: .max) }
 
-  /// The index at which `ticket` is, or would be inserted.
+  /// Returns the index of `ticket`, or the index at which to insert it.
   private func position(of ticket: Ticket) -> Int {
     var (low, high) = (0, sleepers.count)
     while low < high {

@@ -4,16 +4,16 @@ package import HearthCore
 import HearthThreads
 import Synchronization
 
-/// The machine's clock: CLOCK_BOOTTIME, which also counts during sleep, plus the offset of the wall clock at its last
-/// step.
+/// The machine's clock. Computes the time from CLOCK_BOOTTIME, which also advances during sleep, and the wall clock's
+/// offset at its last step.
 ///
-/// Its own thread waits for the earliest deadline, for steps of the wall clock, and for the clock's end.
+/// A thread waits for the earliest deadline, for steps of the wall clock and for `stop()`.
 package final class SystemClock: Clock {
   private struct State {
     var wall: WallClock
     var sleepers = SleeperQueue()
-    /// What the alarm is set to. It is not changed when the earliest deadline is cancelled: one useless wake-up of the
-    /// thread costs less than setting it each time.
+    /// The time for which the alarm is set. Cancelling the earliest deadline does not reset the alarm, because one
+    /// unnecessary wake-up costs less than a system call for each cancellation.
     var alarmAt = Int64.max
     var cancelled: Set<UInt64> = []
     var watchers: [UInt64: AsyncStream<Duration>.Continuation] = [:]
@@ -26,7 +26,7 @@ package final class SystemClock: Clock {
     }
   }
 
-  /// A timerfd on CLOCK_BOOTTIME, set to the earliest deadline or to an earlier time.
+  /// A timerfd on CLOCK_BOOTTIME that fires at or before the earliest deadline.
   private let alarm: Int32
   private let end: Int32
   private let reading: @Sendable () -> ClockReading
@@ -36,15 +36,15 @@ package final class SystemClock: Clock {
     try self.init(reading: ClockReading.current)
   }
 
-  /// `changes` is a descriptor that becomes readable when the wall clock is set. If it is `nil`, the clock makes one.
+  /// `changes` is a descriptor that becomes readable when the wall clock is set, or `nil` to create one.
   init(changes: Int32? = nil, reading: @escaping @Sendable () -> ClockReading) throws(SystemCallFailure) {
     let flags = Int32(TFD_CLOEXEC | TFD_NONBLOCK)
     let alarm = try Self.open("timerfd_create", timerfd_create(CLOCK_BOOTTIME, flags))
-    // Cancelled when the clock is set and when the machine resumes.
+    // Becomes readable when the wall clock is set or the machine resumes.
     let changes = try Self.open("timerfd_create", changes ?? timerfd_create(CLOCK_REALTIME, flags))
     let end = try Self.open("eventfd", eventfd(0, Int32(EFD_CLOEXEC)))
     (self.alarm, self.end, self.reading) = (alarm, end, reading)
-    // The watch begins before the clock is read, so that no step between the two is missed.
+    // Starts watching before reading the clock, so that no step in between is missed.
     Self.watch(changes)
     state = Mutex(State(wall: WallClock(reading())))
     WorkerThread(linger: 0).enqueue { [weak self] in
@@ -82,7 +82,7 @@ package final class SystemClock: Clock {
       }
       action?()
     }
-    // A cancellation that came after the wake-up has left its number here.
+    // Removes the number that a cancellation after the wake-up leaves behind.
     state.withLock { _ = $0.cancelled.remove(ticket.number) }
   }
 
@@ -96,7 +96,7 @@ package final class SystemClock: Clock {
     state.withLock { SleeperQueue.Ticket(deadline: $0.wall.boot(at: deadline), number: $0.nextNumber()) }
   }
 
-  /// Returns false if there is nothing to wait for.
+  /// Returns false if there is no need to wait.
   private func wait(for ticket: SleeperQueue.Ticket, _ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.cancelled.remove(ticket.number) != nil || state.isStopped
@@ -110,7 +110,7 @@ package final class SystemClock: Clock {
     }
   }
 
-  /// Yields right after `clock_settime` or a resume. Steps of less than 100 ms are added up and reported together.
+  /// Returns a stream of clock steps, including resumes. Smaller steps are reported once they add up to 100 ms.
   package func steps() -> AsyncStream<Duration> {
     let (stream, continuation) = AsyncStream<Duration>.makeStream()
     let number: UInt64? = state.withLock { state in
@@ -129,7 +129,7 @@ package final class SystemClock: Clock {
     return stream
   }
 
-  /// Ends the thread and all streams of steps. From now on every deadline counts as reached, including later ones.
+  /// Ends the thread and all step streams. From now on, all deadlines count as reached, even new ones.
   package func stop() {
     let (isFirst, sleepers, watchers) = state.withLock { state in
       defer { (state.isStopped, state.watchers) = (true, [:]) }
@@ -137,7 +137,7 @@ package final class SystemClock: Clock {
     }
     sleepers.forEach { $0() }
     watchers.forEach { $0.finish() }
-    // The thread then closes its descriptors.
+    // Makes the thread close its descriptors and end.
     if isFirst { eventfd_write(end, 1) }
   }
 
@@ -154,7 +154,7 @@ package final class SystemClock: Clock {
 
   private func setAlarm(_ boot: Int64, _ state: inout State) {
     state.alarmAt = boot
-    // Zero would disarm the timer.
+    // A value of zero would disarm the timer.
     let boot = max(boot, 1)
     let time = timespec(tv_sec: Int(boot / 1_000_000_000), tv_nsec: Int(boot % 1_000_000_000))
     var timer = itimerspec(it_interval: timespec(), it_value: time)

@@ -1,16 +1,16 @@
-/// Throttles something that others can cause as often as they like. The first one passes at once, and those that come
-/// within the interval after it are counted and pass together when it is over.
+/// Limits how often an event from outside is handled. The first event passes immediately. Events within the interval
+/// after it are counted, and pass together when the interval ends.
 struct Throttle: Hashable, Sendable {
   enum Decision: Hashable, Sendable {
     case pass
-    /// It was counted. Call `release` at this time.
+    /// The event was counted. The caller must call `release` at this time.
     case countUntil(Duration)
-    /// It was counted, and `release` is already planned.
+    /// The event was counted, and a call of `release` is already scheduled.
     case count
   }
 
   let interval: Duration
-  /// Until this time everything is counted. If it is `nil`, the next one passes.
+  /// The end of the current interval, or `nil` if the next event passes.
   private var end: Duration?
   private var counted = 0
 
@@ -18,7 +18,7 @@ struct Throttle: Hashable, Sendable {
     self.interval = interval
   }
 
-  /// Called for one more. `now` is the time since a fixed point, on a clock that is never set.
+  /// Decides about an event. `now` is the time since a fixed point on a clock that is never adjusted.
   mutating func admit(at now: Duration) -> Decision {
     guard let end, now < end || counted > 0 else {
       end = now + interval
@@ -28,7 +28,7 @@ struct Throttle: Hashable, Sendable {
     return counted == 1 ? .countUntil(end) : .count
   }
 
-  /// Returns how many were counted, once the interval is over. Begins another interval if there were any.
+  /// Returns the number of events counted in the interval. Starts another interval unless the number is zero.
   mutating func release(at now: Duration) -> Int {
     let due = counted
     counted = 0

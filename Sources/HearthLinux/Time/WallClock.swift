@@ -1,8 +1,8 @@
 import HearthCore
 
-/// The wall clock as an offset to CLOCK_BOOTTIME. The offset changes only when a step is reported.
+/// The wall clock as an offset from CLOCK_BOOTTIME. The offset changes only with a reported step.
 struct WallClock {
-  /// Smaller steps are reported when they add up to this, so that they do not cause new plans.
+  /// The smallest step to report. Smaller ones add up first, so that they do not cause constant replanning.
   static let smallestStep: Duration = .milliseconds(100)
 
   private(set) var offset: Int64
@@ -13,7 +13,7 @@ struct WallClock {
     timeAsleep = reading.boot - reading.monotonic
   }
 
-  /// Compares a new reading with the last one. Returns by how much the wall clock was stepped, zero if the machine only
+  /// Compares a new reading with the last one. Returns the size of the wall clock's step, zero if the machine only
   /// slept, or `nil` if nothing happened.
   mutating func observe(_ reading: ClockReading) -> Duration? {
     let step = Duration.nanoseconds(reading.wall - reading.boot - offset)
@@ -31,7 +31,7 @@ struct WallClock {
     return Timestamp(milliseconds: remainder < 0 ? quotient - 1 : quotient)
   }
 
-  /// The deadline on CLOCK_BOOTTIME, limited to the range of that clock.
+  /// Converts a deadline to CLOCK_BOOTTIME, clamped to the range of that clock.
   func boot(at deadline: Timestamp) -> Int64 {
     let (nanoseconds, overflow) = deadline.milliseconds.multipliedReportingOverflow(by: 1_000_000)
     if overflow { return deadline.milliseconds < 0 ? .min : .max }

@@ -1,7 +1,6 @@
 import HearthCore
 
 extension ClientAuthentication {
-  /// The value of the key `client_auth`.
   package enum Method: String, CaseIterable, Sendable {
     case auto, none, basic, post
     case privateKeyJWT = "private_key_jwt"
@@ -18,7 +17,7 @@ extension ClientAuthentication {
       }
     }
 
-    /// The keys that only some methods have.
+    /// The keys that apply to some methods only.
     fileprivate static let allKeys: [ProviderKey] = [
       .clientSecretFile, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID,
     ]
@@ -71,15 +70,15 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// How the client authenticates with a preset's provider if the account does not set `client_auth`: a client without
-  /// a secret sends only its name, and one with a key signs.
+  /// Chooses the default method for a preset's provider. A client without a secret sends only its id, and a client with
+  /// a key signs an assertion.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
     self =
       switch usual {
       case .none: table.has(.clientKeyFile) ? .auto : .none
       case .basic, .post: table.has(.clientSecretFile) ? usual : .auto
-      // The secret was signed elsewhere.
+      // The secret file contains a JWT that was signed elsewhere.
       case .apple: table.has(.clientSecretFile) && !table.has(.clientKeyFile) ? .post : .apple
       case .auto, .privateKeyJWT, .tls: usual
       }
@@ -87,7 +86,7 @@ extension ClientAuthentication.Method {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads the path of a file. `name` says in messages what the file holds.
+  /// Reads a file's path. `name` describes the file's content in messages.
   func file(
     _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
   ) throws(ConfigurationError) -> ClientFile? {

@@ -1,19 +1,19 @@
 import HearthControl
 import HearthCore
 
-/// A file that the configuration names: a secret, a key or certificates. It is read each time it is used, so that a new
-/// one takes effect at once.
+/// A configured file that contains a secret, a key or certificates. Hearth reads the file each time it needs it, so a
+/// new version takes effect immediately.
 package struct ClientFile: Hashable, Sendable {
-  /// What the file holds, for messages: `client secret`.
+  /// A description of the content for messages, such as `client secret`.
   let name: String
   let path: String
-  /// The largest size of the file, in bytes.
+  /// Maximum size of the file, in bytes.
   var limit = 1 << 16
-  /// Whether the file is refused if others can read it.
+  /// Whether to reject the file if other users can read it.
   var isSecret = false
 
-  /// The path, for messages. People paste the secret itself in place of its path, so a secret's path is shown without
-  /// content.
+  /// The path, for messages. The path of a secret is masked, because people sometimes paste the secret itself in place
+  /// of the path.
   var place: String { isSecret ? path.withoutContent : path }
 
   private func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
@@ -36,7 +36,7 @@ package struct ClientFile: Hashable, Sendable {
     return contents.bytes
   }
 
-  /// The secret in the file.
+  /// Reads the secret from the file.
   func secret(from files: any FileSystem) async throws(RefreshFailure) -> Secret {
     let bytes = try await read(from: files)
     do {
@@ -46,7 +46,7 @@ package struct ClientFile: Hashable, Sendable {
     }
   }
 
-  /// The text in the file, which may come from any operating system.
+  /// Reads text from the file, which may come from any operating system.
   func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
     let bytes = try await read(from: files)
     guard !ByteOrderMark.saysUTF16(bytes) else {

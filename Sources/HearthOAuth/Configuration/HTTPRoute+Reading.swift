@@ -1,11 +1,11 @@
 import HearthCore
 
 extension HTTPRoute {
-  /// Reads an account's table. `usesMutualTLS`: the client authenticates with its certificate.
+  /// Reads an account's table. `usesMutualTLS` is true if the client authenticates with its certificate.
   init(
     reading table: TableReader<ProviderKey>, usesMutualTLS: Bool, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {
-    // All of a system's authorities fit into 1 MiB.
+    // 1 MiB is enough for all authorities of a system.
     authorities = try table.file(.caFile, "ca_file", limit: 1 << 20)
     if usesMutualTLS, let certificate = try table.file(.clientCertificateFile, "client certificate"),
       let key = try table.file(.clientKeyFile, "client key", isSecret: true)

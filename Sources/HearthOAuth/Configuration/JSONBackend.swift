@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// A backend's own calls and the names of its fields. Dots in a name mean nested objects.
+/// The URLs and field names of a backend with its own API. Dots in a field name denote nested objects.
 package struct JSONBackend: Hashable, Sendable {
   package var refreshURL: HTTPURL
   package var loginURL: HTTPURL?

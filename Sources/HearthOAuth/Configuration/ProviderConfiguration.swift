@@ -1,40 +1,39 @@
 package import HearthCore
 
-/// What an account's configuration says about its provider.
+/// The part of an account's configuration that describes its provider.
 package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
-  /// The name of the preset (`provider`), if the account has one.
+  /// The name of the account's preset (`provider`), if it uses one.
   package var preset: String?
-  /// The user's name, if the provider does not report one.
+  /// The user's id, if the provider does not report one.
   package var subject: String?
-  /// How long an access token lives if the response does not say.
+  /// The lifetime of an access token if the response does not contain one.
   package var defaultLifetime: Duration?
-  /// The token that Hearth sends to APIs.
+  /// The kind of token that Hearth sends to APIs.
   package var bearer = BearerKind.accessToken
-  /// Error codes of this provider that end a session, in addition to the standard ones.
+  /// This provider's error codes that end a session, in addition to the standard codes.
   package var finalErrors: Set<String> = []
-  /// What this provider's errors mean if they differ from the standard. The first rule that fits counts.
+  /// Rules for this provider's nonstandard errors. The first matching rule applies.
   package var responseRules: [ResponseRule] = []
-  /// Whether each refresh names the granted scopes again (RFC 6749, section 6).
+  /// Whether refresh requests repeat the granted scopes (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
-  /// Whether a revocation ends only that grant and no other of the same user.
+  /// Whether revoking a token ends only its own grant and no other grant of the user.
   package var revokesOneGrant = false
-  /// The field of the UserInfo response that names the user. Dots mean nested objects.
+  /// The field of the UserInfo response that contains the user's id. Dots denote nested objects.
   package var userInfoSubjectField = "sub"
-  /// Extra fields of every token request, by name.
+  /// Additional fields for every token request, by name.
   package var tokenParameters: [String: String] = [:]
-  /// Extra fields of the authorization request, by name.
+  /// Additional fields for the authorization request, by name.
   package var authorizationParameters: [String: String] = [:]
   package var signIn = SignInSettings()
   package var route = HTTPRoute()
 
-  /// Returns true if both configurations have the same issuer and client, so that a grant of one is valid for the
-  /// other.
+  /// Returns whether both configurations have the same issuer and client, so that either can use the other's grants.
   package func sharesGrants(with other: ProviderConfiguration) -> Bool {
     kind.type == other.kind.type && kind.client == other.kind.client && defaultIssuer.text == other.defaultIssuer.text
   }
 
-  /// What the session needs to know about its provider.
+  /// Sets the session settings that depend on the provider.
   package func complete(_ settings: inout SessionSettings) {
     settings.renewsWithoutRefreshToken = kind.type == .clientCredentials
     settings.bearer = bearer
@@ -45,7 +44,8 @@ package struct ProviderConfiguration: Hashable, Sendable {
 }
 
 extension ProviderConfiguration {
-  /// Reads an account's table. The keys of the account win over its preset. `proxies` come from the environment.
+  /// Reads an account's table. The account's own keys override those of its preset. `proxies` come from the
+  /// environment.
   package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {
@@ -71,7 +71,7 @@ extension ProviderConfiguration {
     try requireTLS(for: table)
   }
 
-  /// Requires TLS for the settings that affect only TLS.
+  /// Throws if the account sets a TLS option but uses no TLS.
   private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
@@ -86,7 +86,7 @@ extension ProviderConfiguration {
 }
 
 extension APISettings {
-  /// Reads the settings about the APIs that the account's tokens are for.
+  /// Reads the settings for the APIs that accept the account's tokens.
   package init(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     self.init(
       origins: Set(try table.origins(.apiOrigins)), expect: try table.choice(.expect, as: ExpectedContent.self),

@@ -1,32 +1,31 @@
 package import HearthCore
 
-/// The addresses of a provider's endpoints.
 package struct ProviderEndpoints: Hashable, Sendable {
   package var token: HTTPURL
   package var authorization: HTTPURL?
   package var deviceAuthorization: HTTPURL?
   package var revocation: HTTPURL?
   package var userInfo: HTTPURL?
-  /// Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2.1).
+  /// The URL at which the browser ends the provider's session (OpenID Connect RP-Initiated Logout 1.0, section 2.1).
   package var endSession: HTTPURL?
-  /// How clients may authenticate, if discovery says it (`token_endpoint_auth_methods_supported`).
+  /// The client authentication methods from discovery (`token_endpoint_auth_methods_supported`), if listed.
   package var authenticationMethods: [String]?
-  /// The algorithms that may sign client assertions, if discovery names them
-  /// (`token_endpoint_auth_signing_alg_values_supported`).
+  /// The signing algorithms for client assertions from discovery (`token_endpoint_auth_signing_alg_values_supported`),
+  /// if listed.
   package var signingAlgorithms: [String]?
-  /// Where authorization requests are pushed (RFC 9126, section 5).
+  /// The endpoint for pushed authorization requests (RFC 9126, section 5).
   package var pushedRequest: HTTPURL?
-  /// Whether authorization requests must be pushed (RFC 9126, section 5).
+  /// Whether the provider accepts only pushed authorization requests (RFC 9126, section 5).
   package var requiresPushedRequest = false
-  /// Where clients register themselves (RFC 7591, section 3).
+  /// The client registration endpoint (RFC 7591, section 3).
   package var registration: HTTPURL?
-  /// The scopes that a client may ask for, if discovery names them (`scopes_supported`).
+  /// The scopes that a client can request, from discovery (`scopes_supported`), if listed.
   package var scopes: [String]?
-  /// The address of the keys that sign ID tokens (`jwks_uri`), if it is known.
+  /// The URL of the keys that sign ID tokens (`jwks_uri`), if known.
   package var keys: HTTPURL?
-  /// The name of the issuer, if it is known and does not stand for many issuers.
+  /// The issuer's name, or `nil` if the name is unknown or stands for several issuers.
   package var issuer: String?
-  /// Whether authorization responses name the issuer (RFC 9207, section 3).
+  /// Whether authorization responses contain the issuer (RFC 9207, section 3).
   package var namesIssuer = false
 
   /// The origins of the endpoints that receive tokens.
@@ -35,15 +34,15 @@ package struct ProviderEndpoints: Hashable, Sendable {
 
 package struct FirebaseProject: Hashable, Sendable {
   package var apiKey: Secret
-  /// The token endpoint, or `nil` for Google's own.
+  /// The token endpoint, or `nil` to use Google's.
   package var tokenEndpoint: HTTPURL?
 
-  /// The address of the token endpoint, without the key.
+  /// The token endpoint's URL, without the API key.
   var tokenURL: HTTPURL { tokenEndpoint ?? HTTPURL(known: "https://securetoken.googleapis.com/v1/token") }
 }
 
 extension HTTPURL {
-  /// A URL in the source code. A test parses all of them.
+  /// Creates a URL from a literal in the source code. A test parses all of them.
   init(known text: String) {
     guard let url = try? HTTPURL(text) else { preconditionFailure("\(text) is not a URL") }
     self = url

@@ -1,11 +1,10 @@
 import HearthCore
 
-/// The value of the key `type`.
 package enum AccountType: String, CaseIterable, Sendable {
   case oidc, oauth2, firebase, json
   case clientCredentials = "client-credentials"
 
-  /// Whether the account has an OAuth client, so that it can use any OAuth preset.
+  /// Whether the account has an OAuth client and can therefore use any OAuth preset.
   var isOAuth: Bool {
     switch self {
     case .oidc, .oauth2, .clientCredentials: true
@@ -14,7 +13,7 @@ package enum AccountType: String, CaseIterable, Sendable {
   }
 }
 
-/// The keys of an account's table about its provider and its APIs.
+/// The keys in an account's table that configure its provider and APIs.
 package enum ProviderKey: String, ConfigurationKey {
   case type, provider, issuer, scopes, bearer, subject, proxy, expect, delivery
   case clientID = "client_id"
@@ -46,7 +45,7 @@ package enum ProviderKey: String, ConfigurationKey {
   case redirectPort = "redirect_port"
   case redirectURI = "redirect_uri"
 
-  /// The types of account that may have the key.
+  /// The account types for which the key is valid.
   package var types: [AccountType] {
     switch self {
     case .type, .provider, .clientID, .clientSecretFile, .scopes, .bearer, .subject, .apiOrigins, .expect, .delivery,
@@ -61,7 +60,7 @@ package enum ProviderKey: String, ConfigurationKey {
     case .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID:
       [.oidc, .oauth2, .clientCredentials]
     case .authorizationParameters, .redirectPort, .redirectURI: [.oidc, .oauth2]
-    // A provider that rejects client credentials rejects the client, which ends no session.
+    // A provider that rejects client credentials rejects the client, which does not end the session.
     case .finalErrors: [.oidc, .oauth2, .firebase, .json]
     }
   }

@@ -1,21 +1,21 @@
 package import HearthCore
 
 extension ProviderConfiguration {
-  /// Which kind of provider issues grants, and what is needed to ask it for them.
+  /// The kind of provider that issues the grants, with the data needed to request them.
   ///
-  /// A new kind needs a case here, its type of account and its keys in `ProviderKey.swift`, and a file of its own with
-  /// the `TokenEndpoint`.
+  /// To add a kind, add a case here, its account type and keys in `ProviderKey.swift`, and a new file with its
+  /// `TokenEndpoint`.
   package enum Kind: Hashable, Sendable {
-    /// RFC 6749, section 6; OpenID Connect Core, section 12.
+    /// OAuth with refresh tokens (RFC 6749, section 6; OpenID Connect Core, section 12).
     case oauth(Authority, OAuthClient)
-    /// The client's own grant, requested anew each time (RFC 6749, section 4.4).
+    /// The client's own grant, which is requested anew each time (RFC 6749, section 4.4).
     case clientCredentials(Authority, OAuthClient)
-    /// A backend's own refresh call, with JSON in the request and in the response.
+    /// A backend with its own refresh call, which sends and returns JSON.
     case json(JSONBackend)
     case firebase(FirebaseProject)
   }
 
-  /// How Hearth knows the endpoints of an OAuth provider.
+  /// How Hearth finds the endpoints of an OAuth provider.
   package enum Authority: Hashable, Sendable {
     case discovered(Issuer)
     case named(ProviderEndpoints)
@@ -27,7 +27,7 @@ extension ProviderConfiguration {
 }
 
 extension ProviderConfiguration.Kind {
-  /// Reads the provider. The preset supplies what the account leaves out.
+  /// Reads the provider's kind from an account's table. The preset fills in missing keys.
   init(
     reading table: TableReader<ProviderKey>, of type: AccountType, _ preset: ProviderPreset?
   ) throws(ConfigurationError) {
@@ -54,7 +54,6 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// The type of the account.
   package var type: AccountType {
     switch self {
     case .oauth(.discovered, _): .oidc
@@ -65,7 +64,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// The provider and the client of OAuth, or `nil` for another kind of provider.
+  /// The OAuth provider and client, or `nil` for other kinds of provider.
   var oauth: (authority: ProviderConfiguration.Authority, client: OAuthClient)? {
     switch self {
     case .oauth(let authority, let client), .clientCredentials(let authority, let client): (authority, client)
@@ -73,7 +72,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// The name of the client or the project, or `nil` if the provider knows only one.
+  /// The client id or API key, or `nil` if the provider has only one client.
   var client: Secret? {
     switch self {
     case .oauth(_, let client), .clientCredentials(_, let client): Secret(client.id)
@@ -82,7 +81,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// What errors mean with any preset.
+  /// The rules for this kind's errors, which apply with or without a preset.
   var responseRules: [ResponseRule] {
     switch self {
     case .firebase: ProviderPreset.firebase.responseRules
@@ -93,7 +92,7 @@ extension ProviderConfiguration.Kind {
 }
 
 extension ProviderConfiguration {
-  /// The provider that this account's grants belong to.
+  /// The provider to which the account's grants belong.
   package var binding: TokenBinding {
     switch kind {
     case .oauth(.discovered(let issuer), _), .clientCredentials(.discovered(let issuer), _):
@@ -103,44 +102,44 @@ extension ProviderConfiguration {
     case .json(let backend):
       TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):
-      // A Firebase issuer has the name of its project, whatever the origin of the token endpoint.
+      // A Firebase issuer is named after its project, regardless of the token endpoint's origin.
       TokenBinding(named: project.tokenURL.origin, isRecognizedByIssuer: false)
     }
   }
 
-  /// The issuer of a subject for which the provider names no issuer.
+  /// The issuer of subjects for which the provider names none.
   package var defaultIssuer: DefaultIssuer {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Scopes that a refresh has to ask for again. Entra requires this without the preset, too.
+  /// Returns the scopes that each refresh must request again. Entra requires this even without its preset.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
   }
 
-  /// The address of the issuer's discovery document, or `nil` if the endpoints are configured.
+  /// The URL of the issuer's discovery document, or `nil` if the endpoints are configured.
   package var discoveryURL: HTTPURL? { kind.oauth?.authority.issuer?.discoveryURL }
 
-  /// The scopes and audience that the account asks for. The provider decides what is not configured.
+  /// The scopes and audience that the account requests. The provider chooses those that are not configured.
   package var offer: TokenOffer {
     TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }
 
-  /// The audiences that this account's ID tokens may have: the client, or the audience or resource (RFC 8707) that it
-  /// asks for.
+  /// The audiences accepted in this account's ID tokens: the client id and any audience or resource (RFC 8707) that the
+  /// account requests.
   private var audiences: Set<String> {
     guard let client = kind.oauth?.client else { return [] }
     return requestedAudiences.union([client.id])
   }
 
-  /// The audience or resource (RFC 8707) that the account asks for.
+  /// The audiences and resources (RFC 8707) that the account requests.
   var requestedAudiences: Set<String> {
     Set([tokenParameters, authorizationParameters].flatMap { [$0["audience"], $0["resource"]] }.compactMap(\.self))
   }
 
-  /// The account's token endpoint and sign-in endpoint, which share what discovery finds. `sender` makes fresh
-  /// connections; secrets, keys and certificates are read from `files`; `timeout` is for each request.
+  /// Returns the account's token and sign-in endpoints, which share the results of discovery. `sender` opens
+  /// connections, `files` provides secrets, keys and certificates, and `timeout` applies to each request.
   package func endpoints(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint) {
@@ -185,7 +184,7 @@ extension ProviderConfiguration {
     }
   }
 
-  /// The endpoints of an OAuth provider, from the configuration or from discovery; `nil` for another kind of provider.
+  /// Returns an OAuth provider's endpoints from the configuration or discovery, or `nil` for other kinds of provider.
   package func oauthEndpoints(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) -> ProviderEndpoints? {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Values that accounts of several types read from their tables.
+/// Readers for values that several account types share.
 extension TableReader<ProviderKey> {
   func required<Value>(
     _ value: Value?, _ key: ProviderKey, for type: AccountType
@@ -59,7 +59,6 @@ extension TableReader<ProviderKey> {
       userInfo: try url(.userInfoEndpoint) ?? known?.userInfo)
   }
 
-  /// Reads the scopes (RFC 6749, section 3.3).
   func scopes() throws(ConfigurationError) -> [String] {
     let scopes = try strings(.scopes)
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
@@ -68,7 +67,7 @@ extension TableReader<ProviderKey> {
     return scopes
   }
 
-  /// Reads `token_parameters`. Fields that Hearth sets itself are refused; scopes have a key of their own.
+  /// Reads `token_parameters`. Rejects fields that Hearth sets itself. Scopes have their own key.
   func tokenParameters() throws(ConfigurationError) -> [String: String] {
     var own: Set = [
       "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope",

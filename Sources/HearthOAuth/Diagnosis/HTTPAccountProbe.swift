@@ -1,11 +1,10 @@
 package import HearthCore
 
-/// Checks each step on the way to an account's provider and APIs, over the account's own route, from inside the daemon.
+/// Checks each step on the way to an account's provider and APIs. Runs inside the daemon and uses the account's route.
 package struct HTTPAccountProbe: AccountProbe {
-  /// The timeout of each step.
   private static let timeout: Duration = .seconds(10)
-  /// The clock difference, in seconds, from which servers take tokens for expired or not yet valid. Most allow a
-  /// minute.
+  /// The clock difference, in seconds, at which servers consider tokens expired or not yet valid. Most servers tolerate
+  /// a minute.
   private static let graveSkew = 60
   private static let noticedSkew = 5
 
@@ -105,7 +104,7 @@ package struct HTTPAccountProbe: AccountProbe {
     var answer: Diagnosis.Check { self == .provider ? .providerAnswer : .apiAnswer }
   }
 
-  /// Stops at the first step that fails; then the response is `nil`.
+  /// Runs the steps and stops at the first failure, in which case the response is `nil`.
   private func way(
     to url: HTTPURL, as server: Server, _ token: Token? = nil
   ) async -> (found: [Diagnosis], response: HTTPResponse?) {
@@ -169,13 +168,13 @@ package struct HTTPAccountProbe: AccountProbe {
     }
   }
 
-  /// The API's own reason, in brackets, to append to its answer.
+  /// Returns the API's own reason in parentheses, to append to its answer.
   private func reason(_ response: APIResponse) -> String {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(Challenge.reason).first.map { " (\($0))" } ?? ""
   }
 
-  /// The audience and scopes in the token, compared with what the account asks for.
+  /// Compares the token's audience and scopes with those that the account requests.
   private func comparison(_ token: Token) -> String {
     func both(_ audience: String?, _ scopes: String?) -> String {
       "audience \(audience ?? "none"), scopes \(scopes ?? "none")"

@@ -3,18 +3,17 @@ import HearthCore
 import NIOCore
 import NIOPosix
 
-/// The steps before a request, one by one. Each error is the end of a sentence.
+/// Performs the steps before a request one at a time. The reason of each failure completes a sentence.
 struct NetworkSteps: Sendable {
   struct Failure: Error {
     let reason: String
   }
 
-  /// The timeout of each step.
   let timeout: Duration
-  /// Looks up a name. Blocks until the system's resolver gives up, which may take minutes.
+  /// Looks up a name. Blocks until the system's resolver gives up, which can take minutes.
   var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> = Self.askSystem
 
-  /// Returns the addresses of a name, in the system's order (RFC 6724).
+  /// Returns the addresses for a name, in the system's order of preference (RFC 6724).
   func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let answer = loop.makePromise(of: [SocketAddress].self)
@@ -61,7 +60,7 @@ struct NetworkSteps: Sendable {
     return addresses.isEmpty ? .failure(Failure(reason: "it has no address")) : .success(addresses)
   }
 
-  /// Connects to the first address that can be reached, closes that connection, and returns the address.
+  /// Connects to the first reachable address, closes the connection and returns the address.
   func connect(to addresses: [SocketAddress]) async throws(Failure) -> SocketAddress {
     var reasons: [String] = []
     for address in addresses {
@@ -83,7 +82,6 @@ struct NetworkSteps: Sendable {
 }
 
 extension SocketAddress {
-  /// Address and port.
   var place: String {
     guard let ipAddress, let port else { return description }
     return ipAddress.contains(":") ? "[\(ipAddress)]:\(port)" : "\(ipAddress):\(port)"

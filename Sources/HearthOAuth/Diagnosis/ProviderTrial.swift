@@ -1,13 +1,13 @@
 package import HearthCore
 
-/// A provider that was tried for a new account.
+/// The result of trying a provider for a new account.
 package struct ProviderTrial: Sendable {
-  /// The provider's endpoints; `nil` if it is no OAuth provider.
+  /// The provider's endpoints, or `nil` if it does not use OAuth.
   package let endpoints: ProviderEndpoints?
-  /// The issuer's own name if it differs from the configured one by a final slash; otherwise `nil`.
+  /// The issuer's actual name if it differs from the configured name by a trailing slash, otherwise `nil`.
   package let otherIssuer: String?
 
-  /// Asks the provider for its endpoints or, if they are configured, for any answer. `timeout` is for each request.
+  /// Requests the provider's endpoints or, if they are configured, any response. `timeout` applies to each request.
   package init(
     _ provider: ProviderConfiguration, sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {
@@ -26,8 +26,8 @@ package struct ProviderTrial: Sendable {
 }
 
 extension ProviderConfiguration {
-  /// The configuration with the issuer's final slash added or removed, and that issuer's name. `nil` without a
-  /// discovered issuer.
+  /// The configuration with the issuer's trailing slash added or removed, and that issuer's name. `nil` if the account
+  /// has no discovered issuer.
   fileprivate var withOtherSlash: (ProviderConfiguration, issuer: String)? {
     guard let name = kind.oauth?.authority.issuer?.text,
       let issuer = try? Issuer(name.hasSuffix("/") ? String(name.dropLast()) : name + "/")
@@ -41,7 +41,7 @@ extension ProviderConfiguration {
     return (other, issuer.text)
   }
 
-  /// Returns if the server of the token endpoint gives any answer.
+  /// Throws unless the token endpoint's server responds.
   fileprivate func answers(
     sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {
@@ -60,7 +60,7 @@ extension ProviderConfiguration {
 }
 
 extension RefreshFailure {
-  /// Whether a later attempt may succeed with the same configuration.
+  /// Whether another attempt can succeed with the same configuration.
   package var mayPass: Bool {
     switch self {
     case .unreachable, .unavailable, .unanswered, .unclear: true

@@ -1,13 +1,12 @@
 package import HearthCore
 
-/// Registers a new client for the user with a provider (RFC 7591; OpenID Connect Dynamic Client Registration 1.0).
+/// Registers a new client with a provider (RFC 7591; OpenID Connect Dynamic Client Registration 1.0).
 package struct ClientRegistration: Sendable {
-  /// The client as the provider registered it.
   package struct Client: Sendable {
     package let id: String
-    /// The secret, if the provider insists on one.
+    /// The secret, if the provider requires one.
     package let secret: Secret?
-    /// How the client sends the secret: a value of `client_auth`.
+    /// How the client sends the secret, as a value of `client_auth`.
     package let authentication: String?
   }
 
@@ -18,13 +17,13 @@ package struct ClientRegistration: Sendable {
   private let endpoints: ProviderEndpoints
   private let provider: ProviderConfiguration
 
-  /// Returns `nil` if the provider offers no registration.
+  /// Returns `nil` if the provider does not support registration.
   package init?(_ provider: ProviderConfiguration, _ endpoints: ProviderEndpoints?) {
     guard let endpoints, let endpoint = endpoints.registration else { return nil }
     (self.provider, self.endpoints, self.endpoint) = (provider, endpoints, endpoint)
   }
 
-  /// Registers a client. `token` is an initial access token (RFC 7591, section 3), if the user gave one.
+  /// Registers a client. `token` is an initial access token (RFC 7591, section 3), if the user has one.
   package func register(
     token: Secret?, sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) -> Client {
@@ -43,7 +42,7 @@ package struct ClientRegistration: Sendable {
     return try read(response, token)
   }
 
-  /// The metadata of the client: a person's own program, without a secret if the provider allows that.
+  /// The client's metadata. Describes a native application, without a secret if the provider allows that.
   private var metadata: [String: JSONValue] {
     var grants = ["authorization_code", "refresh_token"]
     if endpoints.deviceAuthorization != nil { grants.append(Self.device) }

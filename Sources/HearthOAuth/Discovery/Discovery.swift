@@ -1,7 +1,7 @@
 import HearthCore
 import Synchronization
 
-/// The endpoints of a provider, from the configuration or from discovery.
+/// Provides an OAuth provider's endpoints from the configuration or from discovery.
 enum EndpointSource: Sendable {
   case named(ProviderEndpoints)
   case discovered(Discovery)
@@ -13,8 +13,7 @@ enum EndpointSource: Sendable {
     }
   }
 
-  /// Runs discovery again after an endpoint answered 404. Returns `nil` if the provider still names the same token
-  /// endpoint.
+  /// Repeats discovery after an endpoint returned 404. Returns `nil` if the token endpoint has not changed.
   func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
     switch self {
     case .named: return nil
@@ -25,9 +24,9 @@ enum EndpointSource: Sendable {
   }
 }
 
-/// The endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4), requested once an hour.
+/// Fetches the endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4) and caches them for an hour.
 ///
-/// While the issuer cannot be reached, the last known endpoints stay in use.
+/// If the issuer cannot be reached, the last known endpoints stay in use.
 final class Discovery: Sendable {
   let issuer: Issuer
   private let sender: HTTPSender
@@ -36,7 +35,7 @@ final class Discovery: Sendable {
   private let route: HTTPRoute
   /// Whether to use the endpoints for clients with a certificate (RFC 8705, section 5).
   private let prefersMutualTLS: Bool
-  /// The type of account that has the endpoints in its configuration, for messages.
+  /// The account type that configures endpoints explicitly, for messages.
   private let typeWithEndpoints: AccountType
   private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
 
@@ -55,7 +54,7 @@ final class Discovery: Sendable {
 
   func endpoints() async throws(RefreshFailure) -> ProviderEndpoints {
     let known = known.withLock { $0 }
-    // The age is negative after the clock was set back; then the endpoints are also requested again.
+    // If the clock was set back, the age is negative, which also causes a new request.
     if let known, .zero ..< .seconds(3600) ~= sender.clock.now() - known.at { return known.endpoints }
     do {
       return try await fetch()
@@ -80,11 +79,11 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// Reads a discovery document. `place` is where it was found, for messages.
+  /// Reads a discovery document. `place` says where it was found, for messages.
   func read(_ response: HTTPResponse, from place: String? = nil) throws(RefreshFailure) -> ProviderEndpoints {
     let place = place ?? issuer.discoveryURL.description
     guard response.status == 200 else {
-      // A proxy in front of a provider that is still starting also answers 404.
+      // A proxy in front of a provider that is still starting also responds with 404.
       let message =
         response.status == 404
         ? "\(place) is missing (HTTP 404). If that does not change, check the issuer."
@@ -100,8 +99,8 @@ final class Discovery: Sendable {
     }
     func url(_ name: String) -> HTTPURL? {
       let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
-      // If the issuer was asked over TLS, its endpoints must use TLS too: a provider must not send Hearth to servers on
-      // this machine.
+      // If the issuer uses TLS, its endpoints must too. Otherwise, a provider could direct Hearth to servers on this
+      // machine.
       let url = (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
@@ -128,8 +127,8 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// What to do if the document names another issuer. Oracle's identity domains and the user flows of Azure AD B2C name
-  /// an issuer that has no document of its own, so that no `issuer` is right.
+  /// Explains what to do if the document names another issuer. Oracle identity domains and Azure AD B2C user flows name
+  /// an issuer without a discovery document, so no value of `issuer` works for them.
   private func otherIssuer(_ named: String?) -> String {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
     let sentence = "The issuer is configured as \(issuer.text) and calls itself \(name)."

@@ -1,13 +1,13 @@
 package import HearthCore
 
-/// An OpenID Connect issuer. Issuers are compared as text (OIDC Discovery 1.0, section 4.3).
+/// An OpenID Connect issuer. Issuers are compared as strings (OIDC Discovery 1.0, section 4.3).
 package struct Issuer: Hashable, Sendable {
   package let name: IssuerName
   package let discoveryURL: HTTPURL
 
   package var text: String { name.text }
 
-  /// An `https` URL without query and fragment (OIDC Discovery 1.0, section 3).
+  /// `text` is a URL without a query or fragment (OIDC Discovery 1.0, section 3).
   package init(_ text: String) throws(HTTPURL.ParseError) {
     guard !text.contains("?") else { throw .badCharacter("?") }
     let base = text.last == "/" ? text.dropLast() : text[...]
@@ -16,17 +16,17 @@ package struct Issuer: Hashable, Sendable {
   }
 }
 
-/// The issuer of a subject for which the provider names no issuer.
+/// The issuer of subjects for which the provider names none.
 package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
   let isAssumed: Bool
 
-  /// The provider has named no issuer, so the origin of its token endpoint is used.
+  /// Uses the origin of the token endpoint, because the provider has not named an issuer.
   init(assumed origin: Origin) {
     (text, isAssumed) = (origin.description, true)
   }
 
-  /// The name from discovery; it is only assumed if the name stands for many issuers.
+  /// Uses the name from discovery, which is only an assumption if the name stands for several issuers.
   init(_ issuer: Issuer) {
     (text, isAssumed) = (issuer.text, issuer.name.standsForMany)
   }

@@ -1,11 +1,10 @@
 package import HearthCore
 
-/// Finds the provider of an email address (OpenID Connect Discovery 1.0, section 2; RFC 7033).
+/// Finds the provider for an email address (OpenID Connect Discovery 1.0, section 2; RFC 7033).
 package struct IssuerLookup: Sendable {
   package enum Finding: Hashable, Sendable {
-    /// The domain itself named the issuer.
     case issuer(String)
-    /// The domain is one of a preset's mail domains.
+    /// The domain is listed in a preset.
     case preset(String)
   }
 
@@ -21,15 +20,15 @@ package struct IssuerLookup: Sendable {
     guard !domain.isEmpty, url != nil else { return nil }
   }
 
-  /// The address to ask, with plain HTTP if the domain is this machine.
+  /// The WebFinger URL, which uses plain HTTP if the domain is this machine.
   private var url: HTTPURL? {
     let query = FormBody.encode([("resource", "acct:" + address), ("rel", Self.relation)])
     let target = "/.well-known/webfinger?" + String(decoding: query, as: UTF8.self)
     return (try? HTTPURL("http://\(domain)\(target)")) ?? (try? HTTPURL("https://\(domain)\(target)"))
   }
 
-  /// Asks the domain, then looks among the known mail domains. Returns `nil` if neither knows the provider. Fails if
-  /// the domain cannot be asked and is not a known one.
+  /// Asks the domain, then searches the presets' mail domains. Returns `nil` if neither knows the provider. Throws if
+  /// the domain cannot be asked and no preset lists it.
   package func find(
     sender: HTTPSender, files: any FileSystem, timeout: Duration, proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> Finding? {
@@ -44,7 +43,7 @@ package struct IssuerLookup: Sendable {
     return preset.map { .preset($0.name) }
   }
 
-  /// The issuer that the domain names, or `nil` if it names none.
+  /// Returns the issuer that the domain names, or `nil` if it names none.
   private func named(
     _ sender: HTTPSender, _ files: any FileSystem, _ timeout: Duration, _ proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> String? {

@@ -1,18 +1,18 @@
 import HearthCore
 
-/// A document that a provider publishes: its discovery document, or its keys.
+/// A document that a provider publishes, such as its discovery document or its keys.
 struct PublicDocument: Sendable {
   let response: HTTPResponse
-  /// The address of the document, and the redirects that led there, for messages.
+  /// The document's URL and the redirects that led to it, for messages.
   let place: String
 }
 
 extension HTTPSender {
   private static let maxRedirects = 5
 
-  /// Requests a document that a provider publishes, and follows redirects to any server (RFC 9110, section 15.4).
-  /// Nothing secret is sent, only the first server sees the client's certificate, and the caller checks the document as
-  /// if it had been at `url`. `timeout` is for all requests together. Messages begin with `failure`.
+  /// Requests a public document and follows redirects to any server (RFC 9110, section 15.4). The requests contain no
+  /// secrets, only the first server receives the client certificate, and the caller checks the document as if it came
+  /// from `url`. `timeout` applies to all requests together. Error messages start with `failure`.
   func document(
     at url: HTTPURL, over route: HTTPRoute, files: any FileSystem, timeout: Duration, failure: String
   ) async throws(RefreshFailure) -> PublicDocument {
@@ -25,7 +25,7 @@ extension HTTPSender {
         response = try await send(
           Request(url: here, headers: [.acceptJSON], plan: plan), timeout: max(deadline - clock.steadyNow(), .zero))
       } catch {
-        // The request changes nothing at the provider, so it does not matter whether it was sent.
+        // The request has no side effects, so it does not matter whether it was sent.
         switch error {
         case .notSent(let message):
           throw .unreachable(message: "\(failure): No connection to \(message)\(trail).")
@@ -49,7 +49,7 @@ extension HTTPSender {
 extension HTTPResponse {
   private static let redirects: Set = [301, 302, 303, 307, 308]
 
-  /// The target of a redirect, or `nil` if this is not a redirect. A redirect from https to http is refused.
+  /// Returns the target of a redirect, or `nil` for other responses. Throws for a redirect from https to http.
   func redirect(from url: HTTPURL, _ failure: String) throws(RefreshFailure) -> HTTPURL? {
     guard Self.redirects.contains(status) else { return nil }
     let location = header("Location")?.fieldValue ?? ""

@@ -2,11 +2,11 @@ import Crypto
 import FoundationEssentials
 import NIOSSL
 
-/// A public key that a server's chain must contain: the SHA-256 of its SubjectPublicKeyInfo (RFC 7469, section 2.4).
+/// The SHA-256 of a SubjectPublicKeyInfo that a server's certificate chain must contain (RFC 7469, section 2.4).
 package struct CertificatePin: Hashable, Sendable, CustomStringConvertible {
   private let digest: [UInt8]
 
-  /// Reads `sha256/BASE64`. Fails if the text is not of this form.
+  /// Parses `sha256/BASE64`. Returns `nil` if the text does not have this form.
   package init?(_ text: String) {
     let prefix = "sha256/"
     guard text.hasPrefix(prefix), let digest = Data(base64Encoded: String(text.dropFirst(prefix.count))),

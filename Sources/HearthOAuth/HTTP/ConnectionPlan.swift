@@ -1,16 +1,16 @@
 import HearthCore
 import NIOSSL
 
-/// How to connect for a request. Requests with the same plan share connections.
+/// How to connect for a request. Requests with equal plans share connections.
 struct ConnectionPlan: Hashable, Sendable {
   let origin: Origin
   var proxy: Proxy?
-  /// TLS to the server, or `nil` for plain HTTP.
+  /// The TLS settings, or `nil` for plain HTTP.
   var tls: TLSConfiguration?
-  /// Keys of which the server's chain must contain one; no check if empty.
+  /// The pins, one of which must match a key in the server's chain. If empty, any key is accepted.
   var pins: Set<CertificatePin> = []
 
-  /// A direct connection that trusts the system's authorities.
+  /// Creates a plan for a direct connection that trusts the system's authorities.
   init(to origin: Origin) {
     self.origin = origin
     tls = origin.scheme == "https" ? Self.minimumTLS : nil
@@ -32,12 +32,12 @@ struct ConnectionPlan: Hashable, Sendable {
     tls?.bestEffortHash(into: &hasher)
   }
 
-  /// The host and port to connect to: the proxy's, or else the server's.
+  /// The host and port to connect to, which are the proxy's if there is a proxy.
   var place: (host: String, port: Int) {
     proxy.map { ($0.host, $0.port) } ?? (origin.address, origin.port)
   }
 
-  /// The name that the certificate must have, or `nil` if the host is an address, which the TLS library checks.
+  /// The name that the certificate must contain, or `nil` if the host is an IP address, which the TLS library checks.
   var serverName: String? {
     let host = origin.host
     let isAddress =
@@ -45,10 +45,10 @@ struct ConnectionPlan: Hashable, Sendable {
     return isAddress ? nil : host
   }
 
-  /// The chain is trusted but has none of the pinned keys.
+  /// The chain is trusted but contains none of the pinned keys.
   struct Mismatch: Error, CustomStringConvertible {
     let pins: Set<CertificatePin>
-    /// From the root to the server's own.
+    /// The keys in the chain, from the root to the server's own.
     let chain: [CertificatePin]
 
     var description: String {
@@ -58,7 +58,7 @@ struct ConnectionPlan: Hashable, Sendable {
     }
   }
 
-  /// Checks the server's chain beyond what BoringSSL checks. `certificates` are from the root to the server's own.
+  /// Performs checks that BoringSSL does not. `certificates` is the server's chain, starting with the root.
   func check(_ certificates: [NIOSSLCertificate]) throws {
     try WeakCertificate.check(certificates)
     guard !pins.isEmpty else { return }
@@ -66,16 +66,14 @@ struct ConnectionPlan: Hashable, Sendable {
     if pins.isDisjoint(with: chain) { throw Mismatch(pins: pins, chain: chain) }
   }
 
-  /// At least TLS 1.2, the newest version that both sides speak, with forward secrecy and without signatures over SHA-1
-  /// (RFC 9325, sections 3.1.1, 4.1 and 4.2). The groups are the library's: X25519 with and without ML-KEM-768, P-256
-  /// and P-384.
+  /// Requires TLS 1.2 or later and forward secrecy, and rejects SHA-1 signatures (RFC 9325, sections 3.1.1, 4.1 and
+  /// 4.2). Uses the library's default groups: X25519 with and without ML-KEM-768, P-256 and P-384.
   static let minimumTLS: TLSConfiguration = {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
-    // TLSContexts sets the system's authorities.
+    // `TLSContexts` sets the system's authorities.
     configuration.trustRoots = nil
-    // The cipher suites of TLS 1.3 all have forward secrecy. The last four here are for servers that support nothing
-    // better.
+    // All TLS 1.3 cipher suites have forward secrecy. The last four here are for servers that support nothing better.
     configuration.cipherSuiteValues = [
       .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
       .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
@@ -95,6 +93,6 @@ struct ConnectionPlan: Hashable, Sendable {
 }
 
 extension Origin {
-  /// The host; an IPv6 address has no brackets.
+  /// The host without the brackets around an IPv6 address.
   var address: String { host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host }
 }

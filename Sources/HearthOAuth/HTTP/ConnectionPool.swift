@@ -9,28 +9,28 @@ import NIOSSL
 import NIOTLS
 import Synchronization
 
-/// Makes connections, and keeps free ones for the next request with the same plan.
+/// Opens connections and reuses idle ones for requests with the same plan.
 final class ConnectionPool: Sendable {
   /// The proxy did not connect in time.
   struct TooLate: Error {}
 
-  /// The pool makes no more connections.
+  /// The pool has been shut down and opens no more connections.
   struct ShutDown: Error {}
 
   private struct State {
-    /// Free connections; the most recently used one is last.
+    /// Idle connections. The most recently used one is last.
     var free: [ConnectionPlan: [HTTPConnection.Reference]] = [:]
     var open: [ObjectIdentifier: any Channel] = [:]
     var isShutDown = false
   }
 
-  /// The most bytes that the kernel may hold unsent: what it has taken looks as if it had already left the machine.
+  /// Maximum number of unsent bytes in the kernel. Hearth considers bytes sent once the kernel has accepted them.
   private static let unsentInKernel: SocketOptionValue = 64 << 10
 
   private let contexts: TLSContexts
-  /// The time for the connection to the server or its proxy, and the same again for the tunnel through the proxy.
+  /// Timeout for connecting to the server or proxy, and again for the tunnel through the proxy.
   private let timeout: TimeAmount
-  /// How long an unused connection is kept, or `nil` if each one is used once.
+  /// How long an idle connection stays open, or `nil` to use each connection only once.
   private let idleTime: TimeAmount?
   private let state = Mutex(State())
 
@@ -38,7 +38,7 @@ final class ConnectionPool: Sendable {
     (self.contexts, self.timeout, self.idleTime) = (contexts, timeout, idleTime)
   }
 
-  /// Closes every connection; requests in progress fail.
+  /// Closes all connections. Requests in progress fail.
   func shutdown() async {
     let open = state.withLock { state in
       state.isShutDown = true
@@ -50,20 +50,20 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Sends the request over a free connection or a new one.
+  /// Sends the request on an idle connection or a new one.
   func send(_ exchange: HTTPExchange, over plan: ConnectionPlan) {
     guard let connection = state.withLock({ $0.free[plan]?.popLast() }) else {
       return connect(for: exchange, over: plan)
     }
     connection.onLoop {
-      // If the server has closed this connection in the meantime, try the next.
+      // If the server has closed this connection in the meantime, tries the next one.
       if !$0.start(exchange) { self.send(exchange, over: plan) }
     }
   }
 
   // MARK: - Free connections
 
-  /// Keeps the connection for later. Must be called on the connection's event loop.
+  /// Marks the connection as idle. Must be called on the connection's event loop.
   private func keep(_ connection: HTTPConnection, _ plan: ConnectionPlan) {
     guard let reference = connection.reference else { return }
     let isKept = state.withLock { state in
@@ -93,7 +93,7 @@ final class ConnectionPool: Sendable {
         channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel).recover { _ in }
       }
       .connect(host: place.host, port: place.port)
-      // The caller owns the exchange, so one that was given up is released before there is a connection.
+      // The caller owns the exchange. If the caller gives up, the exchange is released before there is a connection.
       .whenComplete { [weak exchange] result in
         switch result {
         case .failure(let error): exchange?.end(error)
@@ -124,7 +124,7 @@ final class ConnectionPool: Sendable {
       }
   }
 
-  /// Asks the proxy, if there is one, to connect to the server.
+  /// Asks the proxy to connect to the server, if the plan has a proxy.
   private func tunnel(_ channel: any Channel, over plan: ConnectionPlan) -> EventLoopFuture<Void> {
     guard let proxy = plan.proxy else { return channel.eventLoop.makeSucceededVoidFuture() }
     let (loop, pipeline) = (channel.eventLoop, channel.pipeline.syncOperations)
@@ -157,10 +157,10 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Begins TLS, and checks the server's chain beyond what BoringSSL checks.
+  /// Starts TLS and performs checks on the server's chain that BoringSSL does not.
   private func secure(_ channel: any Channel, by plan: ConnectionPlan) -> EventLoopFuture<Void> {
     guard let tls = plan.tls else { return channel.eventLoop.makeSucceededVoidFuture() }
-    // The context reads the system's certificates, which takes too long for an event loop.
+    // Creating the context reads the system's certificates, which would block the event loop for too long.
     return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) { [contexts] in
       try contexts.context(for: tls)
     }.assumeIsolated().flatMap { context in
@@ -186,7 +186,7 @@ final class ConnectionPool: Sendable {
   }
 }
 
-/// Completes a promise with an event of the pipeline, or with an earlier error.
+/// Completes the promise on a matching pipeline event, or fails it on an earlier error.
 private final class Milestone: ChannelInboundHandler {
   typealias InboundIn = Never
 
@@ -215,9 +215,9 @@ private final class Milestone: ChannelInboundHandler {
 
 /// The certificates of a chain, in the order in which BoringSSL verifies them.
 private final class CertificateChain {
-  /// From the root to the server's own.
+  /// The verified certificates, from the root to the server's own.
   private(set) var certificates: [NIOSSLCertificate] = []
-  /// The certificate that failed the verification.
+  /// The certificate that failed verification.
   private(set) var refused: NIOSSLCertificate?
 
   func watching(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
@@ -227,7 +227,7 @@ private final class CertificateChain {
         case .certificateVerified: self.certificates.append(certificate)
         case .failed: self.refused = certificate
         }
-        // BoringSSL's verdict stands.
+        // Keeps BoringSSL's verdict.
         return result
       }
     }
@@ -235,8 +235,8 @@ private final class CertificateChain {
   }
 }
 
-/// The only initializer whose callback receives the chain that BoringSSL verified. It is deprecated in favour of one
-/// that leaves the whole verification to the caller.
+/// Exposes the only initializer whose callback receives the chain that BoringSSL verified. The initializer is
+/// deprecated in favor of one that leaves the entire verification to the caller.
 private protocol ChainObserving {
   init(context: NIOSSLContext, serverHostname: String?, verificationCallback: NIOSSLVerificationCallback?) throws
 }

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// `application/x-www-form-urlencoded` (RFC 6749, appendix B).
+/// Encodes and decodes `application/x-www-form-urlencoded` (RFC 6749, appendix B).
 enum FormBody {
   static func encode(_ fields: [(String, String)]) -> [UInt8] {
     Array(fields.map { encode($0) + "=" + encode($1) }.joined(separator: "&").utf8)
@@ -21,7 +21,7 @@ enum FormBody {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// The fields of a form, with stream-safe strings. Returns `nil` if the bytes are not a form.
+  /// Returns the fields of a form as stream-safe strings, or `nil` if the bytes are not a form.
   static func decode(_ bytes: [UInt8]) -> [(String, String)]? {
     var fields: [(String, String)] = []
     for pair in bytes.split(separator: UInt8(ascii: "&")) {
@@ -33,8 +33,8 @@ enum FormBody {
     return fields.isEmpty ? nil : fields
   }
 
-  /// Decodes percent-encoding (RFC 3986, section 2.1). Returns `nil` if a percent sign lacks its two digits or the
-  /// result is not UTF-8.
+  /// Decodes percent-encoding (RFC 3986, section 2.1). Returns `nil` if a percent sign is not followed by two hex
+  /// digits or if the result is not UTF-8.
   static func percentDecoded(_ text: some Sequence<UInt8>) -> String? {
     var result: [UInt8] = []
     var rest = Array(text)[...]

@@ -1,7 +1,7 @@
 package import HearthCore
 import Synchronization
 
-/// Sends requests to APIs over kept connections, with each account's own route.
+/// Sends requests to APIs over pooled connections. Each account has its own route.
 package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
   private let sender: HTTPSender
   private let routes = Mutex<[AccountName: (route: HTTPRoute, files: any FileSystem)]>([:])
@@ -10,7 +10,7 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
     self.sender = sender
   }
 
-  /// Sets the route of an account for all later requests. Its certificates and keys are read from `files`.
+  /// Sets the account's route for later requests. `files` provides its certificates and keys.
   package func route(_ account: AccountName, over route: HTTPRoute, files: any FileSystem) {
     routes.withLock { $0[account] = (route, files) }
   }
@@ -55,6 +55,6 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
 }
 
 extension HTTPExchange.Reading {
-  /// How much of a body is read if only the status matters (contract, section 6).
+  /// Limits on reading a body when only the status matters (contract, section 6).
   static let statusSaysEnough = Self.beginning(limit: 64 << 10, time: .seconds(1))
 }

@@ -2,13 +2,13 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// An open HTTP/1.1 connection, which carries one request at a time. It is used only on its event loop.
+/// An open HTTP/1.1 connection that carries one request at a time. Used only on its event loop.
 final class HTTPConnection: ChannelDuplexHandler {
   typealias InboundIn = HTTPClientResponsePart
   typealias OutboundIn = Never
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// A reference to a connection, for other threads.
+  /// A reference to a connection that other threads can use.
   struct Reference: Sendable {
     let channel: any Channel
     let handler: NIOLoopBound<HTTPConnection>
@@ -30,24 +30,24 @@ final class HTTPConnection: ChannelDuplexHandler {
     let exchange: HTTPExchange
     /// Whether the end of the request has been written.
     var isSent = false
-    /// Whether the head of the response means that the server wants no more of the request's body.
+    /// Whether the response's head means that the server does not want the rest of the request's body.
     var isRefused = false
-    /// Whether the server keeps the connection open after the response.
+    /// Whether the server will keep the connection open after the response.
     var isKept = false
     var hasHead = false
-    /// Whether the response is complete while the request's body is not. A server that answers with success early may
-    /// still need the whole body.
+    /// Whether the response is complete but the request's body is not. A server that reports success early may still
+    /// need the rest of the body.
     var isAnswered = false
 
     /// Whether a complete response ends the exchange.
     var mayEnd: Bool { isSent || isRefused || exchange.isUpload }
   }
 
-  /// The size of a piece of the body, in bytes. Sending in pieces shows whether the body is moving.
+  /// The size of a piece of the body, in bytes. Sending the body in pieces shows whether it makes progress.
   private static let pieceSize = 16 << 10
 
   private let overhead: OverheadGuard
-  /// Called when the connection is free for another request.
+  /// Called when the connection is ready for another request.
   private let isFree: (HTTPConnection) -> Void
   private var context: ChannelHandlerContext?
   private var current: Current?
@@ -59,7 +59,6 @@ final class HTTPConnection: ChannelDuplexHandler {
     (self.overhead, self.isFree) = (overhead, isFree)
   }
 
-  /// Adds HTTP/1.1 to the channel.
   static func add(
     to channel: any Channel, isFree: @escaping (HTTPConnection) -> Void
   ) throws -> HTTPConnection {
@@ -67,7 +66,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(connection.overhead)
     var encoder = HTTPRequestEncoder.Configuration()
-    // The sender knows whether there is a body; the method's name does not always tell.
+    // The sender sets the framing headers, because the method does not always determine whether there is a body.
     encoder.automaticallySetFramingHeaders = false
     try pipeline.addHTTPClientHandlers(encoderConfiguration: encoder)
     try pipeline.addHandler(connection)
@@ -84,7 +83,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   // MARK: - The request
 
-  /// Sends the request. Returns false if the connection has been closed.
+  /// Starts the request. Returns false if the connection is closed.
   func start(_ exchange: HTTPExchange) -> Bool {
     guard let context, context.channel.isActive, current == nil, let reference else { return false }
     guard let message = exchange.leaves(on: reference) else {
@@ -103,7 +102,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     return true
   }
 
-  /// Closes the connection if no request uses it within this time.
+  /// Closes the connection if no request uses it within `time`.
   func close(unlessUsedWithin time: TimeAmount) {
     closing?.cancel()
     closing = context?.eventLoop.assumeIsolated().scheduleTask(in: time) { [weak self] in
@@ -120,7 +119,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     }
   }
 
-  /// Writes a piece of the body. Calls `done` when the network has taken it.
+  /// Writes a piece of the body and calls `done` once the network has accepted it.
   func write(_ piece: ByteBuffer, isLast: Bool, of exchange: HTTPExchange, done: @escaping () -> Void = {}) {
     guard let context, let current, current.exchange === exchange, !current.isSent, !current.isRefused else { return }
     if piece.readableBytes > 0 {
@@ -154,13 +153,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard let current else { return context.close(promise: nil) }
     switch part {
     case .head(let head):
-      // The parser skips informational statuses, but lets invalid ones through.
+      // The parser skips informational responses but accepts invalid status codes.
       guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
       let isRefusal = current.exchange.received(head)
       self.current?.hasHead = true
       self.current?.isKept = head.isKeepAlive
       self.current?.isRefused = !current.isSent && isRefusal
-      // What follows belongs to another protocol.
+      // The bytes after this response belong to another protocol.
       if head.status == .switchingProtocols { return complete(isKept: false) }
       if self.current?.mayEnd == true { current.exchange.limitResponse() }
     case .body(let piece): isPaused = !current.exchange.received(piece, mayEnd: current.mayEnd)
@@ -175,7 +174,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     let exchange = current?.exchange
     current = nil
     readOn()
-    // First, so that the caller's next request finds the connection.
+    // Frees the connection first, so that the caller's next request can reuse it.
     if isKept { isFree(self) } else { context?.close(promise: nil) }
     exchange?.end(nil)
   }
@@ -187,7 +186,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     context?.close(promise: nil)
   }
 
-  /// Closes the connection if it is carrying this request.
+  /// Closes the connection if it carries this request.
   func abandon(_ exchange: HTTPExchange) {
     guard current?.exchange === exchange else { return }
     current = nil
@@ -196,7 +195,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
-    // TCP ended without a TLS close, or just before TLS began.
+    // TCP ended without a TLS close, or just before TLS started.
     case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel: fail(Closed())
     default: fail(error)
     }

@@ -3,36 +3,35 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// One request on its way to a server, and its response. It knows whether any part of it was written to a connection,
-/// so that "not sent" is certain: a request that has ended before that is never sent.
+/// One request to a server and its response. Records whether any part of the request was written to a connection, so
+/// that "not sent" is certain. A request that ends before then is never sent.
 ///
-/// Bodies in pieces are buffered up to `APIRequest.pieceLimit`: the writer waits until the network has taken the rest,
-/// and the response is read only as fast as the caller asks for it.
+/// Bodies in pieces are buffered up to `APIRequest.pieceLimit`. The writer waits until the network has accepted each
+/// piece, and the response is read only as fast as the caller asks for it.
 final class HTTPExchange: APIExchange {
-  /// How much of the response's body is read, in bytes, and who reads it.
+  /// How much of the response's body to read, and who reads it.
   enum Reading: Sendable {
-    /// The caller of `answer` needs the whole response in time. The body is cut at the limit.
+    /// The caller of `answer` needs the whole response in time. The body is truncated at `limit` bytes.
     case whole(limit: Int)
-    /// As `whole`, for a provider's answer. If the connection breaks off after the head, the body so far is returned,
-    /// which may still be a whole JSON value, and `HTTPResponse.breakOff` says why.
+    /// Like `whole`, for a provider's response. If the connection breaks after the head, `answer` returns the body so
+    /// far, which may be a complete JSON value, and `HTTPResponse.breakOff` contains the error.
     case document(limit: Int)
-    /// The caller of `answer` needs only the status. The body is read up to these limits in bytes and time, only to
-    /// keep the connection for the next request. A response that breaks off is returned as far as it was read, and the
-    /// time limit of the request restarts whenever its own body moves.
+    /// The caller of `answer` needs only the status. The body is read within these limits only so that the connection
+    /// can be reused. If the response breaks off, the part read so far is returned. The request's timeout restarts
+    /// whenever its own body makes progress.
     case beginning(limit: Int, time: Duration)
-    /// The caller reads the body piece by piece.
+    /// The caller reads the body in pieces.
     case pieces
   }
 
-  /// What is sent to the server.
   struct Message: Sendable {
     let head: HTTPRequestHead
-    /// The body; `nil` if it comes through `write`.
+    /// The body, or `nil` if the caller sends it with `write`.
     let body: ByteBuffer?
   }
 
   private enum Phase {
-    /// There is no connection yet, or this one is still connecting.
+    /// The request waits for a connection, or for this channel to connect.
     case waiting((any Channel)?)
     case sent(HTTPConnection.Reference)
     case over
@@ -40,46 +39,46 @@ final class HTTPExchange: APIExchange {
 
   private struct State {
     var phase = Phase.waiting(nil)
-    /// The request, which contains the token. It is dropped as soon as it has been sent or cannot be sent any more.
+    /// The request, which contains the token. Set to `nil` once it was sent or can no longer be sent.
     var message: Message?
-    /// Whether the head has been sent, so that the body may follow.
+    /// Whether the head was sent, so that the body can follow.
     var hasBegun = false
-    /// Whether more of the body is to come.
+    /// Whether the caller will write more of the body.
     var isUpload: Bool
-    /// Bytes of the body that the network has not taken yet.
+    /// Bytes of the body that the network has not accepted yet.
     var unsent = 0
-    /// Whether the response, a refusal or one without a body, came before the end of the request's body, so that the
-    /// rest is not sent.
+    /// Whether to stop sending the request's body, because the server has refused the request or has sent a response
+    /// without a body.
     var isRefused = false
 
     /// The response without its body.
     var response: HTTPResponse?
-    /// Whether the response is complete and only the request's body is still being sent.
+    /// Whether the response is complete but the request's body is still being sent.
     var isAnswered = false
     /// The part of the response's body that the caller has not read yet.
     var unread = ByteBuffer()
     var isEmpty = false
-    /// Whether reading stops until the caller has taken what has been read.
+    /// Whether reading has stopped until the caller reads the buffered bytes.
     var isFull = false
 
     var end: Result<Void, ExchangeFailure>?
     var lastMoved: Timestamp
-    /// The timers that end the request if it takes too long.
+    /// Timers that end the request if it takes too long.
     var timers: [ClockTimer] = []
-    /// The tasks that wait for a change of this state.
+    /// Tasks that wait for this state to change.
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let reading: Reading
   private let isInPieces: Bool
-  /// Whether the request's body is sent in pieces. Its writer learns from the response when the server wants no more.
+  /// Whether the request's body is sent in pieces. The response tells the writer when the server wants no more.
   let isUpload: Bool
   private let clock: any Clock
   private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   private let state: Mutex<State>
 
-  /// `explain` says what an error means for the request, and is called at most once. `isBegun`: part of the response
-  /// may have been read.
+  /// `explain` converts an error and is called at most once. `isBegun` is true if the caller may have read part of the
+  /// response.
   init(
     _ message: Message, reading: Reading, clock: any Clock,
     explain: @escaping @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
@@ -93,7 +92,7 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Its end
 
-  /// The caller has given up, for this reason.
+  /// The caller gave up for this reason.
   struct Cancelled: Error {
     let reason: String
   }
@@ -103,15 +102,15 @@ final class HTTPExchange: APIExchange {
 
   func cancel(_ reason: String) { end(Cancelled(reason: reason)) }
 
-  /// Ends the request unless it is over. After an error its connection is closed, so that nothing more is sent or read,
-  /// and the server does not mistake a partial body for the whole.
+  /// Ends the request unless it has already ended. After an error, closes the connection so that nothing more is sent
+  /// or read and the server does not mistake a partial body for a complete one.
   func end(_ error: (any Error)?) {
     var phase = Phase.over
     var timers: [ClockTimer] = []
     change { state in
       phase = state.phase
       let wasSent = if case .sent = phase { true } else { false }
-      // The connection holds this exchange, and the message holds the token: release both.
+      // Releases both, because the connection retains this exchange and the message contains the token.
       (state.phase, state.message) = (.over, nil)
       swap(&timers, &state.timers)
       state.end = outcome(of: state.isAnswered ? nil : error, &state.response, wasSent: wasSent)
@@ -120,7 +119,7 @@ final class HTTPExchange: APIExchange {
     guard error != nil else { return }
     switch phase {
     case .waiting(let channel): channel?.close(promise: nil)
-    // By then the connection may carry another request.
+    // The connection may already carry another request.
     case .sent(let connection): connection.onLoop { $0.abandon(self) }
     case .over: break
     }
@@ -148,8 +147,8 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Limits of time
 
-  /// Ends the request after this time from its beginning or, if only the beginning of its response is needed, from its
-  /// last progress.
+  /// Cancels the request after `time`, measured from its start or, if only the beginning of the response is needed,
+  /// from its last progress.
   func limit(to time: Duration) { limit(to: time, after: time) }
 
   private func limit(to time: Duration, after wait: Duration) {
@@ -173,7 +172,7 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - Waiting
 
-  /// Changes the state, unless the request is over.
+  /// Changes the state unless the request has ended.
   private func change(_ body: (inout State) -> Void) {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard state.end == nil else { return [] }
@@ -186,7 +185,7 @@ final class HTTPExchange: APIExchange {
     for waiter in waiting { waiter.resume() }
   }
 
-  /// Waits until `read` finds something in the state, and returns it.
+  /// Waits until `read` returns a value, and returns this value.
   private func wait<Value: Sendable>(
     for read: (inout State) throws(ExchangeFailure) -> Value?
   ) async throws(ExchangeFailure) -> Value {
@@ -240,7 +239,7 @@ final class HTTPExchange: APIExchange {
 
   // MARK: - The response
 
-  /// Returns the whole response. Returns at once if the calling task is cancelled.
+  /// Returns the whole response. If the calling task is cancelled, cancels the request.
   func answer() async throws(ExchangeFailure) -> HTTPResponse {
     await withTaskCancellationHandler {
       _ = try? await wait { state in state.end.map { _ in true } }
@@ -277,7 +276,7 @@ final class HTTPExchange: APIExchange {
         defer { state.isFull = false }
         return (bytes, state.isFull)
       }
-      // The server may have closed the connection before it had the rest of the body.
+      // The server may have closed the connection before it received the rest of the body.
       if state.isRefused, state.isEmpty { return (nil, false) }
       guard let end = state.end else { return nil }
       try end.get()
@@ -291,7 +290,7 @@ final class HTTPExchange: APIExchange {
 // MARK: - From the pool and the connection
 
 extension HTTPExchange {
-  /// Records the connection that is being made for the request. Returns false if the request is over.
+  /// Records the channel that is being connected for the request. Returns false if the request has ended.
   func waits(for channel: any Channel) -> Bool {
     state.withLock { state in
       guard case .waiting = state.phase else { return false }
@@ -300,7 +299,7 @@ extension HTTPExchange {
     }
   }
 
-  /// Returns what to send now, or `nil` if the request is over.
+  /// Returns the message to send now, or `nil` if the request has ended.
   func leaves(on connection: HTTPConnection.Reference) -> Message? {
     state.withLock { state in
       guard case .waiting = state.phase else { return nil }
@@ -309,10 +308,10 @@ extension HTTPExchange {
     }
   }
 
-  /// Notes that the head has been sent: a body in pieces may follow.
+  /// Records that the head was sent, so that body pieces can follow.
   func began() { change { $0.hasBegun = true } }
 
-  /// Notes that the network has taken `count` more bytes of the body.
+  /// Records that the network has accepted `count` more bytes of the body.
   func sent(_ count: Int) {
     let now: Timestamp? =
       switch reading {
@@ -326,18 +325,18 @@ extension HTTPExchange {
     }
   }
 
-  /// Returns whether the server wants no more of the request's body.
+  /// Records the response's head. Returns whether the server wants no more of the request's body.
   func received(_ head: HTTPResponseHead) -> Bool {
     var isRefusal = head.status.code >= 300
     change { state in
-      // Read the clock inside the lock, so that whoever reads it later finds the head.
+      // Reads the clock inside the lock, so that anyone who reads the clock later also sees the head.
       let response = HTTPResponse(
         status: Int(head.status.code),
         headers: head.headers.map { APIRequest.Header(name: $0.name, value: $0.value.fieldValue) },
         receivedAt: clock.now())
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
-      // After such a status the rest of the body is not sent.
+      // The rest of the body is not sent after such a response.
       state.isRefused = state.isUpload && (isRefusal || state.isEmpty)
       isRefusal = isRefusal || state.isRefused
       if isInPieces { state.lastMoved = response.receivedAt }
@@ -345,17 +344,17 @@ extension HTTPExchange {
     return isRefusal
   }
 
-  /// Notes that the response is complete while the request's body is still being sent: however that ends, the server
-  /// has answered.
+  /// Records that the response is complete while the request's body is still being sent. The request then counts as
+  /// answered, however the upload ends.
   func answered() { state.withLock { $0.isAnswered = true } }
 
-  /// The request has been sent and its response has begun: allow only a little more time.
+  /// Allows only a little more time, because the request was sent and the response has started.
   func limitResponse() {
     if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no answer within \(time)") } }
   }
 
-  /// Returns false if no more is to be read before `HTTPConnection.readOn()`. A body beyond the limit ends the request
-  /// if it `mayEnd`, and is dropped while the request's own body is still being sent.
+  /// Returns false to pause reading until `HTTPConnection.readOn()`. A body beyond the limit ends the request if
+  /// `mayEnd` is true. Otherwise the excess is dropped, because the request's own body is still being sent.
   func received(_ piece: ByteBuffer, mayEnd: Bool) -> Bool {
     switch reading {
     case .whole(let limit), .document(let limit), .beginning(let limit, _):

@@ -4,12 +4,13 @@ import NIOEmbedded
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// A provider's answer as a document: decompressed, and complete.
+/// Decompresses a provider's response and checks that it is complete.
 extension HTTPResponse {
-  /// Whether `document` has to do anything.
+  /// Whether `document(limit:)` would change the response or throw.
   var needsWork: Bool { breakOff != nil || isPacked }
 
-  /// Decompresses the body, up to `limit` bytes. If the connection broke off, the body must be a whole JSON value.
+  /// Decompresses the body, up to `limit` bytes. Throws if the connection broke off before the body was a complete JSON
+  /// value.
   func document(limit: Int) throws(ExchangeFailure) -> HTTPResponse {
     var response = isPacked ? unpacked(limit: limit) : self
     guard let breakOff else { return response }
@@ -25,27 +26,26 @@ extension HTTPResponse {
     return ["br", "deflate", "zstd", "compress"].first { $0 == named }
   }
 
-  /// Whether the body is an object or an array. Other values do not show where they end: 12 may be the beginning of
-  /// 123.
+  /// Whether the body is a complete JSON object or array. Other values do not mark their end. For example, 12 may be
+  /// the start of 123.
   var isWholeJSON: Bool {
     guard let value = JSONValue(parsing: body) else { return false }
     if case .array = value { return true }
     return value.object != nil
   }
 
-  /// The first bytes of gzip (RFC 1952, section 2.3.1).
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
 
-  /// Whether the body is compressed. The bytes decide, since some servers compress without a header, and some proxies
-  /// decompress and leave the header. No uncompressed answer of a provider begins like this.
+  /// Whether the body is compressed. Looks at the bytes, because some servers compress without sending the header and
+  /// some proxies decompress without removing it. No provider's uncompressed response starts with these bytes.
   private var isPacked: Bool {
     if body.starts(with: Self.gzipMagic) { return true }
-    // RFC 1950, section 2.2: 8 is the method of every zlib stream.
+    // All zlib streams use compression method 8 (RFC 1950, section 2.2).
     return header("Content-Encoding")?.lowercased() == "deflate" && body.first.map { $0 & 0x0F == 8 } == true
   }
 
-  /// Decompresses the body. Leaves it unchanged if that fails, unless the part that was decompressed is a whole JSON
-  /// value.
+  /// Decompresses the body. If decompression fails, returns the response unchanged, unless the decompressed part is a
+  /// complete JSON value.
   private func unpacked(limit: Int) -> HTTPResponse {
     let channel = EmbeddedChannel(handler: NIOHTTPResponseDecompressor(limit: .size(limit)))
     defer { _ = try? channel.finish(acceptAlreadyClosed: true) }

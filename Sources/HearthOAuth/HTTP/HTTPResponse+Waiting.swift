@@ -3,12 +3,12 @@ import HearthCore
 extension HTTPResponse {
   private static let longestWait = Duration.seconds(365 * 86_400)
 
-  /// How long the server asks to wait, from zero to a year: `Retry-After` (RFC 9110, section 10.2.3), or else the rate
-  /// limit that the request has reached.
+  /// How long the server asks the client to wait, from zero to a year. Taken from `Retry-After` (RFC 9110, section
+  /// 10.2.3) or, if this is missing, from the rate limit that the request has reached.
   var retryAfter: Duration? { header("Retry-After").flatMap(wait) ?? quotaReset }
 
-  /// When the quota resets, if the response says that it is used up. GitHub also says so with a 403. On other responses
-  /// the same headers only report what is left.
+  /// The time until the quota resets, if the response says that the quota is used up. GitHub reports this with a 403.
+  /// On other responses, the same headers only report the remaining quota.
   private var quotaReset: Duration? {
     guard status == 429 || status == 403 else { return nil }
     if let wait = limitReset { return wait }
@@ -19,8 +19,8 @@ extension HTTPResponse {
 
   private static let quotaHeaders = ["RateLimit", "X-RateLimit", "X-Rate-Limit"]
 
-  /// The longest wait of the quotas that are used up, from the `RateLimit` header of the IETF draft "RateLimit header
-  /// fields for HTTP": `"hour";r=0;t=30, "day";r=9;t=999` since its version 8, `limit=9, remaining=0, reset=30` before.
+  /// The longest wait among the exhausted quotas in the `RateLimit` header (IETF draft "RateLimit header fields for
+  /// HTTP"): `"hour";r=0;t=30, "day";r=9;t=999` since version 8, earlier `limit=9, remaining=0, reset=30`.
   private var limitReset: Duration? {
     let quotas = header("RateLimit").map { $0.split(separator: ",").map(Self.parameters) } ?? []
     let all = quotas.reduce(into: [:]) { $0.merge($1) { first, _ in first } }
@@ -30,7 +30,7 @@ extension HTTPResponse {
     return waits.max()
   }
 
-  /// A 429 with quota left has another reason, for which only the backoff is right.
+  /// A 429 with quota left has another cause, for which only backoff helps.
   private func isExhausted(_ left: String?) -> Bool { left.flatMap(Self.number).map { $0 <= 0 } ?? (status == 429) }
 
   private static func parameters(_ quota: Substring) -> [String: String] {
@@ -38,8 +38,8 @@ extension HTTPResponse {
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0].fieldValue, $0[1].fieldValue) }) { first, _ in first }
   }
 
-  /// Reads seconds, or a time on the server's own clock. Many servers write a fraction of a second, which the RFC does
-  /// not allow. It is rounded up, because a request that comes too early may be refused for longer.
+  /// Parses a number of seconds or a time on the server's clock. Many servers send fractions of a second, which the RFC
+  /// does not allow. Fractions are rounded up, because a server may penalize a request that arrives too early.
   private func wait(_ text: String) -> Duration? {
     let number = Self.number(text)
     let time = number.flatMap(time) ?? Timestamp(httpDate: text, near: receivedAt) ?? Timestamp(rfc3339: text)
@@ -48,8 +48,8 @@ extension HTTPResponse {
     return min(.seconds(Int64(number.rounded(.up))), Self.longestWait)
   }
 
-  /// Reads a time in seconds or milliseconds since 1970, as most quota headers have it. Returns `nil` for a number that
-  /// can only mean a wait: less than 31 years, or a time more than a year ahead.
+  /// Parses seconds or milliseconds since 1970, as sent in most quota headers. Returns `nil` for a number that can only
+  /// be a wait, because the time would be before 2001 or more than a year ahead.
   private func time(since1970 number: Double) -> Timestamp? {
     let latest = Double(((date ?? receivedAt) + Self.longestWait).milliseconds)
     return [number * 1000, number].first { $0 >= 1e12 && $0 <= latest }.map {
@@ -61,8 +61,8 @@ extension HTTPResponse {
 }
 
 extension String {
-  /// This text as the value of a received header field: without surrounding whitespace, and with a space in place of
-  /// each CR, LF and NUL (RFC 9110, section 5.5).
+  /// The text as a received header field value: without surrounding whitespace, and with CR, LF and NUL replaced by
+  /// spaces (RFC 9110, section 5.5).
   var fieldValue: String {
     let value = utf8.map { [0x00, 0x0A, 0x0D].contains($0) ? 0x20 : $0 }
     func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -1,18 +1,18 @@
 import HearthCore
 import NIOPosix
 
-/// The response of a server, and when it arrived by this machine's clock.
+/// A server's response and the time at which it arrived.
 struct HTTPResponse: Hashable, Sendable {
   var status: Int
   var headers: [APIRequest.Header] = []
   var body: [UInt8] = []
-  /// Whether `body` is only the beginning: it was longer than the request's limit, or ended too early.
+  /// Whether `body` is incomplete, because it exceeded the request's limit or ended too early.
   var isTruncated = false
-  /// Why the connection ended before the response did; `nil` if it did not. `body` is what was read until then.
+  /// The error that cut off the response, or `nil` if the response is complete.
   var breakOff: ExchangeFailure?
   var receivedAt: Timestamp
 
-  /// Runs `body` on another thread, because a long response would block the event loop that serves all requests.
+  /// Runs `body` on another thread, because reading a long response would block the event loop.
   func read<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable (HTTPResponse) throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -24,13 +24,13 @@ struct HTTPResponse: Hashable, Sendable {
     return try result.get()
   }
 
-  /// The first header of that name, in any case.
+  /// Returns the first header with this name, ignoring case.
   func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The server's clock (RFC 9110, section 6.6.1). `nil` if the answer comes from a cache (it has `Age`; RFC 9111,
-  /// section 5.1), because its date is old.
+  /// The time on the server's clock (RFC 9110, section 6.6.1), or `nil` if the response has no date, or an outdated one
+  /// from a cache, which adds an `Age` header (RFC 9111, section 5.1).
   var date: Timestamp? {
     header("Age") != nil ? nil : header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
   }
@@ -40,10 +40,10 @@ struct HTTPResponse: Hashable, Sendable {
     date.map { $0 - receivedAt }
   }
 
-  /// What the body is, if it is neither JSON nor a web page; for messages.
+  /// Describes a body that is neither JSON nor a web page, for messages.
   var kindWithoutJSON: String { coding.map { "an answer packed with \($0) that cannot be read" } ?? "no JSON" }
 
-  /// What the body is, if it is not a provider's document; for messages.
+  /// Describes a body that is not a provider's document, for messages.
   var kindWithoutDocument: String {
     isTruncated ? "more than 1 MiB" : isPage ? TokenRejection.page : kindWithoutJSON
   }

@@ -1,23 +1,23 @@
 import HearthCore
 import NIOSSL
 
-/// How one account's requests reach its provider and APIs: the authorities it trusts, the certificate it presents, and
-/// the proxy.
+/// How an account's requests reach its provider and APIs: the trusted authorities, the client certificate and the
+/// proxy.
 package struct HTTPRoute: Hashable, Sendable {
-  /// A certificate and its key, for servers that ask for one (RFC 8705, section 2).
+  /// A certificate and its key, for servers that request one (RFC 8705, section 2).
   package struct Identity: Hashable, Sendable {
     let certificate: ClientFile
     let key: ClientFile
   }
 
-  /// Certificates in PEM that are trusted instead of the system's.
+  /// PEM certificates to trust instead of the system's.
   package var authorities: ClientFile?
   package var identity: Identity?
-  /// Keys of which a server's chain must contain one; no check if empty.
+  /// The pins, one of which must match a key in the server's chain. If empty, any key is accepted.
   package var pins: Set<CertificatePin> = []
   package var proxy = ProxyChoice.direct
 
-  /// Makes the plan for a URL. Reads the certificates and keys from `files` each time.
+  /// Creates the plan for a URL. Reads certificates and keys from `files` each time.
   func plan(for url: HTTPURL, files: any FileSystem) async throws(RefreshFailure) -> ConnectionPlan {
     var plan = ConnectionPlan(to: url.origin)
     plan.proxy = try proxy.proxy(for: url.origin)

@@ -7,17 +7,17 @@ import NIOPosix
 import NIOSOCKS
 import NIOSSL
 
-/// Sends one request and returns its response, or says whether the server can have seen the request.
+/// Sends a request and returns the response, or an error that says whether the server may have seen the request.
 ///
-/// The sender retries nothing, speaks HTTP/1.1, and follows redirects and decompresses only for documents that
+/// The sender never retries and speaks only HTTP/1.1. It follows redirects and decompresses only for documents that
 /// providers publish. Call `shutdown()` before releasing the sender.
 package final class HTTPSender: Sendable {
   /// How requests share connections.
   package enum Connections: Sendable {
-    /// A new one for each request, for providers: a request must not get lost on a stale connection. Asks for an
-    /// uncompressed answer.
+    /// Opens a connection for each request and asks for an uncompressed response. Used for providers, because a request
+    /// must not get lost on a stale connection.
     case fresh
-    /// Kept open for the next request: for APIs.
+    /// Keeps connections open for later requests. Used for APIs.
     case kept
   }
 
@@ -27,7 +27,7 @@ package final class HTTPSender: Sendable {
     var headers: [APIRequest.Header] = []
     var body: [UInt8] = []
     var reading = HTTPExchange.Reading.document(limit: 1 << 20)
-    /// The connection that the request needs, or `nil` for a direct one.
+    /// How to connect, or `nil` to connect directly.
     var plan: ConnectionPlan?
 
     /// The server and the proxy, for messages.
@@ -39,8 +39,8 @@ package final class HTTPSender: Sendable {
   private let connections: Connections
   private let userAgent: String
 
-  /// `userAgent` is product and version, like `hearth/1.0`. Accounts that name no authorities trust `authorities`. An
-  /// unused connection is kept open for `idleTime`.
+  /// `userAgent` consists of a product and a version, such as `hearth/1.0`. `authorities` apply to accounts that do not
+  /// configure any. An idle connection stays open for `idleTime`.
   package init(
     connections: Connections, userAgent: String, clock: any Clock,
     authorities: SystemAuthorities = SystemAuthorities([:]), connectTimeout: Duration = .seconds(10),
@@ -49,20 +49,20 @@ package final class HTTPSender: Sendable {
     self.connections = connections
     self.userAgent = userAgent
     self.clock = clock
-    // There are as many connections as requests: the callers limit how many run at once, and one account's hanging
-    // response must not keep a connection from another account.
+    // The pool does not limit the number of connections. Callers limit how many requests run at the same time, and one
+    // account's hanging response must not block another account.
     pool = ConnectionPool(
       TLSContexts(authorities), timeout: .milliseconds(connectTimeout.wholeMilliseconds),
       idleTime: connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : nil)
   }
 
-  /// Closes every connection; requests in flight fail.
+  /// Closes all connections. Requests in progress fail.
   package func shutdown() async { await pool.shutdown() }
 
-  /// Sends a request and returns the response. `timeout` is for the whole exchange, from the name lookup to the last
-  /// byte of the response. If only the beginning of the response is read, the timeout is for each step of the request's
-  /// body and, after its last byte, for the response. A whole document counts however its connection ended and whatever
-  /// length the server announced, and is decompressed.
+  /// Sends a request and returns the response. `timeout` covers the whole exchange, from the name lookup to the last
+  /// byte of the response. If only the beginning of the response is read, the timeout applies to each step of the
+  /// request's body and then to the response. A complete document is decompressed and returned even if the connection
+  /// broke or the announced length was wrong.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let exchange = exchange(for: request, upload: nil)
     exchange.limit(to: timeout)
@@ -72,7 +72,7 @@ package final class HTTPSender: Sendable {
     return try await response.read { (response) throws(ExchangeFailure) in try response.document(limit: limit) }
   }
 
-  /// Begins a request that is read in pieces. `upload` is `nil` if the request has its own body.
+  /// Starts a request whose response is read in pieces. `upload` is `nil` if `request` contains the body.
   func begin(_ request: Request, upload: APIRequest.Upload?) -> HTTPExchange {
     let exchange = exchange(for: request, upload: upload)
     start(exchange, request)
@@ -96,7 +96,7 @@ package final class HTTPSender: Sendable {
         switch error {
         case let error as HTTPExchange.Cancelled: error.reason
         case let error as OverheadGuard.TooMuch: error.description
-        // Callers do not need to know how the connection broke.
+        // Callers do not need to know why the connection broke.
         case _ where isBegun: "the answer broke off"
         default: Self.describe(error).withoutStop
         }
@@ -111,7 +111,7 @@ package final class HTTPSender: Sendable {
     if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: userAgent) }
     if connections == .fresh {
       headers.replaceOrAdd(name: "Connection", value: "close")
-      // Only Hearth reads these answers, so compression is not needed (RFC 9110, section 12.5.3).
+      // Hearth is the only reader of these responses, so compression is unnecessary (RFC 9110, section 12.5.3).
       headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
     }
     headers.remove(name: "Transfer-Encoding")
@@ -119,7 +119,7 @@ package final class HTTPSender: Sendable {
     switch upload {
     case .chunked: headers.add(name: "Transfer-Encoding", value: "chunked")
     case .sized(let count): headers.add(name: "Content-Length", value: "\(count)")
-    // With such a method a server may expect a body (RFC 9110, section 8.6).
+    // Servers may expect a body with these methods (RFC 9110, section 8.6).
     case nil where !request.body.isEmpty || !["GET", "HEAD", "DELETE", "TRACE"].contains(request.method):
       headers.add(name: "Content-Length", value: "\(request.body.count)")
     case nil: break
@@ -128,7 +128,7 @@ package final class HTTPSender: Sendable {
       version: .http1_1, method: HTTPMethod(rawValue: request.method), uri: request.url.target, headers: headers)
   }
 
-  /// Describes an error without any content of the request.
+  /// Describes an error without revealing any content of the request.
   private static func describe(_ error: any Error) -> String {
     switch error {
     case let error as NIOHTTP1ProxyConnectHandler.Error where error == .proxyAuthenticationRequired():
@@ -163,8 +163,8 @@ package final class HTTPSender: Sendable {
     }
   }
 
-  /// Describes other errors. BoringSSL's are long, and one word of them gives the reason: `CERTIFICATE_VERIFY_FAILED`.
-  /// The names of the rest mean something only to programmers.
+  /// Describes other errors. BoringSSL's descriptions are long but contain the reason as one word, such as
+  /// `CERTIFICATE_VERIFY_FAILED`. The names of the remaining errors are meaningful only to programmers.
   private static func describe(other text: String, isTLS: Bool) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
       if text.hasPrefix("handshakeFailed") { return "TLS failed: the server ended the handshake" }
@@ -177,7 +177,7 @@ package final class HTTPSender: Sendable {
 }
 
 extension Origin {
-  /// Host and port in the form of the `Host` header (RFC 9110, section 7.2).
+  /// The host and port in the form of the `Host` header (RFC 9110, section 7.2).
   fileprivate var authority: String {
     String(description.dropFirst(scheme.count + 3))
   }

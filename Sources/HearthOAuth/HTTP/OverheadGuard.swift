@@ -1,15 +1,15 @@
 import NIOCore
 import NIOHTTP1
 
-/// Fails a connection if its server sends mostly overhead: informational responses, chunk extensions or trailers.
-/// Nothing else limits their number, and reading them would keep a processor busy for as long as the server likes.
+/// Fails a connection whose server sends mostly overhead, such as informational responses, chunk extensions or
+/// trailers. No other limit applies to them, and reading them would keep a processor busy as long as the server likes.
 final class OverheadGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
-  /// In bytes; several times what the parser accepts as the header of a response.
+  /// Maximum overhead in bytes, several times the header size that the parser accepts.
   static let limit = 256 << 10
-  /// The overhead that each byte of content allows, since a chunk may hold a single byte.
+  /// The overhead allowed for each byte of content, because a chunk can contain a single byte.
   private static let allowance = 16
 
   struct TooMuch: Error, CustomStringConvertible {
@@ -18,10 +18,10 @@ final class OverheadGuard: ChannelInboundHandler {
     }
   }
 
-  /// The overhead of this response so far, in bytes, minus what its content allows.
+  /// The overhead of this response so far, in bytes, minus the allowance for its content.
   private var overhead = 0
 
-  /// Notes a part that the parser has found.
+  /// Records a part that the parser has found.
   func found(_ part: HTTPClientResponsePart) {
     switch part {
     case .head: break

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import HearthCore
 
-/// A proxy: HTTP with CONNECT (RFC 9110, section 9.3.6), or SOCKS 5 without authentication (RFC 1928), which resolves
-/// host names itself.
+/// An HTTP proxy with CONNECT (RFC 9110, section 9.3.6), or a SOCKS 5 proxy without authentication (RFC 1928). The
+/// proxy resolves host names.
 package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   enum Kind: Hashable, Sendable {
-    /// User name and password, for `Proxy-Authorization: Basic`.
+    /// The user name and password for `Proxy-Authorization: Basic`.
     case http(credentials: Secret?)
     case socks5
   }
 
   let kind: Kind
-  /// The host; an IPv6 address has no brackets.
+  /// The host. An IPv6 address has no brackets.
   let host: String
   let port: Int
 
-  /// Why a text does not name a proxy, as the end of a sentence that repeats nothing of the text.
+  /// Why a text does not name a proxy, as the end of a sentence. Never quotes the text, which may contain a password.
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
@@ -27,8 +27,8 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     static let socksCredentials = ParseError(description: "SOCKS with a password is not supported")
   }
 
-  /// Reads `http://user:password@host:port` and `socks5://host:port`. The default scheme is `http`; the default port is
-  /// 80, or 1080 for SOCKS.
+  /// Parses `http://user:password@host:port` or `socks5://host:port`. The scheme defaults to `http`, and the port to 80
+  /// (1080 for SOCKS).
   package init(_ text: String) throws(ParseError) {
     let parts = text.firstRange(of: "://").map { (text[..<$0.lowerBound].lowercased(), text[$0.upperBound...]) }
     let (scheme, rest) = parts ?? ("http", text[...])
@@ -57,13 +57,13 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
     return Secret(user + ":" + (decoded.count > 1 ? decoded[1] : ""))
   }
 
-  /// Host and port, without user name and password.
+  /// The host and port, without user name and password.
   package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
-  /// Whether the proxy is on this machine, so that nobody can listen to unencrypted requests.
+  /// Whether the proxy is on this machine, so that nobody on the network can read unencrypted requests.
   var isLoopback: Bool { host == "::1" || (try? HTTPURL("http://\(description)/")) != nil }
 
-  /// The value of `Proxy-Authorization` (RFC 7617, section 2).
+  /// Returns the value of `Proxy-Authorization` (RFC 7617, section 2).
   static func basic(_ credentials: Secret) -> String {
     "Basic " + Data(credentials.reveal().utf8).base64EncodedString()
   }

@@ -1,14 +1,13 @@
 import HearthCore
 
-/// Which proxy, if any, an account's requests go through.
 package enum ProxyChoice: Hashable, Sendable {
   case direct
   case named(Proxy)
-  /// The proxy that the environment names, read as curl does.
+  /// Uses the proxy from the environment, by the same rules as curl.
   case environment(ProxyEnvironment)
 
-  /// The proxy for requests to `origin`, if there is one. Plain HTTP is only for this machine, and uses a proxy only if
-  /// that is also on this machine.
+  /// Returns the proxy for requests to `origin`, or `nil` to connect directly. Plain HTTP must not leave this machine,
+  /// so it uses a proxy only if the proxy is on this machine too.
   func proxy(for origin: Origin) throws(RefreshFailure) -> Proxy? {
     let proxy: Proxy?
     switch self {
@@ -20,9 +19,8 @@ package enum ProxyChoice: Hashable, Sendable {
   }
 }
 
-/// The proxies in the environment variables `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`; their lower-case forms win.
-/// `http_proxy` is read only in lower case, because a request's `Proxy:` header can set the other form for a CGI
-/// program.
+/// The proxies from the environment variables `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`. Lowercase variants take
+/// precedence. `http_proxy` must be lowercase, because a request's `Proxy:` header sets `HTTP_PROXY` in CGI programs.
 package struct ProxyEnvironment: Hashable, Sendable {
   private struct Setting: Hashable, Sendable {
     let variable: String

@@ -1,8 +1,8 @@
 import Glibc
 import HearthCore
 
-/// The hosts of `NO_PROXY`, which are connected to directly. It is read as curl does: names with their subdomains,
-/// addresses and networks in CIDR notation, each with an optional port, or `*` for all hosts.
+/// The hosts in `NO_PROXY`, which Hearth connects to directly. As in curl, an entry is a name (including its
+/// subdomains), an address, a network in CIDR notation, or `*` for all hosts. Entries can include a port.
 struct ProxyExceptions: Hashable, Sendable {
   private let entries: [String]
 
@@ -22,13 +22,13 @@ struct ProxyExceptions: Hashable, Sendable {
     }
   }
 
-  /// The host without an IPv6 address's brackets or a name's final full stop.
+  /// Removes the brackets of an IPv6 address or the trailing dot of a name.
   private static func bare(_ host: Substring) -> Substring {
     if host.hasPrefix("["), host.hasSuffix("]") { return host.dropFirst().dropLast() }
     return host.hasSuffix(".") ? host.dropLast() : host
   }
 
-  /// The port follows the last colon. A text with more colons and no brackets is an IPv6 address without a port.
+  /// Splits off the port after the last colon. IPv6 addresses without brackets have several colons and no port.
   private static func split(_ entry: String) -> (place: Substring, port: Int?) {
     let isAddress = !entry.hasPrefix("[") && entry.filter { $0 == ":" }.count > 1
     guard !isAddress, let colon = entry.lastIndex(of: ":"), let port = Int(entry[entry.index(after: colon)...]) else {
@@ -49,7 +49,7 @@ struct ProxyExceptions: Hashable, Sendable {
     }
   }
 
-  /// The 4 or 16 bytes of an address, or `nil` if the text is a name.
+  /// Returns the 4 or 16 bytes of an address, or `nil` if the text is a name.
   private static func address(_ text: Substring) -> [UInt8]? {
     for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
       var bytes = [UInt8](repeating: 0, count: count)

@@ -1,13 +1,13 @@
 import FoundationEssentials
 import NIOSSL
 
-/// The authorities that are trusted if an account names none: the system's, or those that the environment variables
-/// `SSL_CERT_FILE` and `SSL_CERT_DIR` name instead (SSL_CTX_set_default_verify_paths(3)).
+/// The certificate authorities to trust if an account does not configure any. `SSL_CERT_FILE` and `SSL_CERT_DIR`
+/// replace the system's authorities (SSL_CTX_set_default_verify_paths(3)).
 package struct SystemAuthorities: Hashable, Sendable {
   private let file: String?
   private let folders: [String]
 
-  /// Why there is nothing to trust, as the end of a sentence.
+  /// Why there are no authorities to trust, as the end of a sentence.
   struct Failure: Error, CustomStringConvertible {
     let description: String
   }
@@ -17,7 +17,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
   }
 
-  /// The authorities that are trusted now. Reads the disk.
+  /// Reads the authorities from disk.
   func roots() throws -> NIOSSLTrustRoots {
     guard file != nil || !folders.isEmpty else { return .default }
     var certificates: [NIOSSLCertificate] = []
@@ -27,8 +27,8 @@ package struct SystemAuthorities: Hashable, Sendable {
       }
       certificates = found
     }
-    // Every file that holds certificates counts, whatever its name. OpenSSL requires hashed names, which many such
-    // folders never had.
+    // Uses all files that contain certificates, regardless of their names. OpenSSL requires hashed names, but many such
+    // folders never had them.
     for folder in folders {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       for name in names.filter({ !$0.hasPrefix(".") }).sorted() {

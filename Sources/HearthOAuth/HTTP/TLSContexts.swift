@@ -1,20 +1,20 @@
 import NIOSSL
 import Synchronization
 
-/// The TLS library's contexts of the most recently used configurations. Making one takes milliseconds, because it reads
-/// every trusted authority.
+/// Caches the TLS contexts of recently used configurations. Creating a context takes milliseconds, because it parses
+/// all trusted authorities.
 final class TLSContexts: Sendable {
   private static let limit = 16
 
   private let authorities: SystemAuthorities
-  /// The most recently used one is first.
+  /// Sorted by use, most recent first.
   private let known = Mutex<[NIOSSLContext]>([])
 
   init(_ authorities: SystemAuthorities) {
     self.authorities = authorities
   }
 
-  /// Reads the disk. Do not call it on an event loop.
+  /// Returns a context for the configuration. Reads the disk, so do not call this on an event loop.
   func context(for configuration: TLSConfiguration) throws -> NIOSSLContext {
     var configuration = configuration
     if configuration.trustRoots == nil { configuration.trustRoots = try authorities.roots() }

@@ -1,9 +1,9 @@
 import HearthCore
 
 extension Timestamp {
-  /// Reads an HTTP date in any of its three forms (RFC 9110, section 5.6.7). Fails if the text is not one.
+  /// Parses an HTTP date in any of its three formats (RFC 9110, section 5.6.7), or returns `nil`.
   ///
-  /// A two-digit year is at most 50 years after `now`.
+  /// A two-digit year is interpreted as at most 50 years after `now`.
   init?(httpDate text: String, near now: Timestamp) {
     let words = text.utf8.split { " ,-".utf8.contains($0) }.map(Substring.init)
     let date: (day: Substring, month: Substring, year: Substring, time: Substring)

@@ -1,14 +1,13 @@
 import Glibc
 import NIOSSL
 
-/// A certificate in a server's chain that BoringSSL does not accept. Its own error says only that the chain was
-/// refused.
+/// A certificate in a server's chain that BoringSSL rejects. BoringSSL's own error does not include the reason.
 struct UntrustedCertificate: Error, CustomStringConvertible {
   enum Reason: Hashable, Sendable {
     /// In seconds since 1970.
     case expired(at: Int)
     case notYetValid(before: Int)
-    /// No authority that this machine or the account trusts has signed it.
+    /// No authority trusted by this machine or the account has signed the certificate.
     case unknownAuthority
   }
 

@@ -1,20 +1,20 @@
 import NIOSSL
 import SwiftASN1
 
-/// A certificate in a trusted chain that is too weak by OpenSSL's security level 2 (SSL_CTX_set_security_level(3)): 112
-/// bits, which means RSA with 2048 bits and no signature over SHA-1 or MD5.
+/// A certificate in a trusted chain that is below OpenSSL's security level 2 (SSL_CTX_set_security_level(3)). This
+/// level requires 112 bits of security, which rules out RSA keys below 2048 bits and signatures with SHA-1 or MD5.
 ///
 /// BoringSSL, which verifies the chain, has no security levels.
 struct WeakCertificate: Error, CustomStringConvertible {
   enum Weakness: Hashable, Sendable {
     case shortKey(bits: Int)
-    /// The object identifier of the algorithm.
+    /// The algorithm's object identifier.
     case signature(String)
     case unreadable
   }
 
   let weakness: Weakness
-  /// Whether it is the server's own certificate and not that of an authority.
+  /// Whether this is the server's own certificate rather than an authority's.
   let isServers: Bool
 
   var description: String {
@@ -30,10 +30,10 @@ struct WeakCertificate: Error, CustomStringConvertible {
 
   static let minimumRSABits = 2048
 
-  /// Throws if a certificate of the chain is too weak. The chain is ordered from the root to the server's own.
+  /// Throws if a certificate in the chain is too weak. The chain starts with the root.
   static func check(_ chain: [NIOSSLCertificate]) throws(WeakCertificate) {
     for (place, certificate) in chain.enumerated() {
-      // The signature of a root does not matter: it is trusted because the system says so.
+      // A root's signature is irrelevant, because the system trusts the root itself.
       guard let weakness = weakness(of: certificate, isRoot: place == 0) else { continue }
       throw WeakCertificate(weakness: weakness, isServers: place == chain.count - 1)
     }
@@ -51,7 +51,7 @@ struct WeakCertificate: Error, CustomStringConvertible {
     return isRoot || strongSignatures.contains(signature) ? nil : .signature(name(of: signature))
   }
 
-  /// The length of the modulus in a BIT STRING with an RSAPublicKey (RFC 8017, appendix A.1.1), in bits.
+  /// Returns the modulus length, in bits, of the RSAPublicKey (RFC 8017, appendix A.1.1) in a BIT STRING.
   private static func rsaBits(_ bitString: ASN1Node) -> Int? {
     guard let bits = try? ASN1BitString(derEncoded: bitString), let key = try? DER.parse(bits.bytes),
       case .primitive(let modulus)? = key.part(0)?.content
@@ -60,8 +60,8 @@ struct WeakCertificate: Error, CustomStringConvertible {
     return digits.first.map { digits.count * 8 - $0.leadingZeroBitCount }
   }
 
-  /// RFC 8017 (RSA; BoringSSL accepts PSS only with SHA-256 and better), RFC 5758 (ECDSA), RFC 8410 (Ed25519) and RFC
-  /// 9881 (ML-DSA).
+  /// RSA (RFC 8017), ECDSA (RFC 5758), Ed25519 (RFC 8410) and ML-DSA (RFC 9881). BoringSSL accepts PSS only with
+  /// SHA-256 or better.
   private static let strongSignatures: Set<ASN1ObjectIdentifier> = [
     [1, 2, 840, 113549, 1, 1, 10], [1, 2, 840, 113549, 1, 1, 11], [1, 2, 840, 113549, 1, 1, 12],
     [1, 2, 840, 113549, 1, 1, 13], [1, 2, 840, 113549, 1, 1, 14],
@@ -90,7 +90,7 @@ extension ASN1Node {
     return parts.dropFirst(place).first { _ in true }
   }
 
-  /// The algorithm that an AlgorithmIdentifier names (RFC 5280, section 4.1.1.2).
+  /// The algorithm in an AlgorithmIdentifier (RFC 5280, section 4.1.1.2).
   fileprivate var identifier: ASN1ObjectIdentifier? {
     part(0).flatMap { try? ASN1ObjectIdentifier(derEncoded: $0) }
   }

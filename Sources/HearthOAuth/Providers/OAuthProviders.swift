@@ -11,9 +11,9 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, redirect: .localhost, deviceDialect: .draft,
       userInfoSubjectField: "user_id", apiOrigins: ["https://api.amazon.com"]),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
-    // The client's secret is a JWT that the client signs with ES256 for https://appleid.apple.com, valid for at most six
-    // months. The endpoints are listed because Apple publishes them at the addresses of more than one issuer. The
-    // redirect must go to a domain, over https ("Configuring your environment for Sign in with Apple").
+    // The client secret is a JWT for https://appleid.apple.com, which the client signs with ES256 and which is valid
+    // for at most six months. The endpoints are listed here because Apple publishes them for more than one issuer. The
+    // redirect must go to a domain over https ("Configuring your environment for Sign in with Apple").
     Self(
       name: "apple",
       place: .endpoints(
@@ -22,7 +22,7 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"],
       redirect: nil),
     // https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/
-    // The code unauthorized_client, elsewhere about the client, can also be about the refresh token.
+    // Other providers use unauthorized_client only for the client. Atlassian also uses it for the refresh token.
     Self(
       name: "atlassian",
       place: .endpoints(
@@ -49,8 +49,8 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"],
       redirect: .localhost, apiOrigins: ["https://api.dropboxapi.com", "https://content.dropboxapi.com"]),
     // https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html and …/oauth-redirect-uri.html
-    // A request gives its redirect address as a name that eBay assigned (RuName). A token of the type "User Access
-    // Token" is sent as Bearer. A refresh token lives for 18 months, however often it is used.
+    // In requests, the redirect address is a name assigned by eBay (RuName). Tokens of the type "User Access Token" are
+    // sent as Bearer tokens. A refresh token expires after 18 months, regardless of use.
     Self(
       name: "ebay",
       place: .endpoints(
@@ -58,8 +58,8 @@ extension ProviderPreset {
         authorization: "https://auth.ebay.com/oauth2/authorize"),
       rotation: .never, clientAuthentication: .basic, redirect: nil, apiOrigins: ["https://api.ebay.com"]),
     // https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/refreshing-user-access-tokens
-    // The tokens of GitHub Apps live for eight hours; those of OAuth apps do not expire and have no refresh token.
-    // Errors have the status 200.
+    // Tokens of GitHub Apps expire after eight hours. Tokens of OAuth apps do not expire and have no refresh token.
+    // Errors have the HTTP status 200.
     Self(
       name: "github",
       place: .endpoints(
@@ -74,13 +74,13 @@ extension ProviderPreset {
       place: .endpoints(
         token: "https://api.hubapi.com/oauth/v3/token", authorization: "https://app.hubspot.com/oauth/authorize"),
       rotation: .never, clientAuthentication: .post, redirect: .localhost,
-      // The code is in "status", beside an "error" of invalid_request or invalid_grant.
+      // The code is in "status", next to an "error" of invalid_request or invalid_grant.
       responseRules: [
         ResponseRule(codes: ["BAD_REFRESH_TOKEN"], means: .final),
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
       ], apiOrigins: ["https://api.hubapi.com"]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
-    // A client with a secret that also sends a code_verifier is refused as invalid_client
+    // LinkedIn rejects a client that sends both a secret and a code_verifier with invalid_client
     // (https://github.com/nextauthjs/next-auth/issues/8831).
     Self(
       name: "linkedin",
@@ -91,7 +91,7 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, redirect: .localhost, usesCodeChallenge: false,
       apiOrigins: ["https://api.linkedin.com"]),
     // https://docs.slack.dev/authentication/using-token-rotation and …/reference/methods/oauth.v2.access
-    // Errors have the status 200 and "ok": false. A token of the type "bot" or "user" is sent as Bearer.
+    // Errors have the HTTP status 200 and "ok": false. Tokens of the types "bot" and "user" are sent as Bearer tokens.
     Self(
       name: "slack",
       place: .endpoints(
@@ -108,7 +108,7 @@ extension ProviderPreset {
           ], means: .unavailable),
       ], apiOrigins: ["https://slack.com"]),
     // https://developer.spotify.com/documentation/web-api/tutorials/refreshing-tokens
-    // Clients with a secret keep their refresh token; those with PKCE get a new one each time.
+    // Clients with a secret keep their refresh token. Clients with PKCE receive a new one with each refresh.
     Self(
       name: "spotify",
       place: .endpoints(
@@ -116,8 +116,8 @@ extension ProviderPreset {
         userInfo: "https://api.spotify.com/v1/me"),
       rotation: .asConfigured, userInfoSubjectField: "id", apiOrigins: ["https://api.spotify.com"]),
     // https://developers.strava.com/docs/authentication/
-    // Errors are a list of resource, field and code. While an access token has more than an hour left, a refresh
-    // returns the same one.
+    // Errors are lists of a resource, a field and a code. If the access token is valid for more than another hour, a
+    // refresh returns the same token.
     Self(
       name: "strava",
       place: .endpoints(
@@ -131,8 +131,8 @@ extension ProviderPreset {
         ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
       ], userInfoSubjectField: "id", apiOrigins: ["https://www.strava.com"]),
     // https://dev.twitch.tv/docs/authentication/refresh-tokens/ and …/getting-tokens-oauth/
-    // Errors have a status and a message, but no code. A public client's refresh token can be used once; others can be
-    // reused. A request for a device code calls its scopes "scopes".
+    // Errors have a status and a message but no code. Public clients can use a refresh token only once; other clients
+    // can reuse it. Device code requests send the scopes in "scopes".
     Self(
       name: "twitch",
       place: .endpoints(
@@ -147,9 +147,9 @@ extension ProviderPreset {
         ResponseRule(phrase: "missing client", means: .misconfigured),
       ], apiOrigins: ["https://api.twitch.tv"]),
     // https://developer.withings.com/api-reference#operation/oauth2-refreshaccesstoken and …/developer-guide/faq/faq/
-    // The grant is inside "body". Errors have the status 200, a number in "status" and a sentence in "error". The old
-    // refresh token ends when the new access token is first used, or eight hours later. Redirects to this machine are
-    // refused.
+    // The grant is inside "body". Errors have the HTTP status 200, a number in "status" and a sentence in "error". The
+    // old refresh token ends eight hours after a refresh, or when the new access token is first used. Withings rejects
+    // redirects to this machine.
     Self(
       name: "withings",
       place: .endpoints(
@@ -163,9 +163,9 @@ extension ProviderPreset {
         ResponseRule(phrase: "client ID", means: .misconfigured),
       ], apiOrigins: ["https://wbsapi.withings.net"]),
     // https://www.zoho.com/accounts/protocol/oauth/web-apps/access-token-expiry.html and
-    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in is in milliseconds. Errors have the
-    // status 200. Accounts in another data centre set the endpoints themselves. Without access_type there is no refresh
-    // token, and without prompt no new one (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
+    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in is in milliseconds
+    // Errors have the HTTP status 200. Accounts in other data centers configure their endpoints. Without access_type
+    // and prompt, there is no new refresh token (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
     Self(
       name: "zoho",
       place: .endpoints(

@@ -1,25 +1,25 @@
 package import HearthCore
 
-/// What Hearth knows about a provider in advance: its endpoints, and how it differs from others.
+/// The built-in settings for a provider: its endpoints, and how it differs from other providers.
 ///
-/// An account's own keys win over its preset. To add a provider, add an entry in `OpenIDProviders.swift` or
+/// An account's own keys override its preset. To add a provider, add an entry to `OpenIDProviders.swift` or
 /// `OAuthProviders.swift`.
 package struct ProviderPreset: Sendable {
   package enum Place: Sendable {
-    /// The endpoints are discovered at this issuer (`oidc`).
+    /// All customers use this issuer, whose endpoints are discovered (`oidc`).
     case issuer(String)
-    /// Each customer has an issuer, which the account sets (`oidc`).
+    /// Each customer has an issuer, which the account configures (`oidc`).
     case ownIssuer(example: String)
     /// The endpoints are fixed (`oauth2`).
     case endpoints(ProviderEndpoints)
-    /// The token endpoint is Google's own, or that of an emulator that the account names (`firebase`).
+    /// The token endpoint is Google's or that of an emulator that the account configures (`firebase`).
     case firebase
   }
 
   package enum Rotation: Hashable, Sendable {
-    /// Each refresh returns a new refresh token, and the old one ends.
+    /// Each refresh returns a new refresh token and invalidates the old one.
     case always
-    /// Each refresh may return a new one, and the old one stays valid for a while or for good.
+    /// A refresh can return a new refresh token. The old one stays valid, at least for a while.
     case lenient
     /// The refresh token never changes.
     case never
@@ -27,54 +27,51 @@ package struct ProviderPreset: Sendable {
     case asConfigured
   }
 
-  /// The value of the key `provider`.
+  /// The value of the key `provider` that selects this preset.
   package let name: String
   package let place: Place
   package let rotation: Rotation
-  /// How clients authenticate.
   package var clientAuthentication = ClientAuthentication.Method.auto
-  /// Whether a refresh names the granted scopes and the `offlineScopes`. One that names none asks for those of the
-  /// grant (RFC 6749, section 6): few providers need them named again, and some reject scopes that are only for
+  /// Whether refresh requests list the granted scopes and the `offlineScopes`. Without a list, a refresh requests the
+  /// grant's scopes (RFC 6749, section 6). Few providers need the list, and some reject scopes that are valid only at
   /// sign-in.
   package var sendsScopeOnRefresh = false
-  /// Whether a revocation ends only the grant of that token and no other of the same user.
+  /// Whether revoking a token ends only its own grant and no other grant of the user.
   package var revokesOneGrant = false
-  /// Scopes without which the provider gives no refresh token.
+  /// Scopes without which the provider issues no refresh token.
   package var offlineScopes: [String] = []
-  /// Extra fields of the authorization request without which the provider gives no refresh token.
+  /// Additional authorization request fields without which the provider issues no refresh token.
   package var authorizationParameters: [String: String] = [:]
-  /// Extra fields that the provider requires in every token request.
+  /// Additional fields that the provider requires in every token request.
   package var tokenParameters: [String: String] = [:]
-  /// Where the provider sends the browser after a sign-in: an address on this machine, in the form in which the
-  /// provider registers it, or `nil` if it accepts none.
+  /// The loopback address to which the provider redirects the browser, in the form registered with the provider, or
+  /// `nil` if the provider accepts no loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
-  /// Whether authorization requests use PKCE, which the provider supports or ignores (RFC 7636).
+  /// Whether authorization requests use PKCE (RFC 7636). Providers that do not support PKCE usually ignore it.
   package var usesCodeChallenge = true
   package var deviceDialect = DeviceDialect.standard
-  /// How long an access token lives if the response does not say.
+  /// The lifetime of an access token if the response does not contain one.
   package var defaultLifetime: Duration?
   /// The provider's own error codes that end a session.
   package var finalErrors: Set<String> = []
-  /// What the provider's errors mean if they differ from the standard.
+  /// Rules for the provider's nonstandard errors.
   package var responseRules: [ResponseRule] = []
-  /// The field of the UserInfo response that names the user.
+  /// The field of the UserInfo response that contains the user's id.
   package var userInfoSubjectField = "sub"
-  /// The origins of its APIs, for a new account that sets none itself. Some of the provider's APIs may have other
-  /// origins.
+  /// API origins for new accounts that do not set any. The provider may have APIs at other origins too.
   package var apiOrigins: [String] = []
-  /// The domains of the mail addresses that it gives to the public.
+  /// The domains of the provider's public email service.
   package var mailDomains: [String] = []
 
   package static func named(_ name: String) -> ProviderPreset? { all.first { $0.name == name } }
 
   package static let all = (openIDProviders + oauthProviders + [firebase]).sorted { $0.name < $1.name }
 
-  /// The names of all presets, sorted.
   package static var names: [String] { all.map(\.name) }
 
   /// https://firebase.google.com/docs/reference/rest/auth#section-refresh-token
   ///
-  /// Its rules apply to every account of the type `firebase`, with or without the key `provider`.
+  /// The rules apply to all accounts of type `firebase`, with or without the key `provider`.
   static let firebase = Self(
     name: "firebase", place: .firebase, rotation: .never, clientAuthentication: .none,
     responseRules: [
@@ -90,21 +87,20 @@ package struct ProviderPreset: Sendable {
 }
 
 extension ProviderPreset {
-  /// Rules for every account of an OAuth provider, with or without a preset.
+  /// Rules for all accounts at OAuth providers, with or without a preset.
   static let rulesOfAll = [
-    // Salesforce gives this answer to the second of two requests with one token, such as Hearth's retry of a request
-    // whose answer was lost (https://github.com/segmentio/action-destinations/pull/2300).
+    // Salesforce sends this to the second of two requests with the same token, such as Hearth's retry after a lost
+    // response (https://github.com/segmentio/action-destinations/pull/2300).
     ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
   ]
 
-  /// Reads the key `provider`. Returns `nil` if it is missing.
+  /// Reads the key `provider`. Returns `nil` if the key is missing.
   init?(reading table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard let name = try table.string(.provider) else { return nil }
     guard let preset = Self.named(name) else { throw table.unknown(name, for: .provider, allowed: Self.names) }
     self = preset
   }
 
-  /// The type of account that the preset is for.
   package var accountType: AccountType {
     switch place {
     case .issuer, .ownIssuer: .oidc
@@ -113,7 +109,7 @@ extension ProviderPreset {
     }
   }
 
-  /// Whether an account of this type may use the preset: all OAuth types ask a provider in the same way.
+  /// Returns whether accounts of this type can use the preset. All OAuth types send the same kind of requests.
   func suits(_ type: AccountType) -> Bool { type == accountType || type.isOAuth && accountType.isOAuth }
 
   /// The issuer, if all customers share one.
@@ -121,12 +117,12 @@ extension ProviderPreset {
     if case .issuer(let text) = place { text } else { nil }
   }
 
-  /// An example of an issuer, if each customer has one.
+  /// An example of an issuer, if each customer has a different one.
   package var issuerExample: String? {
     if case .ownIssuer(let example) = place { example } else { nil }
   }
 
-  /// The keys that an account with this preset must have.
+  /// The keys that accounts with this preset must set.
   package var requiredKeys: [ProviderKey] {
     let client: [ProviderKey] =
       clientAuthentication == .apple ? [.clientID, .clientKeyFile, .clientKeyID, .teamID] : [.clientID]
@@ -137,7 +133,7 @@ extension ProviderPreset {
     }
   }
 
-  /// The keys that most clients of the provider need.
+  /// The keys that most of the provider's clients need.
   package var usualKeys: [ProviderKey] {
     switch clientAuthentication {
     case .basic, .post: [.clientSecretFile]
@@ -151,7 +147,7 @@ extension ProviderPreset {
 }
 
 extension ProviderConfiguration {
-  /// Applies the preset. The account's own lifetime and parameters win.
+  /// Applies the preset. Does not override the account's own lifetime and parameters.
   mutating func apply(_ preset: ProviderPreset) {
     self.preset = preset.name
     authorizationParameters.merge(preset.authorizationParameters) { own, _ in own }
@@ -167,12 +163,12 @@ extension ProviderConfiguration {
 }
 
 extension RedirectAddress {
-  /// For providers that register `localhost` but no loopback IP address.
+  /// The redirect address for providers that allow `localhost` but not a loopback IP address.
   static let localhost = RedirectAddress(host: "localhost")
 }
 
 extension ProviderPreset.Place {
-  /// Builds the endpoints from URL strings. A test checks that every preset's URLs parse.
+  /// Creates the endpoints from URL strings. A test checks that the URLs of all presets are valid.
   static func endpoints(
     token: String, authorization: String, device: String? = nil, revocation: String? = nil, userInfo: String? = nil
   ) -> Self {

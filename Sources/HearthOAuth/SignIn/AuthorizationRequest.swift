@@ -5,18 +5,18 @@ import HearthCore
 /// 3.1.2.1).
 struct AuthorizationRequest {
   let redirectURI: String
-  /// 256 random bits each; RFC 7636, section 4.1 recommends this for the verifier.
+  /// 256 random bits each, as recommended for the verifier (RFC 7636, section 4.1).
   let state = Secret(Base64URL.random(bytes: 32))
   let codeVerifier = Secret(Base64URL.random(bytes: 32))
   /// The nonce, if the request asks for an ID token.
   let nonce: Secret?
-  /// The fields without `client_id`, which the client authentication of a pushed request may add.
+  /// The fields without `client_id`, which a pushed request may send as part of its client authentication.
   let fields: [(String, String)]
-  /// The fields without the scopes that Hearth adds itself, or `nil` if it adds none.
+  /// The fields without the scopes that Hearth adds, or `nil` if it adds none.
   let fallback: [(String, String)]?
 
-  /// `offlineScopes` are requested in addition, with the consent that `offline_access` requires unless the preset says
-  /// otherwise (OpenID Connect Core, section 11). `parameters` are extra fields from the configuration.
+  /// Requests `offlineScopes` in addition to `scopes`. If `asksConsent` is true, also prompts for the consent that
+  /// `offline_access` requires (OpenID Connect Core, section 11). `parameters` are fields from the configuration.
   init(
     redirectURI: String, scopes: [String], offlineScopes: [String] = [], asksConsent: Bool = false,
     hasCodeChallenge: Bool, parameters: [String: String]
@@ -39,10 +39,10 @@ struct AuthorizationRequest {
     fallback = offlineScopes.isEmpty ? nil : fields(scopes, parameters)
   }
 
-  /// The secrets of the request, which must not appear in messages if a provider repeats its input.
+  /// The request's secrets, which must not appear in messages even if the provider repeats its input.
   var secrets: [Secret] { [state, codeVerifier, nonce].compactMap(\.self) }
 
-  /// Appends the fields to the endpoint, which keeps its own query (RFC 6749, section 3.1).
+  /// Adds the fields to the endpoint's own query (RFC 6749, section 3.1).
   static func url(_ endpoint: HTTPURL, with fields: [(String, String)]) -> String {
     let base = endpoint.description
     let separator = !base.contains("?") ? "?" : base.hasSuffix("?") || base.hasSuffix("&") ? "" : "&"

@@ -1,25 +1,25 @@
 import HearthCore
 
-/// A parsed ID token (OpenID Connect Core, section 2; RFC 7515, section 7.1). Nothing in it has been checked yet.
+/// A parsed but unverified ID token (OpenID Connect Core, section 2; RFC 7515, section 7.1).
 struct IDToken {
-  /// `alg` (RFC 7515, section 4.1.1).
+  /// The `alg` header (RFC 7515, section 4.1.1).
   let algorithm: String
-  /// `kid` (RFC 7515, section 4.1.4).
+  /// The `kid` header (RFC 7515, section 4.1.4).
   let keyID: String?
   let claims: JSONValue
-  /// The header and claims that were signed.
+  /// The encoded header and claims, which the signature covers.
   let signedBytes: [UInt8]
   let signature: [UInt8]
 
   init(_ token: Secret) throws(IDTokenFault) {
     let parts = token.reveal().split(separator: ".", omittingEmptySubsequences: false)
-    // RFC 7516, section 7.1.
+    // Encrypted tokens have five parts (RFC 7516, section 7.1).
     guard parts.count != 5 else { throw .encrypted }
     guard parts.count == 3, let header = Base64URL.decode(parts[0]).flatMap({ JSONValue(parsing: $0) }),
       let claims = Base64URL.decode(parts[1]).flatMap({ JSONValue(parsing: $0) }), claims.object != nil,
       let signature = Base64URL.decode(parts[2]), let algorithm = header["alg"]?.text
     else { throw .unreadable }
-    // A header that must be understood, but is not (RFC 7515, section 4.1.11).
+    // Hearth supports no critical headers (RFC 7515, section 4.1.11).
     guard header["crit"] == nil else { throw .critical }
     (self.algorithm, keyID, self.signature) = (algorithm, header["kid"]?.text, signature)
     self.claims = claims.withoutNulls
@@ -27,7 +27,7 @@ struct IDToken {
   }
 }
 
-/// Why an ID token is not accepted, as the end of a sentence that begins "The ID token from …".
+/// Why Hearth rejects an ID token, as the end of a sentence that starts with "The ID token from …".
 struct IDTokenFault: Error, Hashable {
   let text: String
 
@@ -57,19 +57,19 @@ struct IDTokenFault: Error, Hashable {
   static func fromFuture(by clock: Clock) -> Self { Self("was issued in the future\(clock.rawValue) (iat)") }
   static func notYetValid(by clock: Clock) -> Self { Self("is not valid yet\(clock.rawValue) (nbf)") }
 
-  /// The clock that an ID token was compared with.
+  /// The clock used to check an ID token.
   enum Clock: String {
-    /// The response that brought the token contained the time.
+    /// The response that contained the token also contained the time.
     case provider = ", by the provider's own clock"
     case machine = ", by this machine's clock, which may be wrong"
   }
 
-  /// The name is quoted only if it looks like one.
+  /// Quotes the name only if it looks like an algorithm's name.
   static func algorithm(_ name: String) -> Self {
     let isName = name.utf8.count <= 8 && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
     return Self("is signed in a way that Hearth does not accept (alg\(isName ? " " + name : ""))")
   }
 
-  /// The keys cannot be requested. `reason` is a sentence.
+  /// The keys could not be fetched. `reason` is a sentence.
   static func keys(_ reason: String) -> Self { Self("cannot be checked (\(reason.withoutStop))") }
 }

@@ -4,24 +4,24 @@ import HearthCore
 /// Checks the claims of an ID token (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11; RFC 7519, section
 /// 4.1.5).
 struct IDTokenClaims {
-  /// How far two clocks may be apart, in seconds.
+  /// The clock difference to tolerate, in seconds.
   static let leeway = 60.0
 
-  /// The issuer's name, if it is known.
+  /// The issuer's name, if known.
   let issuer: IssuerName?
   let client: String
-  /// The nonce of the request, if one was sent.
+  /// The nonce that the request contained, if any.
   let nonce: Secret?
-  /// An OpenID Connect provider repeats the nonce. A provider with configured endpoints may not be one, and LinkedIn's
-  /// ID tokens have no nonce.
+  /// OpenID Connect providers return the nonce. A provider with configured endpoints may not implement OpenID Connect,
+  /// and LinkedIn's ID tokens contain no nonce.
   let isNonceRequired: Bool
   let accessToken: Secret
-  /// How long ago the person may have authenticated, in seconds, if the request set a limit (`max_age`).
+  /// The limit on the time since the user authenticated, in seconds, if the request set one (`max_age`).
   var maximumAge: Double?
-  /// The time by the provider's clock, or by this machine's if the provider sent none.
+  /// The time on the provider's clock, or on this machine's if the provider sent no time.
   let now: Timestamp
   var clock = IDTokenFault.Clock.provider
-  /// The audiences that the account asks for, in addition to the client itself.
+  /// The audiences that the account requests, in addition to the client.
   var audiences: Set<String> = []
 
   func check(_ token: IDToken) throws(IDTokenFault) {
@@ -43,9 +43,9 @@ struct IDTokenClaims {
     }
   }
 
-  /// Checks that the token is for the client, or was issued to it for an audience that the account asks for. Other
-  /// audiences must be known, or the token must name the client as the party that it was issued to (rules 3 to 5). The
-  /// issuer counts as known: it is also an audience of Oracle's ID tokens ("Identity Token" of Oracle Identity Cloud
+  /// Checks that the token is for the client, or was issued to the client for an audience that the account requests.
+  /// Any other audience must be known, or `azp` must contain the client (rules 3 to 5). The issuer counts as known,
+  /// because Oracle's ID tokens list it as an audience ("Identity Token" in the documentation of Oracle Identity Cloud
   /// Service).
   private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
     let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
@@ -71,8 +71,8 @@ struct IDTokenClaims {
     }
   }
 
-  /// The left half of the access token's hash, with the hash function of the signature (OpenID Connect Core, section
-  /// 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032, section 5.1).
+  /// Returns the left half of the access token's hash, computed with the signature's hash function (OpenID Connect
+  /// Core, section 3.1.3.6). Ed25519 uses SHA-512 (RFC 8032, section 5.1).
   static func hash(of accessToken: Secret, by algorithm: String) -> String {
     let bytes = Array(accessToken.reveal().utf8)
     let hash: [UInt8] =

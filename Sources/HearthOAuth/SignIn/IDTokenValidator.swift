@@ -1,30 +1,30 @@
 import Crypto
 import HearthCore
 
-/// Validates the ID tokens that come with a sign-in (OpenID Connect Core, section 3.1.3.7).
+/// Validates the ID tokens received at sign-in (OpenID Connect Core, section 3.1.3.7).
 struct IDTokenValidator: Sendable {
-  /// What the ID token of one sign-in must contain.
+  /// The requirements for one sign-in's ID token.
   struct Expectation {
-    /// The nonce of the request, if one was sent.
+    /// The nonce that the request contained, if any.
     let nonce: Secret?
     /// Whether the provider must send an ID token (OpenID Connect Core, section 3.1.3.3).
     let isRequired: Bool
-    /// `max_age` of the authorization request, in seconds, if it has one (OpenID Connect Core, section 3.1.2.1).
+    /// The authorization request's `max_age`, in seconds (OpenID Connect Core, section 3.1.2.1), if any.
     var maximumAge: Double?
   }
 
   let exchange: TokenExchange
   let client: OAuthClient
-  /// The issuer, unless the account names its provider's endpoints.
+  /// The issuer, or `nil` if the account configures the provider's endpoints.
   let issuer: IssuerName?
   let keys: PublicKeySet
 
-  /// Requests the keys, unless they are known already.
+  /// Fetches the keys unless they are already known.
   func prepare(for endpoints: ProviderEndpoints) async throws(RefreshFailure) {
     if let url = endpoints.keys { _ = try await keys.keys(at: url) }
   }
 
-  /// The user whom the ID token names, or `nil` if there is no ID token and none is required.
+  /// Returns the user named in the ID token, or `nil` if the token is missing and not required.
   func subject(
     of response: TokenResponse, expecting expected: Expectation, at endpoints: ProviderEndpoints
   ) async throws(SignInFailure) -> Subject? {
@@ -49,8 +49,8 @@ struct IDTokenValidator: Sendable {
     }
   }
 
-  /// Checks the signature. A token that came over TLS from the token endpoint itself needs no signature by a known key
-  /// (rule 6), so this is skipped if the provider publishes no keys. A token with `alg` none is never accepted.
+  /// Checks the signature. If the provider publishes no keys, skips the check, because a token received over TLS from
+  /// the token endpoint needs none (rule 6). Always rejects the algorithm `none`.
   private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
     switch token.algorithm {
     case let name where name.lowercased() == "none": throw .unsigned
@@ -59,8 +59,8 @@ struct IDTokenValidator: Sendable {
         if endpoints.keys == nil { return }
         throw .noSharedSecret
       }
-      // jwt-kit's function would stop the process in a debug build if the secret is shorter than the hash. Providers
-      // choose the secret, and the key is never one of the provider's public keys.
+      // jwt-kit's function traps in debug builds if the secret is shorter than the hash, and providers choose the
+      // secret. This key is never one of the provider's public keys.
       let key = SymmetricKey(data: Array(secret.reveal().utf8))
       guard HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: key)
       else { throw .forged }
@@ -72,14 +72,14 @@ struct IDTokenValidator: Sendable {
 
   private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(IDTokenFault) {
     var wasTried = false
-    // The second time, the keys are requested again, in case the provider has a new one.
+    // Fetches the keys again for the second attempt, in case the provider has added one.
     for isFresh in [false, true] {
       let candidates = token.candidates(in: try await published(at: url, isFresh: isFresh))
       for key in candidates where await key.verifies(token.signature, of: token.signedBytes, by: token.algorithm) {
         return
       }
       wasTried = wasTried || !candidates.isEmpty
-      // This is the key that the token names, whatever is published by now.
+      // The token names this key, so fetching the keys again would not help.
       if candidates.contains(where: { $0.id != nil && $0.id == token.keyID }) { break }
     }
     throw wasTried ? .forged : .unknownKey
@@ -103,11 +103,11 @@ struct IDTokenValidator: Sendable {
 }
 
 extension IDToken {
-  /// The keys that may have signed the token: the one that it names or, if it names none, each one of its algorithm
-  /// (OpenID Connect Core, section 10.1). A key without a name always counts: providers with a single key often publish
-  /// it so.
+  /// Returns the keys that may have signed the token: the key that the token names or, without a name, all keys for its
+  /// algorithm (OpenID Connect Core, section 10.1). Keys without an id are always included, because providers with a
+  /// single key often publish no id.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
-    // No provider has so many keys at once, and trying each one takes time.
+    // No provider publishes this many keys at the same time, and trying each one takes time.
     Array(keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }.prefix(32))
   }
 }

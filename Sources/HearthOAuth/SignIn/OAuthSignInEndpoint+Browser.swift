@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The authorization code with PKCE (RFC 6749, section 4.1; RFC 7636; RFC 8252).
+/// Browser sign-in with an authorization code and PKCE (RFC 6749, section 4.1; RFC 7636; RFC 8252).
 extension OAuthSignInEndpoint {
   func beginBrowser(redirectURI: String) async throws(SignInFailure) -> BrowserSignIn {
     guard settings.redirect != nil else {
@@ -31,7 +31,7 @@ extension OAuthSignInEndpoint {
     let secrets = [code, signIn.codeVerifier, signIn.state] + [signIn.nonce].compactMap(\.self)
     let answer: OAuthTokenEndpoint.Answer
     do {
-      // The code works only once: have everything else ready first.
+      // The code works only once, so fetch everything else first.
       if signIn.nonce != nil { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
       answer = try await tokens.ask(fields, for: nil, secrets: secrets)
     } catch {
@@ -49,8 +49,8 @@ extension OAuthSignInEndpoint {
 
   // MARK: - Pushed requests
 
-  /// Pushes the request if the provider offers it, and returns the fields that stand for it (RFC 9126, section 4).
-  /// Returns `nil` if pushing is not offered, or not to this client.
+  /// Pushes the request if the provider supports this, and returns the fields that replace it (RFC 9126, section 4).
+  /// Returns `nil` if the provider does not support pushing, or not for this client.
   private func pushed(
     _ request: AuthorizationRequest, to endpoints: ProviderEndpoints, isFallback: Bool = false
   ) async throws(SignInFailure) -> [(String, String)]? {
@@ -77,12 +77,12 @@ extension OAuthSignInEndpoint {
 }
 
 extension TokenRejection {
-  /// Whether the provider refuses pushing by this client, not the request itself: then the browser carries the request.
-  /// A request that is wrong in itself would also fail in the browser, so it is reported here, and so is an error that
-  /// may pass.
+  /// Whether the provider rejects pushing by this client rather than the request itself. If so, Hearth sends the
+  /// request through the browser. Other errors are reported immediately, because they are temporary or would also occur
+  /// in the browser.
   ///
-  /// Providers that offer pushing to all in their discovery document accept it only from clients that authenticate
-  /// (Auth0, "Pushed Authorization Requests"), and answer a public client with `invalid_client` or `invalid_request`.
+  /// Some providers advertise pushing to all clients but accept it only from those that authenticate (Auth0, "Pushed
+  /// Authorization Requests"). They reject public clients with `invalid_client` or `invalid_request`.
   fileprivate func isAboutPushing(by client: OAuthClient) -> Bool {
     switch response.status {
     case 404, 405, 501: return true

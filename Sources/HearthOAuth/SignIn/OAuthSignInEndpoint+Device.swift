@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Sign-in with a code on another device (RFC 8628).
+/// Sign-in with a code entered on another device (RFC 8628).
 extension OAuthSignInEndpoint {
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn {
     let endpoints = try await endpoints()
@@ -28,7 +28,7 @@ extension OAuthSignInEndpoint {
   func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse {
     let answer: OAuthTokenEndpoint.Answer
     do {
-      // The code works only once: have everything else ready first.
+      // The code works only once, so fetch everything else first.
       if scopes.contains("openid") { try await idTokens.prepare(for: try await tokens.source.endpoints()) }
       answer = try await tokens.ask(fields(ofPoll: signIn), for: nil, secrets: [signIn.deviceCode])
     } catch {
@@ -40,7 +40,7 @@ extension OAuthSignInEndpoint {
     }
     let origin = answer.endpoints.token.origin
     let response = try await answer.reader.grant(in: answer.response) { $0.pollFailure(of: origin) }
-    // Not every provider sends an ID token to a device.
+    // Some providers send no ID token to devices.
     let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
     return try await grant(in: answer, response, expecting: expected)
   }
@@ -66,10 +66,10 @@ extension OAuthSignInEndpoint {
 }
 
 extension DeviceSignIn {
-  /// The longest time to wait for a code.
+  /// The maximum time to wait for the user to enter the code.
   static let longestLifetime = Duration.seconds(86_400)
 
-  /// RFC 8628, section 3.2. Google writes `verification_url`, as drafts of the RFC did.
+  /// Parses the response (RFC 8628, section 3.2). Google sends `verification_url`, the name from drafts of the RFC.
   init(reading object: JSONValue, else rejection: TokenRejection) throws(TokenRejection) {
     func url(_ name: String) -> String? {
       let text = object["verification_uri" + name]?.text ?? object["verification_url" + name]?.text
@@ -93,7 +93,7 @@ extension DeviceSignIn {
       interval: max(interval, .seconds(1)))
   }
 
-  /// A page that a browser may open, with or without a fragment. Returns `nil` if the text is not such an address.
+  /// Returns the address of a page for a browser, including its fragment, or `nil` if the text is not an address.
   private static func page(_ text: String) -> String? {
     let base = text.prefix { $0 != "#" }
     guard let url = try? HTTPURL(String(base)), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }

@@ -1,18 +1,17 @@
 import HearthCore
 
-/// Signs in at an OAuth 2.0 provider, with a browser or with a code on another device (RFC 6749, section 4.1; RFC
-/// 8628).
+/// Signs in to an OAuth 2.0 provider with a browser or with a code on another device (RFC 6749, section 4.1; RFC 8628).
 struct OAuthSignInEndpoint: SignInEndpoint {
-  /// The account's token endpoint; refreshes share its discovery.
+  /// The account's token endpoint, which shares its discovery results with sign-ins.
   let tokens: OAuthTokenEndpoint
   let settings: SignInSettings
-  /// Extra fields of the authorization request.
+  /// Additional fields for the authorization request.
   let authorizationParameters: [String: String]
   let idTokens: IDTokenValidator
 
   var redirect: RedirectAddress { settings.redirect ?? RedirectAddress() }
 
-  /// False: the grant for user name and password must not be used (RFC 9700, section 2.4).
+  /// The password grant must not be used (RFC 9700, section 2.4).
   var takesPassword: Bool { false }
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
@@ -20,20 +19,20 @@ struct OAuthSignInEndpoint: SignInEndpoint {
       message: "Hearth cannot sign in to an OAuth provider with a password: sign in by browser or by device code.")
   }
 
-  /// The configured scopes. If the account of an OpenID provider names none, `openid`, which every OpenID request must
-  /// have (OpenID Connect Core, section 3.1.2.1).
+  /// The scopes to request. If an OpenID provider's account configures none, this is `openid`, which every OpenID
+  /// request must contain (OpenID Connect Core, section 3.1.2.1).
   var scopes: [String] { tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes }
 
-  /// Extra scopes without which many providers give no refresh token: the preset's, else `offline_access` if the
-  /// account names no scopes and the provider offers it (OpenID Connect Core, section 11). If the provider refuses
-  /// them, Hearth asks once more without them.
+  /// Returns additional scopes without which many providers issue no refresh token. These are the preset's or, if the
+  /// account configures no scopes and the provider supports it, `offline_access` (OpenID Connect Core, section 11). If
+  /// the provider rejects them, Hearth retries without them.
   func offlineScopes(at endpoints: ProviderEndpoints) -> [String] {
     guard settings.offlineScopes.isEmpty else { return settings.offlineScopes.filter { !scopes.contains($0) } }
     let isOpen = tokens.client.scopes.isEmpty && isDiscovered
     return isOpen && endpoints.scopes?.contains("offline_access") == true ? ["offline_access"] : []
   }
 
-  /// Ends the session at the provider itself (OpenID Connect RP-Initiated Logout 1.0).
+  /// Returns the URL that ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0).
   func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String {
     let endpoints = try await endpoints()
     guard let page = endpoints.endSession else {
@@ -42,7 +41,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
           + "browser.")
     }
     var fields = [("client_id", tokens.client.id)]
-    // Like any token, it goes only to origins that were known at sign-in.
+    // Like all tokens, the ID token is sent only to origins that were known at sign-in.
     if let signedOut, let idToken = signedOut.grant.idToken, signedOut.mayReach(page.origin) {
       fields.insert(("id_token_hint", idToken.secret.reveal()), at: 0)
     }
@@ -61,8 +60,8 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// The error that a flow is not available because `name` is missing from the configuration or from the issuer's
-  /// discovery document.
+  /// Returns the error for a flow that is unavailable because `name` is missing from the configuration or the discovery
+  /// document.
   func missing(_ name: String, for flow: String) -> SignInFailure {
     switch tokens.source {
     case .named:
@@ -75,7 +74,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// Sends a request to an endpoint other than the token endpoint. Returns the response and its reader.
+  /// Sends a request to an endpoint other than the token endpoint. Returns the response and a reader for it.
   func ask(
     _ fields: [(String, String)], at url: HTTPURL, of endpoints: ProviderEndpoints, secrets own: [Secret]
   ) async throws(SignInFailure) -> (response: HTTPResponse, reader: TokenResponseReader) {
@@ -90,7 +89,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// Reads and checks the grant in an answer of the token endpoint.
+  /// Reads and checks the grant in the token endpoint's response.
   func grant(
     in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
   ) async throws(SignInFailure) -> TokenResponse {
@@ -102,7 +101,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
         response.subject = subject
       }
     } catch {
-      // The user is unknown: the token that named them is not trusted.
+      // The token that named the user is not trusted, so the user is unknown.
       response.subject = nil
       throw .unusable(response, message: error.message)
     }
@@ -111,7 +110,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
 }
 
 extension TokenRejection {
-  /// Whether the provider refuses a requested scope (RFC 6749, section 4.1.2.1; RFC 8628, section 3.2; RFC 9126,
+  /// Whether the provider rejects a requested scope (RFC 6749, section 4.1.2.1; RFC 8628, section 3.2; RFC 9126,
   /// section 2.3).
   var isAboutScope: Bool { error.codes.contains("invalid_scope") }
 }

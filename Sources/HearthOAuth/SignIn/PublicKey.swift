@@ -6,14 +6,14 @@ struct PublicKey: Hashable {
   let id: String?
   private let fields: JSONValue
 
-  /// Fails if the value is not a signature key.
+  /// Returns `nil` if the value is not a signature key.
   init?(_ value: JSONValue) {
     guard value.object != nil, value["use"]?.text ?? "sig" == "sig" else { return nil }
     (id, fields) = (value["kid"]?.text, value)
   }
 
-  /// The algorithms that an ID token may be signed with, and the type and curve of their keys (RFC 7518, section 3.1;
-  /// RFC 8037, section 3.1; RFC 9864).
+  /// The accepted signature algorithms for ID tokens, with the type and curve of their keys (RFC 7518, section 3.1; RFC
+  /// 8037, section 3.1; RFC 9864).
   private static let types: [String: (type: String, curve: String?)] = [
     "RS256": ("RSA", nil), "RS384": ("RSA", nil), "RS512": ("RSA", nil),
     "PS256": ("RSA", nil), "PS384": ("RSA", nil), "PS512": ("RSA", nil),
@@ -23,7 +23,7 @@ struct PublicKey: Hashable {
 
   static func knows(_ algorithm: String) -> Bool { types[algorithm] != nil }
 
-  /// Whether the key is for signatures of this algorithm, so that no key is used with another's algorithm.
+  /// Returns whether the key is for this algorithm. Prevents the use of a key with another key's algorithm.
   func fits(_ algorithm: String) -> Bool {
     guard let (type, curve) = Self.types[algorithm], fields["kty"]?.text == type, fields["crv"]?.text == curve else {
       return false
@@ -32,7 +32,7 @@ struct PublicKey: Hashable {
     return Self.plain(own) == Self.plain(algorithm)
   }
 
-  /// Whether this key made the signature of these bytes.
+  /// Returns whether this key signed the bytes.
   func verifies(_ signature: [UInt8], of bytes: [UInt8], by algorithm: String) async -> Bool {
     let name = Self.plain(algorithm)
     guard fits(algorithm), let jwkAlgorithm = JWK.Algorithm(rawValue: name) else { return false }
@@ -50,7 +50,7 @@ struct PublicKey: Hashable {
       try await keys.add(jwk: jwk)
       return try await keys.getKey(for: identifier, alg: name).verify(signature, signs: bytes)
     } catch {
-      // A key that cannot be read verifies nothing.
+      // A malformed key cannot verify anything.
       return false
     }
   }

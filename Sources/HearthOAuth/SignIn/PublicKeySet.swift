@@ -1,9 +1,9 @@
 import HearthCore
 import Synchronization
 
-/// The keys that a provider signs with (RFC 7517, section 5), requested once an hour.
+/// Fetches a provider's signing keys (RFC 7517, section 5) and caches them for an hour.
 ///
-/// While the provider cannot be reached, the last known keys stay in use.
+/// If the provider cannot be reached, the last known keys stay in use.
 final class PublicKeySet: Sendable {
   private struct Known {
     let url: HTTPURL
@@ -20,7 +20,7 @@ final class PublicKeySet: Sendable {
 
   func keys(at url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let known = known.withLock { $0?.url == url ? $0 : nil }
-    // The age is negative after the clock was set back; then the keys are also requested again.
+    // If the clock was set back, the age is negative, which also causes a new request.
     if let known, .zero ..< .seconds(3600) ~= exchange.sender.clock.now() - known.at { return known.keys }
     do {
       return try await fetch(url)
@@ -30,7 +30,7 @@ final class PublicKeySet: Sendable {
     }
   }
 
-  /// Requests the keys again, because providers change them.
+  /// Fetches the keys even if they are cached, because providers replace them.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let failure = "The provider's keys cannot be loaded"
     let document = try await exchange.sender.document(

@@ -1,7 +1,7 @@
 import HearthCore
 
 extension SignInFailure {
-  /// The failure of a request that got no answer or could not be made.
+  /// Converts the failure of a request that could not be sent or got no response.
   init(_ failure: RefreshFailure) {
     switch failure {
     case .unreachable(let message), .unanswered(let message): self = .unavailable(message: message, retryAfter: nil)
@@ -12,7 +12,6 @@ extension SignInFailure {
   }
 }
 
-/// The purpose of a request during a sign-in.
 enum SignInStep {
   case pushedRequest, code, deviceCode, poll, password
 
@@ -37,20 +36,20 @@ enum SignInStep {
   }
 }
 
-/// What an error means for a sign-in.
+/// What a provider's error means for a sign-in.
 enum SignInMeaning {
-  /// RFC 8628, section 3.5.
+  /// Errors of device sign-ins (RFC 8628, section 3.5).
   case pending, slowDown, expired
   case denied
   case accountDisabled
   case misconfigured
   case unavailable
-  /// Everything else.
+  /// Any other error.
   case refused
 }
 
 extension TokenResponseReader {
-  /// Reads the grant in an answer to a sign-in, or throws what its rejection means.
+  /// Reads the grant in a sign-in response. If the response contains none, throws the failure that `meaning` returns.
   func grant(
     in response: HTTPResponse, else meaning: @escaping @Sendable (TokenRejection) -> SignInFailure
   ) async throws(SignInFailure) -> TokenResponse {
@@ -73,13 +72,13 @@ extension TokenRejection {
     }
     if isPage { return .unavailable }
     if content != nil { return .refused }
-    // The preset knows codes that mean something else here.
+    // The preset's rules take precedence over the standard meaning of a code.
     switch meaning {
     case .accountDisabled: return step == .password && isWrongPassword ? .denied : .accountDisabled
     case .misconfigured where rules.contains { $0.fits(error) }: return .misconfigured
     case .final, .misconfigured, .unavailable, .unclear, nil: break
     }
-    // Twitch has no codes and writes them into the message.
+    // Twitch sends no codes and puts them into the message.
     let words = error.codes + error.descriptions
     if let known = words.lazy.compactMap({ Self.signInMeaning(of: $0) }).first { return known }
     switch meaning {
@@ -93,7 +92,7 @@ extension TokenRejection {
     return isExpired ? .expired : .refused
   }
 
-  /// The failure for this answer of `origin`.
+  /// Returns the failure for a rejection by `origin`.
   func signInFailure(of origin: Origin, at step: SignInStep) -> SignInFailure {
     switch signInMeaning(at: step) {
     case .denied where step == .password:
@@ -117,7 +116,7 @@ extension TokenRejection {
     }
   }
 
-  /// Why a poll returned no grant (RFC 8628, section 3.5).
+  /// Returns the reason why a poll returned no grant (RFC 8628, section 3.5).
   func pollFailure(of origin: Origin) -> SignInFailure {
     switch signInMeaning(at: .poll) {
     case .pending: .pending(.pending)
@@ -137,17 +136,18 @@ extension TokenRejection {
     switch code.lowercased() {
     case "authorization_pending": .pending
     case "slow_down": .slowDown
-    // The second is Microsoft's.
+    // Microsoft sends authorization_declined.
     case "access_denied", "authorization_declined": .denied
-    // The second is also Microsoft's.
+    // Microsoft sends code_expired.
     case "expired_token", "code_expired": .expired
     case "temporarily_unavailable", "server_error": .unavailable
     default: nil
     }
   }
 
-  /// Whether a backend or Firebase says that no such user has this password. A backend has codes of its own, so only
-  /// its 401 and 403 count; Firebase's are listed in "Sign in with email / password" of its REST reference.
+  /// Whether a backend or Firebase rejects the user name or password. A backend can use its own codes, so any 401 or
+  /// 403 with a JSON object counts. Firebase's codes are listed under "Sign in with email / password" in its REST
+  /// reference.
   private var isWrongPassword: Bool {
     let known: Set = [
       "invalid_grant", "invalid_credentials", "invalid_password", "wrong_password", "bad_credentials",

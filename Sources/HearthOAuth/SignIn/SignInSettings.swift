@@ -1,23 +1,23 @@
 package import HearthCore
 
-/// How an account signs in, apart from its endpoints and its client.
+/// An account's sign-in settings, except its endpoints and client.
 package struct SignInSettings: Hashable, Sendable {
-  /// The redirect address of the browser, or `nil` if the provider registers no loopback address.
+  /// The browser's redirect address, or `nil` if the provider accepts no loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
   /// Scopes without which there is no refresh token, requested in addition to the configured ones.
   package var offlineScopes: [String] = []
-  /// Whether authorization requests have a code challenge (RFC 7636).
+  /// Whether authorization requests contain a code challenge (RFC 7636).
   package var usesCodeChallenge = true
   package var deviceDialect = DeviceDialect.standard
 }
 
-/// How to request a device code, and how to poll.
+/// How to request a device code and how to poll for the grant.
 package enum DeviceDialect: Hashable, Sendable {
-  /// RFC 8628, sections 3.1 and 3.4.
+  /// The requests of RFC 8628, sections 3.1 and 3.4.
   case standard
-  /// Both requests call the scopes `scopes` (Twitch).
+  /// Both requests send the scopes in `scopes` (Twitch).
   case pluralScopes
-  /// An early draft of the RFC: the request names a response type, and each poll also contains the user code (Amazon).
+  /// The requests of an early draft of the RFC, with a response type and with the user code in each poll (Amazon).
   case draft
 }
 
@@ -36,7 +36,7 @@ extension SignInSettings {
     }
   }
 
-  /// Adds the preset's values, except the redirect address.
+  /// Applies all settings of the preset except the redirect address.
   mutating func apply(_ preset: ProviderPreset) {
     offlineScopes = preset.offlineScopes
     usesCodeChallenge = preset.usesCodeChallenge
@@ -45,7 +45,7 @@ extension SignInSettings {
 }
 
 extension TableReader<ProviderKey> {
-  /// An address on this machine (RFC 8252, section 7.3). Providers compare its host and path as text.
+  /// Reads an address on this machine (RFC 8252, section 7.3). Providers compare its host and path as strings.
   fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
     guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
     let host = url.origin.host

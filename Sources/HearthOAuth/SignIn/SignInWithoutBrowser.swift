@@ -1,8 +1,8 @@
 import HearthCore
 
-/// Signs in without a web page of the provider.
+/// A sign-in that does not use the provider's web pages.
 protocol SignInWithoutBrowser: SignInEndpoint {
-  /// A sentence that says how the account signs in instead.
+  /// A sentence that says how accounts of this type sign in instead.
   var otherFlow: String { get }
 }
 

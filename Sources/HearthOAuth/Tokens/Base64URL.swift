@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// base64url without padding (RFC 7515, section 2).
+/// Encodes and decodes base64url without padding (RFC 7515, section 2).
 enum Base64URL {
   static func encode(_ bytes: [UInt8]) -> String {
     String(Data(bytes).base64EncodedString().prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })
@@ -13,7 +13,7 @@ enum Base64URL {
     return Data(base64Encoded: standard).map(Array.init)
   }
 
-  /// `count` random bytes, encoded.
+  /// Returns `count` random bytes in base64url.
   static func random(bytes count: Int) -> String {
     var generator = SystemRandomNumberGenerator()
     return encode((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

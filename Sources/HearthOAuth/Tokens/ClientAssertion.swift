@@ -3,14 +3,14 @@ import HearthCore
 
 /// A JWT that authenticates a client (RFC 7523, section 3; OpenID Connect Core, section 9).
 struct ClientAssertion {
-  /// The lifetime in seconds. An assertion is made for one request, and lives as long as a clock may be off.
+  /// The lifetime in seconds. It only has to cover clock differences, because each request has its own assertion.
   static let lifetime: Int64 = 300
 
   let issuer: String
   let subject: String
   let audience: String
 
-  /// Signs the assertion. `offered` are the algorithms that the provider accepts, if it names them.
+  /// Signs the assertion. `offered` lists the algorithms that the provider accepts, if known.
   func signed(
     with key: ClientKey, from files: any FileSystem, offered: [String]?, at now: Timestamp
   ) async throws(RefreshFailure) -> Secret {
@@ -50,7 +50,7 @@ extension ClientKey {
     }
   }
 
-  /// SHA-256 of the first certificate in DER (`x5t#S256`; RFC 7515, section 4.1.8).
+  /// Returns the SHA-256 of the first certificate in DER form (`x5t#S256`; RFC 7515, section 4.1.8).
   fileprivate func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
     guard let certificate else { return nil }
     let text = try await certificate.text(from: files)

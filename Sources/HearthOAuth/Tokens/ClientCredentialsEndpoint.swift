@@ -1,10 +1,10 @@
 import HearthCore
 
-/// The client's own grant, without a user (RFC 6749, section 4.4). There is no refresh token: a refresh requests a new
-/// grant.
+/// Requests grants for the client itself, without a user (RFC 6749, section 4.4). There is no refresh token, so each
+/// refresh requests a new grant.
 struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
   let endpoint: OAuthTokenEndpoint
-  /// The configured subject, or `nil` for the client itself.
+  /// The configured subject, or `nil` to use the client id.
   let subject: String?
 
   var otherFlow: String {
@@ -32,7 +32,7 @@ struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
     } catch {
       switch error {
       case .rejected(_, let message):
-        // A new sign-in cannot help: the provider rejects the client.
+        // The provider rejects the client, so signing in again cannot help.
         throw .misconfigured(message: message)
       case .unreachable, .unavailable, .unanswered, .unclear, .misconfigured:
         throw error

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Google's token exchange for Firebase users (Secure Token API, `POST /v1/token`), or an emulator of it.
+/// Refreshes the tokens of Firebase users with Google's Secure Token API (`POST /v1/token`) or an emulator of it.
 struct FirebaseEndpoint: TokenEndpoint {
   let project: FirebaseProject
   let exchange: TokenExchange
@@ -14,7 +14,7 @@ struct FirebaseEndpoint: TokenEndpoint {
       by: .form(fields, to: url), in: .firebase, for: credential, secrets: [project.apiKey])
   }
 
-  /// Firebase has no call that revokes a token.
+  /// Firebase has no API to revoke a token.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
     .refused(message: "An account of type firebase cannot revoke a token.")
   }
@@ -31,11 +31,10 @@ struct FirebaseEndpoint: TokenEndpoint {
   }
 }
 
-/// Firebase Authentication with email address and password (Identity Toolkit API, `accounts:signInWithPassword`), or an
-/// emulator of it.
+/// Signs in Firebase users by email address and password (Identity Toolkit API, `accounts:signInWithPassword`).
 ///
-/// The ID token comes over TLS from Firebase itself and is for the project's own APIs. As in a refresh, it is read
-/// without further checks. An emulator's token is not signed at all.
+/// The ID token comes from Firebase over TLS and is meant for the project's own APIs. As in a refresh, Hearth does not
+/// verify it further. An emulator's tokens are not even signed.
 extension FirebaseEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { true }
   var otherFlow: String { "An account of type firebase signs in with e-mail address and password." }
@@ -57,7 +56,7 @@ extension FirebaseEndpoint: SignInWithoutBrowser {
 }
 
 extension FirebaseProject {
-  /// Adds the project's key to the address.
+  /// Adds the project's API key to a URL.
   func url(_ base: HTTPURL) throws(RefreshFailure) -> HTTPURL {
     let base = base.description
     let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(apiKey.reveal())
@@ -71,8 +70,8 @@ extension FirebaseProject {
   private static let host = "identitytoolkit.googleapis.com"
   private static let tokenHost = "securetoken.googleapis.com"
 
-  /// Google's own address, or that of the emulator whose token endpoint the account names. An emulator serves each API
-  /// below a path that begins with the API's host name.
+  /// The URL of Google's API, or of the configured emulator. An emulator serves each API under a path that starts with
+  /// the API's host name.
   fileprivate var passwordURL: HTTPURL {
     get throws(RefreshFailure) {
       let path = "/\(Self.host)/v1/accounts:signInWithPassword"

@@ -1,15 +1,15 @@
-/// The fields of a grant in a response, under the names of the dialect.
+/// The fields of a grant in a response, with the names that the dialect uses.
 struct GrantFields {
   let accessToken: String?
   let refreshToken: String?
   let expiresIn: JSONValue?
-  /// The object with the access token, which also has the fields with fixed names.
+  /// The object that contains the access token and the fields whose names are fixed.
   private let object: JSONValue
 
-  /// Objects that may contain a grant, the likeliest first: Douyin, Feishu and TikTok's first API use `data`, Slack
-  /// uses `authed_user` for a user's grant.
+  /// Objects that can contain a grant, most common first. Douyin, Feishu and TikTok's first API use `data`, and
+  /// Slack uses `authed_user` for a user's grant.
   private static let envelopes = ["data", "authed_user"]
-  /// Fields that mark a grant in an object of any other name, such as Withings' `body` (RFC 6749, section 5.1).
+  /// Fields that identify a grant in an object with any other name, such as Withings' `body` (RFC 6749, section 5.1).
   private static let standardNames: Set = ["access_token", "refresh_token"]
 
   init(of response: JSONValue, in dialect: TokenResponseReader.Dialect) {
@@ -47,7 +47,7 @@ struct GrantFields {
 
   subscript(name: String) -> JSONValue? { object[name] }
 
-  /// The object that contains an access token, or else only a refresh token.
+  /// Returns the object that contains an access token or, failing that, a refresh token.
   private static func envelope(of response: JSONValue, around names: String...) -> JSONValue {
     for name in names {
       if response[name]?.text != nil { return response }
@@ -58,8 +58,8 @@ struct GrantFields {
     return response
   }
 
-  /// The only object with such a field. If there are several, it is unknown which one is meant; the content of an error
-  /// is no grant.
+  /// Returns the only object with such a field. Returns `nil` if there are several, because the right one is unknown.
+  /// Ignores error objects.
   private static func onlyObject(in response: JSONValue, with name: String) -> JSONValue? {
     guard standardNames.contains(name), standardNames.allSatisfy({ response[$0]?.text == nil }) else { return nil }
     let found = response.object?.filter { $0 != "error" && $1[name]?.text != nil } ?? [:]
@@ -68,6 +68,5 @@ struct GrantFields {
 }
 
 extension String {
-  /// The parts of a field's name, separated by dots.
   var path: [String] { split(separator: ".").map(String.init) }
 }

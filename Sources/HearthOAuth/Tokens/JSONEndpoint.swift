@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A backend's own calls for refreshing and for signing in, with a JSON object in the request and in the response.
+/// Calls a backend's own API to refresh tokens and sign in. Requests and responses are JSON objects.
 struct JSONEndpoint: TokenEndpoint {
   let backend: JSONBackend
   let exchange: TokenExchange
@@ -21,7 +21,7 @@ struct JSONEndpoint: TokenEndpoint {
     return .json(fields.merging(further) { own, _ in own }, to: url)
   }
 
-  /// A backend has no call that revokes a token.
+  /// There is no standard call to revoke a backend's token.
   func revoke(_ credential: Credential) async -> RevocationOutcome {
     .refused(message: "An account of type json cannot revoke a token.")
   }
@@ -32,7 +32,7 @@ struct JSONEndpoint: TokenEndpoint {
 
   func origin() async -> Origin? { backend.refreshURL.origin }
 
-  /// A backend has no call that names the user.
+  /// There is no standard call that returns a backend's user.
   func identify(_ credential: Credential) async -> Subject? { nil }
 }
 
@@ -47,13 +47,13 @@ extension JSONEndpoint: SignInWithoutBrowser {
     "The account names no \"login_url\", which signing in with user name and password needs: set it with \"hearthctl account "
     + "set ACCOUNT login_url URL\", or import a refresh token."
 
-  /// Sends the fields `username` and `password`. The response is like that to a refresh.
+  /// Sends the fields `username` and `password`. The response has the same form as a refresh response.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     guard let url = backend.loginURL else { throw .notSupported(message: Self.missing) }
     let fields: [String: JSONValue] = ["username": .string(username), "password": .string(password.reveal())]
     var granted = try await exchange.signIn(
       by: request(fields, to: url), in: .json(backend), secrets: [password], refreshedAt: backend.refreshURL.origin)
-    // If the backend reports no subject, the user name is the subject.
+    // If the backend reports no subject, the user name becomes the subject.
     if granted.subject == nil, Subject.isName(username) { granted.subject = exchange.issuer.subject(username) }
     return granted
   }

@@ -1,21 +1,21 @@
 import HearthCore
 
-/// The claims of a JWT that came over TLS from the token endpoint itself: its signature need not be checked (OIDC Core,
+/// The claims of a JWT received over TLS from the token endpoint. The JWT's signature needs no check (OIDC Core,
 /// section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
   let issuer: String?
-  /// The subject, unless it is longer than a user's name may be.
+  /// The subject, or `nil` if it is missing or too long for a user's name.
   private let subject: String?
-  /// `aud`, which may have one or many values.
+  /// The audience (`aud`), which can be one value or several.
   let audiences: [String]
-  /// `scope` (RFC 9068, section 2.2.3), or `scp`, which some providers use.
+  /// The scopes from `scope` (RFC 9068, section 2.2.3), or from `scp`, which some providers use.
   let scope: String?
   /// The client that the token was issued to (`azp`).
   private let authorizedParty: String?
   /// In seconds since 1970.
   let expiresAt, issuedAt: Double?
 
-  /// Fails if the token is not a readable JWT (RFC 7519, section 3).
+  /// Returns `nil` if the token is not a readable JWT (RFC 7519, section 3).
   init?(_ token: String) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3, let payload = Base64URL.decode(parts[1]), let claims = JSONValue(parsing: payload),
@@ -33,14 +33,14 @@ struct JWTClaims: Hashable, Sendable {
       }
   }
 
-  /// Whether the token is for one of these clients (OIDC Core, section 3.1.3.7, rule 3), or was issued to one of them
-  /// for another (Google's cross-client identity). True if the token names no audience or `clients` is empty.
+  /// Returns whether the token is for one of these clients (OIDC Core, section 3.1.3.7, rule 3) or was issued to one
+  /// (Google's cross-client identity). Returns true if the token lists no audience or `clients` is empty.
   func areFor(_ clients: Set<String>) -> Bool {
     clients.isEmpty || audiences.isEmpty || !clients.isDisjoint(with: audiences)
       || authorizedParty.map(clients.contains) ?? false
   }
 
-  /// The subject that the token names, if it does, with the default issuer if it names no issuer.
+  /// Returns the token's subject, or `nil` if it has none. Uses the default issuer if the token names no issuer.
   func subject(default assumed: DefaultIssuer) -> Subject? {
     subject.map { id in issuer.map { Subject(issuer: $0, id: id) } ?? assumed.subject(id) }
   }

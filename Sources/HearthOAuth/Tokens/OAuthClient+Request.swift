@@ -2,8 +2,8 @@ import FoundationEssentials
 import HearthCore
 
 extension OAuthClient {
-  /// An authenticated request of the client, and the secrets in it, which the response's reader masks. `isNamed`: the
-  /// body always names the client, as part of the request itself (RFC 9126, section 2.1; RFC 8628, section 3.1).
+  /// Returns an authenticated request and the secrets in it, which must be masked in messages. If `isNamed` is true,
+  /// the body always contains the client id (RFC 9126, section 2.1; RFC 8628, section 3.1).
   func request(
     _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, files: any FileSystem,
     at now: Timestamp, isNamed: Bool = false
@@ -20,8 +20,8 @@ extension OAuthClient {
     case .post(let secret):
       return post(fields, try await secret.secret(from: files), to: url)
     case .assertion(let key):
-      // The URL of the token endpoint identifies the provider, also for revocation (RFC 7523, section 3). OpenID
-      // Connect Core, Okta and Entra require it; for FAPI 2.0 and Auth0, configure the issuer.
+      // Identifies the provider by the token endpoint's URL, even for revocation (RFC 7523, section 3). OpenID Connect
+      // Core, Okta and Entra require this. For FAPI 2.0 and Auth0, the account configures the issuer instead.
       let audience = key.audience ?? endpoints.token.description
       let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
         .signed(with: key, from: files, offered: endpoints.signingAlgorithms, at: now)
@@ -52,7 +52,7 @@ extension OAuthClient {
     (.form(fields + [("client_id", id), ("client_secret", secret.reveal())], to: url), [secret])
   }
 
-  /// The secret that the client shares with the provider, if there is one.
+  /// The secret that the client shares with the provider, if any.
   var sharedSecret: ClientFile? {
     switch authentication {
     case .automatic(let secret): secret
@@ -61,7 +61,7 @@ extension OAuthClient {
     }
   }
 
-  /// Whether the client sends only its name. Providers may refuse some requests for this reason alone.
+  /// Whether the client sends only its id. Providers may reject some requests from such clients.
   var isPublic: Bool {
     switch authentication {
     case .automatic(nil), .none: true
@@ -75,7 +75,7 @@ extension OAuthClient {
 }
 
 extension ProviderEndpoints {
-  /// Whether the provider accepts the client's secret only in the body.
+  /// Whether the provider accepts the client secret only in the body.
   fileprivate var wantsSecretInBody: Bool {
     guard let authenticationMethods else { return false }
     return authenticationMethods.contains("client_secret_post")

@@ -1,12 +1,12 @@
 import HearthCore
 
-/// The token endpoint of an OAuth 2.0 provider, named or discovered (RFC 6749, section 6; OIDC Core, section 12).
+/// An OAuth 2.0 provider's token endpoint, configured or discovered (RFC 6749, section 6; OIDC Core, section 12).
 struct OAuthTokenEndpoint: TokenEndpoint {
   let source: EndpointSource
   let client: OAuthClient
   let exchange: TokenExchange
   var sendsScopeOnRefresh = true
-  /// Scopes that a refresh has to ask for again, or the provider gives no new refresh token.
+  /// Scopes that each refresh must request again, because the provider otherwise issues no new refresh token.
   var offlineScopes: [String] = []
   var userInfoSubjectField = "sub"
 
@@ -16,22 +16,22 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
   }
 
-  /// The granted scopes; others would be refused (RFC 6749, section 6). They are sent because some providers otherwise
-  /// grant different ones. The field is left out, which means the same, if the scopes are unknown or not in the RFC's
-  /// form.
+  /// Returns the granted scopes, because some providers otherwise grant different ones and all reject scopes outside
+  /// the grant (RFC 6749, section 6). Returns no field if the scopes are unknown or malformed. Omitting the field has
+  /// the same meaning.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
-    // If the grant came from elsewhere, ask for the same scopes as a sign-in would.
+    // The grant was imported, so request the scopes that a sign-in would.
     let unknown = offlineScopes.isEmpty ? [] : client.scopes
     let granted = grant.scope.map { $0.contains(",") ? [] : $0.split(separator: " ").map(String.init) } ?? unknown
     let names = granted + offlineScopes.filter { !granted.contains($0) }
     return names.isEmpty ? [] : [("scope", names.joined(separator: " "))]
   }
 
-  /// The answer of a token endpoint.
+  /// A token endpoint's response and what is needed to read it.
   struct Answer {
     let response: HTTPResponse
-    /// The endpoints that were known when the request was made.
+    /// The endpoints at the time of the request.
     let endpoints: ProviderEndpoints
     let reader: TokenResponseReader
   }
@@ -46,8 +46,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return granted
   }
 
-  /// Asks the token endpoint, and once more if discovery names a new one. `secrets` are those in the fields, in
-  /// addition to the tokens of the credential.
+  /// Sends a request to the token endpoint, and again if discovery returns a new endpoint. `secrets` are the secrets in
+  /// the fields, in addition to the credential's tokens.
   func ask(
     _ fields: [(String, String)], for credential: Credential?, secrets own: [Secret] = []
   ) async throws(RefreshFailure) -> Answer {
@@ -72,7 +72,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return (try await exchange.send(request), secrets)
   }
 
-  /// Revokes the refresh token first, because new tokens come from it (RFC 7009, section 2.1); its result counts.
+  /// Revokes the refresh token first, because it can produce new tokens (RFC 7009, section 2.1).
   func revoke(_ credential: Credential) async -> RevocationOutcome {
     let tokens: [(Token?, String)] = [
       (credential.grant.refreshToken, "refresh_token"), (credential.grant.accessToken, "access_token"),
@@ -89,14 +89,14 @@ struct OAuthTokenEndpoint: TokenEndpoint {
         var request = try await client.request(
           fields, to: url, of: endpoints, files: exchange.files, at: exchange.sender.clock.now()
         ).request
-        // Only the status matters (RFC 7009, section 2.2), however the connection ends.
+        // Only the status matters (RFC 7009, section 2.2), even if the connection breaks afterwards.
         request.reading = .statusSaysEnough
         let outcome = RevocationOutcome(try await exchange.send(request), of: url.origin)
         first = first ?? outcome
       }
     } catch {
-      // A token that was revoked before the failure stays revoked. If the configuration prevents the request, it may be
-      // fixed.
+      // A token revoked before the failure stays revoked. An error in the configuration may be fixed later, so it does
+      // not end the retries.
       let retryAfter: Duration? = if case .unavailable(_, let time) = error { time } else { nil }
       return first ?? .unavailable(retryAfter: retryAfter)
     }
@@ -114,7 +114,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   func origins() async -> Set<Origin>? { try? await source.endpoints().origins }
 
   func identify(_ credential: Credential) async -> Subject? {
-    // The UserInfo endpoint could only repeat the subject of the ID token (OIDC Core, section 5.3.2).
+    // The UserInfo endpoint would only repeat the ID token's subject (OIDC Core, section 5.3.2).
     let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
     if let claims, claims.areFor(exchange.audiences), let named = claims.subject(default: exchange.issuer) {
       return named
@@ -123,7 +123,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return await userInfo(credential, endpoints).map(exchange.issuer.subject)
   }
 
-  /// The user's name from the UserInfo endpoint (OIDC Core, section 5.3), or from an API that serves as one.
+  /// Returns the user's id from the UserInfo endpoint (OIDC Core, section 5.3) or from an API used in its place.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])
@@ -141,7 +141,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 }
 
 extension RevocationOutcome {
-  /// Reads the answer to a revocation (RFC 7009, sections 2.2 and 2.2.1).
+  /// Converts the response to a revocation (RFC 7009, sections 2.2 and 2.2.1).
   fileprivate init(_ response: HTTPResponse, of origin: Origin) {
     switch response.status {
     case 200: self = .revoked

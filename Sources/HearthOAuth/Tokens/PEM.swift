@@ -1,18 +1,18 @@
 import FoundationEssentials
 
-/// The parts of a PEM text (RFC 7468, section 2).
+/// Splits PEM text into its blocks (RFC 7468, section 2).
 enum PEM {
   struct Block {
-    /// The label between BEGIN and the dashes: `PRIVATE KEY`.
+    /// The label, such as `PRIVATE KEY`.
     let label: String
-    /// The part, including its first and last line.
+    /// The block, including its first and last lines.
     let text: String
 
-    /// The decoded content between these lines, or `nil` if it is not Base64.
+    /// The decoded content, or `nil` if it is not Base64.
     var bytes: Data? { Data(base64Encoded: text.split(separator: "\n").dropFirst().dropLast().joined()) }
   }
 
-  /// Every part that begins and ends with the same label; other lines are ignored.
+  /// Returns all blocks whose first and last lines have the same label. Ignores other lines.
   static func blocks(in text: String) -> [Block] {
     var blocks: [Block] = []
     var label: String?

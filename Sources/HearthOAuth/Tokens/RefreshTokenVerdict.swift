@@ -1,5 +1,5 @@
-/// What an error description says about the refresh token, if the error code usually means the configuration: Gitea
-/// writes `unauthorized_client` with "token was already used", and Authlib `invalid_request` with `Invalid
+/// What an error description says about the refresh token when the error code usually concerns the configuration. Gitea
+/// sends `unauthorized_client` with "token was already used", and Authlib sends `invalid_request` with `Invalid
 /// "refresh_token" in request.` (https://github.com/authlib/authlib/issues/112).
 enum RefreshTokenVerdict {
   /// The refresh token is used up or invalid.
@@ -7,13 +7,13 @@ enum RefreshTokenVerdict {
   /// Either the token or the client is at fault.
   case either
 
-  /// Codes that are used in this way. `invalid_scope` and `unsupported_grant_type` are never about the token, whatever
-  /// their description says.
+  /// Codes that some providers use for refresh tokens. `invalid_scope` and `unsupported_grant_type` never concern the
+  /// token, regardless of the description.
   private static let codes: Set = ["unauthorized_client", "invalid_client", "invalid_request"]
 
-  /// Returns `nil` if no description says that a refresh token cannot be used.
+  /// Returns `nil` unless a description says that the refresh token cannot be used.
   init?(_ code: String, _ descriptions: [String]) {
-    // Only the exact code counts, because it ends a session.
+    // Compares the code exactly, because the verdict can end a session.
     guard Self.codes.contains(code) else { return nil }
     let found = descriptions.lazy.compactMap { Self.init(reading: $0, isClientsCode: code == "invalid_client") }.first
     guard let found else { return nil }
@@ -34,8 +34,8 @@ enum RefreshTokenVerdict {
     self = isOther ? .either : .dead
   }
 
-  /// Phrases that show another cause: the request has no token, the client may not use one, or the client itself is
-  /// meant.
+  /// Phrases that indicate another cause: the request contains no token, the client is not allowed to use one, or the
+  /// error concerns the client itself.
   private static let excuses = [
     "missing", "required", "must", "empty", "not provided", "not allowed", "not supported", "unsupported",
     "not permitted", "not enabled", "assertion", "jwt",
@@ -55,7 +55,7 @@ enum RefreshTokenVerdict {
     "not recognized", "unrecognized", "bad",
   ]
 
-  /// Words that show that something else may be meant.
+  /// Words that indicate that the error may concern something else.
   private static let others = [
     "client", "clients", "secret", "credentials", "application", "app", "scope", "scopes", "redirect", "uri", "url",
   ]

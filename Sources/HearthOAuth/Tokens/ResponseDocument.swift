@@ -1,8 +1,8 @@
 import HearthCore
 
-/// The object in a token endpoint's response: JSON, or a form from some old providers.
+/// The object in a token endpoint's response, which is JSON or, from some old providers, a form.
 struct ResponseDocument: Hashable, Sendable {
-  /// The object, if the response contains one.
+  /// The object, or `nil` if the response contains none.
   let object: JSONValue?
   let isForm: Bool
 
@@ -10,7 +10,7 @@ struct ResponseDocument: Hashable, Sendable {
     let json = JSONValue(parsing: response.body)
     let type = response.header("Content-Type")?.lowercased() ?? ""
     if json == nil, type.hasPrefix("application/x-www-form-urlencoded"), let fields = FormBody.decode(response.body) {
-      // Two fields of one name contradict each other, so both are ignored.
+      // Repeated fields contradict each other, so both are ignored.
       let members = Dictionary(fields.map { ($0.0, JSONValue?.some(.string($0.1))) }) { _, _ in nil }
       (object, isForm) = (.object(members.compactMapValues(\.self)), true)
     } else {

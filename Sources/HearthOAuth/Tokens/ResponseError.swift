@@ -1,17 +1,17 @@
-/// The error in a token endpoint's response: its codes, and its descriptions for people.
+/// The error codes and descriptions in a token endpoint's response.
 struct ResponseError: Hashable, Sendable {
-  /// Possible error codes, the likeliest first (RFC 6749, section 5.2, and fields of single providers).
+  /// Possible error codes, likeliest first (RFC 6749, section 5.2, and the fields of individual providers).
   let codes: [String]
-  /// Descriptions, the likeliest first.
+  /// Descriptions, likeliest first.
   let descriptions: [String]
-  /// Whether the response has an error in a field for errors, whatever the status.
+  /// Whether one of the response's error fields contains an error, regardless of the HTTP status.
   let isNamed: Bool
 
   init(_ document: JSONValue?) {
     var codes: [String?] = []
     var descriptions: [String?] = []
     if let error = document?["error"] {
-      // Google writes an object: {"error":{"code":400,"message":"TOKEN_EXPIRED","status":"INVALID_ARGUMENT"}}.
+      // Google sends an object, such as {"error":{"code":400,"message":"TOKEN_EXPIRED","status":"INVALID_ARGUMENT"}}.
       let (code, description) = Self.split(error.name)
       descriptions.append(description)
       codes += [code, Self.leadingCode(error["message"]?.text)]
@@ -19,10 +19,10 @@ struct ResponseError: Hashable, Sendable {
       codes += [error["status"]?.name, error["code"]?.name]
       descriptions.append(error["message"]?.text)
     }
-    // Withings puts a number into "status", with the HTTP status 200.
+    // Withings sends a number in "status" and always has the HTTP status 200.
     codes += ["error_code", "errorCode", "errcode", "code", "status"].map { document?[$0]?.name }
-    // Fitbit's errors have an errorType, those of JSON:API a code. An error with a field, like Strava's, has a code
-    // only for that field.
+    // Fitbit's errors contain an errorType, and JSON:API's contain a code. If an error has a field, like Strava's, its
+    // code applies only to the field.
     if case .array(let errors) = document?["errors"] {
       codes += errors.flatMap { [$0["errorType"]?.name, $0["field"] == nil ? $0["code"]?.name : nil] }
     }
@@ -39,22 +39,22 @@ struct ResponseError: Hashable, Sendable {
     isNamed = ["error", "error_code", "errorCode", "errcode"].contains { document?[$0]?.isError == true }
   }
 
-  /// The first word of the message, where Firebase puts its code: `USER_NOT_FOUND : There is no user …`.
+  /// Returns the first word of the message if it is a code, as in Firebase's `USER_NOT_FOUND : There is no user …`.
   private static func leadingCode(_ message: String?) -> String? {
     let word = message?.prefix { $0 != " " && $0 != ":" } ?? ""
     let isCode = word.contains("_") && word.utf8.allSatisfy { Unicode.Scalar($0).properties.isUppercase || $0 == 0x5F }
     return isCode ? String(word) : nil
   }
 
-  /// Splits a code from the description that Dropbox writes after it: `invalid_client: Invalid client_id or
-  /// client_secret`. Withings writes only a sentence.
+  /// Separates the code from a description that follows it, as in Dropbox's `invalid_client: Invalid client_id or
+  /// client_secret`. Withings sends only a description.
   private static func split(_ error: String?) -> (code: String?, description: String?) {
     guard let error, error.contains(" ") else { return (error, nil) }
     guard let end = error.firstRange(of: ": "), !error[..<end.lowerBound].contains(" ") else { return (error, error) }
     return (String(error[..<end.lowerBound]), String(error[end.upperBound...]))
   }
 
-  /// The description in an element of a list of errors: a text, or an object such as Strava's resource, field and code.
+  /// Returns the description in an error list's element, which is a string or an object with fields like Strava's.
   private static func description(of error: JSONValue) -> String? {
     let parts = ["resource", "field", "code", "message"].compactMap { error[$0]?.text }
     return error.text ?? (parts.isEmpty ? nil : parts.joined(separator: " "))
@@ -62,7 +62,7 @@ struct ResponseError: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// Whether the value means an error, not "no error".
+  /// Whether the value represents an error rather than success.
   fileprivate var isError: Bool {
     switch self {
     case .null: false

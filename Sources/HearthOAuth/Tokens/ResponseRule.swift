@@ -1,23 +1,23 @@
-/// What an error means at one provider, if it differs from the usual meaning.
+/// Overrides the meaning of an error at one provider.
 ///
-/// `final` and `accountDisabled` count only if the status allows it (400, 401, 403, or 2xx without a token).
+/// `final` and `accountDisabled` apply only if the status allows it (400, 401, 403, or 2xx without a token).
 package struct ResponseRule: Hashable, Sendable {
   package enum Meaning: Hashable, Sendable {
-    /// The refresh token is rejected for good, which ends the session.
+    /// The refresh token is permanently invalid, which ends the session.
     case final
-    /// The user's account is disabled or gone, which ends the session too.
+    /// The user's account is disabled or deleted, which also ends the session.
     case accountDisabled
-    /// The configuration is rejected.
+    /// The provider rejects the configuration.
     case misconfigured
-    /// The provider asks to try again later.
+    /// The provider asks the client to retry later.
     case unavailable
-    /// The session stays, whatever the error code means elsewhere.
+    /// The session continues, even if the error code ends sessions at other providers.
     case unclear
   }
 
-  /// The error codes that the rule applies to; if empty, it applies to every response.
+  /// The error codes to which the rule applies. If empty, the rule applies to all responses.
   let codes: Set<String>
-  /// A text that one of the descriptions must contain, in any case, or `nil` for any description.
+  /// Text that one of the descriptions must contain, ignoring case, or `nil` to match any description.
   let phrase: String?
   let meaning: Meaning
 

@@ -8,7 +8,7 @@ enum SigningKey {
   case rsa(_RSA.Signing.PrivateKey)
   case ed25519(Curve25519.Signing.PrivateKey)
 
-  /// Why a key cannot be used, as the end of a sentence that begins with its path.
+  /// Why a key cannot be used, as the end of a sentence that starts with the key's path.
   struct ParseError: Error, CustomStringConvertible {
     let description: String
 
@@ -18,7 +18,7 @@ enum SigningKey {
     static let unknown = ParseError(description: "its key is not EC P-256, RSA of at least 2048 bits, or Ed25519")
   }
 
-  /// Reads the first private key in PEM: PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915).
+  /// Reads the first private key in PEM text, in PKCS#8 (RFC 5208), PKCS#1 (RFC 8017) or SEC1 (RFC 5915) format.
   init(pem text: String) throws(ParseError) {
     guard let block = PEM.blocks(in: text).first(where: { $0.label.hasSuffix("PRIVATE KEY") }) else { throw .none }
     if block.label.hasPrefix("ENCRYPTED") || block.text.contains("Proc-Type: 4,ENCRYPTED") { throw .sealed }
@@ -33,7 +33,7 @@ enum SigningKey {
     }
   }
 
-  /// The 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7), which swift-crypto does not read.
+  /// Returns the 32 bytes of an Ed25519 key in PKCS#8 (RFC 8410, section 7), a format that swift-crypto does not read.
   private static func ed25519Seed(in block: PEM.Block) -> Data? {
     guard let der = block.bytes.map(Array.init), der.count >= 48 else { return nil }
     // SEQUENCE { version, SEQUENCE { OID 1.3.101.112 }, OCTET STRING { OCTET STRING of 32 bytes } … }
@@ -41,7 +41,7 @@ enum SigningKey {
     return der[5...].starts(with: middle) ? Data(der[16..<48]) : nil
   }
 
-  /// The names of the algorithms that the key can sign with, the most common first.
+  /// The algorithms that the key supports, most common first.
   var algorithms: [String] {
     switch self {
     case .p256: ["ES256"]
@@ -51,7 +51,7 @@ enum SigningKey {
     }
   }
 
-  /// The signature of a JWS (RFC 7515, section 5.1) with one of `algorithms`.
+  /// Returns a JWS signature (RFC 7515, section 5.1). `algorithm` must be one of `algorithms`.
   func sign(_ input: [UInt8], algorithm: String) throws -> [UInt8] {
     switch self {
     case .p256(let key): Array(try key.signature(for: input).rawRepresentation)

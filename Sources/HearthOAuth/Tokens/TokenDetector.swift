@@ -1,13 +1,13 @@
 import HearthCore
 
-/// Finds words that look like tokens in a provider's text, so that Hearth does not quote a token it does not know.
+/// Finds words in a provider's text that look like tokens, so that Hearth does not quote a token that it does not know.
 enum TokenDetector {
-  /// The text with each such word replaced.
+  /// Returns the text with all likely tokens replaced.
   static func masked(_ text: String) -> String {
     var result = ""
     var word = ""
     func close() {
-      // Check each part of a URL separately.
+      // Checks each part of a URL separately.
       let parts = word.hasPrefix("//") ? word.split(separator: "/").map(String.init) : [word]
       result += parts.contains(where: isLikely) ? Redactor.replacement : word
       word = ""
@@ -24,8 +24,8 @@ enum TokenDetector {
     return result
   }
 
-  /// Whether a long text is neither a word nor a name: it mixes letters and digits, or often alternates between
-  /// capitals and small letters.
+  /// Returns whether a long word is unlikely to be a name, because it mixes letters and digits, changes often between
+  /// uppercase and lowercase, or is very long.
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }
@@ -37,15 +37,15 @@ enum TokenDetector {
     return turns * 10 >= bytes.count * 3 || longest >= 32
   }
 
-  /// All strings in a response that are tokens by the name of their field, or look like one. `own` are additional names
-  /// of such fields.
+  /// Returns all strings in a response that look like tokens or whose field name indicates a token. `own` lists
+  /// additional field names.
   static func tokens(in document: JSONValue, named own: Set<String> = []) -> [Secret] {
     var found: [Secret] = []
     func search(_ value: JSONValue, isNamed: Bool) {
       switch value {
       case .null, .bool, .integer, .number: break
       case .string(let text):
-        // Limits the work on a response full of tokens. Quotations are masked anyway.
+        // Limits the work on a response full of tokens. Quoted text is masked anyway.
         guard found.count < 64 else { return }
         if isNamed || !text.utf8.contains(UInt8(ascii: " ")) && isLikely(text) { found.append(Secret(text)) }
       case .array(let values): for value in values { search(value, isNamed: isNamed) }

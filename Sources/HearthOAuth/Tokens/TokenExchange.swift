@@ -1,31 +1,31 @@
 import HearthCore
 
-/// What all token endpoints have in common: checking where a grant belongs, sending requests, describing failures.
+/// The common part of all token endpoints. Checks where grants may be sent, sends requests and describes failures.
 struct TokenExchange: Sendable {
   let sender: HTTPSender
-  /// The source of secrets, keys and certificates.
+  /// Provides secrets, keys and certificates.
   let files: any FileSystem
   let timeout: Duration
   let defaultLifetime: Duration?
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
-  /// The issuer of a subject for which the provider names no issuer.
+  /// The issuer of subjects for which the provider names none.
   let issuer: DefaultIssuer
-  /// The audiences whose ID tokens may name the subject; any audience if empty.
+  /// The audiences whose ID tokens can name the subject. If empty, any audience is accepted.
   let audiences: Set<String>
   let route: HTTPRoute
-  /// Extra fields of every request to the token endpoint.
+  /// Additional fields for every request to the token endpoint.
   let parameters: [(String, String)]
 
-  /// Refuses to send a grant to an origin other than its own. `origin` is that of the token endpoint, if known.
+  /// Throws if the credential belongs to another origin. `origin` is the token endpoint's, if known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
     if let origin { binding.resolve(to: origin) }
     if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
   }
 
-  /// Refuses to send a token to an endpoint that was not known at sign-in.
+  /// Throws if the endpoint was not known at sign-in, so that no token is sent there.
   func requireBinding(
     of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
   ) throws(RefreshFailure) {
@@ -35,7 +35,7 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// The `exp` of a JWT, by this machine's clock.
+  /// Returns the time at which the token expires, from its `exp` claim or the default lifetime.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
     if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
       let since1970 = TokenResponseReader.lifetime(.number(expiresAt))
@@ -45,7 +45,7 @@ struct TokenExchange: Sendable {
     return defaultLifetime.map { now + $0 }
   }
 
-  /// The time that the server sends in its answer (RFC 9110, section 6.6.1), whatever the status.
+  /// Returns the time in the server's response (RFC 9110, section 6.6.1), regardless of the status.
   func time(at url: HTTPURL) async throws(RefreshFailure) -> Timestamp {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {
@@ -76,8 +76,8 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// Sends a request for a grant and reads the response. `secrets` are all secrets in the request, in addition to the
-  /// tokens of the credential.
+  /// Requests a grant and reads the response. `secrets` are the secrets in the request, in addition to the credential's
+  /// tokens.
   func grant(
     by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, for credential: Credential,
     secrets: [Secret] = []
@@ -86,7 +86,7 @@ struct TokenExchange: Sendable {
     return try await send(request).read { (response) throws(RefreshFailure) in try reader.read(response) }
   }
 
-  /// Requests a grant with the user's password. The grant is bound to `origin`, which will refresh it.
+  /// Requests a grant with the user's password. The grant belongs to `origin`, which will refresh it.
   func signIn(
     by request: HTTPSender.Request, in dialect: TokenResponseReader.Dialect, secrets: [Secret],
     refreshedAt origin: Origin
@@ -117,12 +117,12 @@ struct TokenExchange: Sendable {
 extension APIRequest.Header {
   static let acceptJSON = Self(name: "Accept", value: "application/json")
 
-  /// RFC 6750, section 2.1.
+  /// Creates the header for a Bearer token (RFC 6750, section 2.1).
   static func bearer(_ token: Token) -> Self { Self(name: "Authorization", value: "Bearer " + token.secret.reveal()) }
 }
 
 extension HTTPSender.Request {
-  /// A form in the body (RFC 6749, section 4).
+  /// Creates a POST request with a form as its body (RFC 6749, section 4).
   static func form(_ fields: [(String, String)], to url: HTTPURL, authorization: String? = nil) -> Self {
     var request = post(FormBody.encode(fields), "application/x-www-form-urlencoded", to: url)
     if let authorization { request.headers.append(APIRequest.Header(name: "Authorization", value: authorization)) }

@@ -1,18 +1,18 @@
 import HearthCore
 
-/// How long tokens live. `expires_in` is in seconds (RFC 6749, section 5.1), but some providers write milliseconds or a
-/// point in time.
+/// Reads token lifetimes. `expires_in` is in seconds (RFC 6749, section 5.1), but some providers send milliseconds or a
+/// timestamp.
 extension TokenResponseReader {
-  /// The lifetime of the access token, from the response or from the token itself.
+  /// Returns the access token's lifetime from the response or from the token itself.
   static func lifetime(of token: String, in grant: GrantFields, _ response: HTTPResponse) -> Duration? {
-    // Zoho's expires_in is in milliseconds, next to a field that names its unit
+    // Zoho's expires_in is in milliseconds, but another field states its unit
     // (https://zoho.com.cn/writer/help/api/v1/oauth-step4.html).
     let named = ["expires_in_sec", "expires_in_seconds"].lazy.compactMap { lifetime(grant[$0]) }.first
     return named ?? lifetime(meantBy: grant.expiresIn, orNone: true, of: token, response)
       ?? lifetime(of: token, response: response)
   }
 
-  /// The lifetime that the provider means, or `nil` if that is unclear.
+  /// Returns the lifetime that the provider most likely means, or `nil` if the unit is unclear.
   static func lifetime(
     meantBy value: JSONValue?, orNone: Bool = false, of token: String = "", _ response: HTTPResponse
   ) -> Duration? {
@@ -25,8 +25,7 @@ extension TokenResponseReader {
     func isLikeToken(_ seconds: Double) -> Bool { whole.map { abs(seconds - $0) <= $0 / 10 } ?? false }
     if isLikeToken(told) { return lifetime(value) }
     if isLikeToken(told / 1000) { return lifetime(.number(told / 1000)) }
-    // A number that is a point in time within the next ten years is taken as one: as a lifetime it would be half a
-    // century.
+    // Treats a number as a timestamp if it lies within the next ten years. As a lifetime, it would mean half a century.
     let now = Double((response.date ?? response.receivedAt).milliseconds) / 1000
     if let left = [told, told / 1000].map({ $0 - now }).first(where: { 0 < $0 && $0 < 315_360_000 }) {
       return lifetime(.number(left))
@@ -42,12 +41,12 @@ extension TokenResponseReader {
     case seconds, milliseconds
   }
 
-  /// A quarter of an hour in milliseconds; in seconds it would be ten days.
+  /// 15 minutes in milliseconds. The same number of seconds is ten days.
   private static let shortestInMilliseconds = 900_000.0
   private static let century = 3_155_760_000.0
 
-  /// The unit in which the number is a plausible lifetime: 3,600,000 is 1,000 hours in seconds, but one hour in
-  /// milliseconds. Returns `nil` if both are, such as 125 days and 3 hours.
+  /// Returns the unit in which the number is a plausible lifetime. For example, 3,600,000 is 1,000 hours in seconds but
+  /// one hour in milliseconds. Returns `nil` if both are plausible, as for 125 days and 3 hours.
   private static func unit(of told: Double) -> Unit? {
     func isMultiple(of number: Double) -> Bool { told.truncatingRemainder(dividingBy: number) == 0 }
     guard isMultiple(of: 60_000) else { return .seconds }
@@ -58,16 +57,16 @@ extension TokenResponseReader {
     return isMultiple(of: 86_400) && !isMultiple(of: 3_600_000) ? .seconds : nil
   }
 
-  /// Reads seconds, as a number or a string, up to a century. Returns `nil` if the value is not a lifetime. Zero counts
-  /// only if `orNone` is true.
+  /// Parses seconds from a number or string, up to a century. Returns `nil` if the value is not a lifetime. Accepts
+  /// zero only if `orNone` is true.
   static func lifetime(_ value: JSONValue?, orNone: Bool = false) -> Duration? {
     guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 || orNone && seconds == 0 else { return nil }
     return .milliseconds(Int64(min(seconds, century) * 1000))
   }
 
-  /// The `exp` of a JWT minus the time on the server's clock, or else on this machine's; `nil` if it has passed. It is
-  /// not counted from `iat`, because the token may come from a cache, but is never longer than `exp` minus `iat`,
-  /// because a clock may be wrong.
+  /// Returns the time left until a JWT's `exp`, by the server's clock or else by this machine's, or `nil` if `exp` has
+  /// passed. Does not count from `iat`, because the token may come from a cache. The result never exceeds `exp` minus
+  /// `iat`, because a clock may be wrong.
   static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
     guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }
     let left = expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000

@@ -1,27 +1,27 @@
 import HearthCore
 
-/// A token endpoint's response without a grant, and what can be done about it.
+/// A token endpoint's response without a grant. Determines what the response means and what to do.
 struct TokenRejection: Error {
   let response: HTTPResponse
   let error: ResponseError
   let document: ResponseDocument
-  /// Masks every secret that was sent and every token that was received.
+  /// Masks all secrets that were sent and all tokens that were received.
   let redactor: Redactor
   let finalErrors: Set<String>
   let rules: [ResponseRule]
-  /// Whether the response is for a `json` account. Then 401 and 403 with a JSON object are final.
+  /// Whether the account's type is `json`. If so, a 401 or 403 with a JSON object is final.
   let isBackend: Bool
   /// What a 2xx response contains instead of a grant or an error, if anything.
   private(set) var content: String?
 
-  /// This rejection, for a response that contains `content`.
+  /// Returns this rejection for a response that contains `content`.
   func containing(_ content: String) -> TokenRejection {
     var rejection = self
     rejection.content = content
     return rejection
   }
 
-  /// Whether the response has an error, though its status may be 2xx.
+  /// Whether the response contains an error, even if its status is 2xx.
   var hasError: Bool { error.isNamed || !finalErrors.isDisjoint(with: error.codes) }
 
   func failure(of origin: Origin) -> RefreshFailure {
@@ -60,18 +60,18 @@ struct TokenRejection: Error {
   static let redirect = "a redirect, which Hearth does not follow (is the network's sign-in page in between?)"
   static let page = "a web page (is the network's sign-in page in between?)"
 
-  /// The failure for an answer that no token endpoint gives.
+  /// Returns the failure for a response that cannot come from a token endpoint.
   private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
     .unavailable(
       message: "\(origin) answered HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
   }
 
-  /// Whether the response is a web page, which comes from a gateway or a captive portal, never from a token endpoint.
+  /// Whether the response is a web page, which comes from a gateway or a captive portal rather than a token endpoint.
   var isPage: Bool { document.object == nil && response.isPage }
 
   // MARK: - Meaning
 
-  /// Whether the status is 400, 401, 403 or 2xx. A 2xx response gets here only without a token.
+  /// Whether the status allows a final rejection. A 2xx response gets here only if it contains no token.
   private var mayBeFinal: Bool {
     switch response.status {
     case 200..<300, 400, 401, 403: true
@@ -97,7 +97,7 @@ struct TokenRejection: Error {
     error.codes.lazy.compactMap { code in Self.meaning(of: code).map { (code, $0) } }.first
   }
 
-  /// What the description says about the refresh token, if the code is one that usually means the configuration.
+  /// What the description says about the refresh token, if the code usually concerns the configuration.
   private var verdict: RefreshTokenVerdict? {
     known.flatMap { $0.meaning == .misconfigured ? RefreshTokenVerdict($0.code, error.descriptions) : nil }
   }
@@ -111,7 +111,7 @@ struct TokenRejection: Error {
   }
 
   private static func meaning(of code: String) -> ResponseRule.Meaning? {
-    // Only exact codes count, because they end a session (RFC 6749, section 5.2); those in capitals are Firebase's.
+    // Compares codes exactly, because they end a session (RFC 6749, section 5.2). Firebase's codes are uppercase.
     switch code {
     case "invalid_grant", "interaction_required", "login_required", "consent_required", "bad_refresh_token",
       "invalid_refresh_token", "token_expired", "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN":
@@ -136,11 +136,11 @@ struct TokenRejection: Error {
     .unavailable(message: "\(origin) cannot refresh now: \(summary).", retryAfter: response.retryAfter)
   }
 
-  /// The response in a few words: the error's code and descriptions, without secrets or parts of the body.
+  /// A short description of the response with the error's code and descriptions, but without secrets or other content.
   var summary: String {
     let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
-    // A sentence in place of a code is among the descriptions.
+    // The code can be a sentence, which is then also a description.
     var parts = code.map { error.descriptions.contains($0) ? [] : [quote($0, limit: 64)] } ?? []
     for description in error.descriptions.prefix(8) where parts.count < 3 {
       let quoted = quote(description, limit: 200)
@@ -150,13 +150,13 @@ struct TokenRejection: Error {
     return (["HTTP \(response.status)"] + parts.filter { !$0.isEmpty }).joined(separator: ", ")
   }
 
-  /// A quotation for the middle of a sentence, without its own full stop.
+  /// Returns a quotation for use within a sentence, without a trailing period.
   private func quote(_ text: String, limit: Int) -> String {
-    // Redact before cutting to `limit`, so that the redactor sees a token at the cut as a whole.
+    // Redacts before truncating, so that the redactor sees complete tokens.
     redactor.line(TokenDetector.masked(redactor.redactedBeginning(of: text)), limit: limit).withoutStop
   }
 
-  /// What kind of response this is, if it names no error.
+  /// Describes a response that contains no error.
   private var kind: String {
     if isPage { return "a web page" }
     if response.body.isEmpty { return "an empty answer" }
@@ -164,13 +164,13 @@ struct TokenRejection: Error {
     return response.coding == nil ? "a text that is not JSON" : response.kindWithoutJSON
   }
 
-  /// The server's own name, which tells a gateway from the provider.
+  /// The server's name, which shows whether the response came from a gateway or the provider.
   private var server: [String] {
     response.header("Server").map { ["from a server that calls itself " + quote($0, limit: 40)] } ?? []
   }
 }
 
 extension String {
-  /// The text without full stops and blanks at its end.
+  /// The text without trailing periods and whitespace.
   var withoutStop: String { String(reversed().drop { $0 == "." || $0.isWhitespace }.reversed()) }
 }

@@ -1,30 +1,29 @@
 import HearthCore
 import HearthHashing
 
-/// Reads a token endpoint's response: a grant, or why there is none. A pure function of the response.
+/// Reads a token endpoint's response, which contains a grant or an error. Has no side effects.
 struct TokenResponseReader: Sendable {
   enum Dialect: Sendable {
-    /// RFC 6749, sections 5.1 and 5.2, and Google's error objects.
+    /// OAuth (RFC 6749, sections 5.1 and 5.2), including Google's error objects.
     case oauth
-    /// As in OAuth, but an ID token without an access token is enough.
+    /// Like `oauth`, but an ID token without an access token is sufficient.
     case firebase
-    /// Google's Identity Toolkit, which signs in Firebase's users: `idToken`, `refreshToken`, `expiresIn`.
+    /// The sign-in API for Firebase users (Identity Toolkit), with `idToken`, `refreshToken` and `expiresIn`.
     case identityToolkit
-    /// Fields of other names, perhaps nested.
+    /// Configured field names, which can refer to nested objects.
     case json(JSONBackend)
   }
 
   var dialect: Dialect
-  /// The origin of the token endpoint.
   var origin: Origin
   var issuer: DefaultIssuer
-  /// The audiences whose ID tokens may name the subject; any audience if empty.
+  /// The audiences whose ID tokens can name the subject. If empty, any audience is accepted.
   var audiences: Set<String> = []
   var defaultLifetime: Duration?
   /// Error codes that end a session, in addition to the standard ones.
   var finalErrors: Set<String> = []
   var rules: [ResponseRule] = []
-  /// Masks every secret that was sent.
+  /// Masks all secrets that were sent.
   var redactor: Redactor
 
   func read(_ response: HTTPResponse) throws(RefreshFailure) -> TokenResponse {
@@ -35,7 +34,7 @@ struct TokenResponseReader: Sendable {
     }
   }
 
-  /// The JSON object of a 2xx response, whatever it contains, and the rejection to throw if it has no grant.
+  /// Returns the JSON object in a 2xx response, and the rejection to throw if the object contains no grant.
   func object(
     in response: HTTPResponse
   ) throws(TokenRejection) -> (object: JSONValue, rejection: TokenRejection) {
@@ -54,10 +53,10 @@ struct TokenResponseReader: Sendable {
     return (object, rejection)
   }
 
-  /// Reads the grant in a response, or throws what it contains instead.
+  /// Reads the grant in a response. Throws a rejection if there is none.
   func grant(in response: HTTPResponse) throws(TokenRejection) -> TokenResponse {
     let (object, rejection) = try object(in: response)
-    // Never throw away a token because of something else in the response.
+    // A problem with another field must not cause the loss of a token.
     let grant = GrantFields(of: object, in: dialect)
     guard let accessToken = grant.accessToken else {
       if case .identityToolkit = dialect, object["mfaPendingCredential"] != nil {
@@ -71,12 +70,12 @@ struct TokenResponseReader: Sendable {
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
-    // Not thrown: the refresh token in it may have replaced the previous one.
+    // Not thrown, because the refresh token in the response may have replaced the previous one.
     if let type = grant["token_type"] { result.error = fault(of: type, rejection) }
     return result
   }
 
-  /// The refresh token of a response without a usable access token: it may have replaced the previous one.
+  /// Returns the refresh token even without a usable access token, because it may have replaced the previous one.
   private func refreshToken(
     in grant: GrantFields, of response: HTTPResponse, _ rejection: TokenRejection
   ) throws(TokenRejection) -> TokenResponse {
@@ -87,7 +86,7 @@ struct TokenResponseReader: Sendable {
   }
 
   private func tokens(from grant: GrantFields, accessToken: String, response: HTTPResponse) -> TokenResponse {
-    // Ignore an ID token or refresh token with impossible characters: the access token is good.
+    // Ignores a malformed ID token or refresh token, because the access token is still usable.
     let idToken = grant["id_token"]?.text.flatMap { TokenSyntax.isBearer($0) ? $0 : nil }
     let refreshToken = grant.refreshToken.flatMap { TokenSyntax.isRefreshToken($0) ? $0 : nil }
     return TokenResponse(
@@ -112,13 +111,13 @@ struct TokenResponseReader: Sendable {
     return userID.flatMap { Subject.isName($0) ? issuer.subject($0) : nil }
   }
 
-  /// A text, or a list of names, which some providers write.
+  /// Reads a string or, from some providers, a list of names.
   private func scope(_ value: JSONValue?) -> String? {
     if case .array(let names) = value { return names.compactMap(\.text).joined(separator: " ") }
     return value?.text
   }
 
-  /// The refresh token's lifetime, under the field names of Keycloak and TikTok, of GitHub, LinkedIn and Google, and of
+  /// Returns the refresh token's lifetime from the field of Keycloak and TikTok, of GitHub, LinkedIn and Google, or of
   /// Intuit.
   private func refreshLifetime(_ grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
@@ -132,11 +131,11 @@ struct TokenResponseReader: Sendable {
 
   // MARK: - Values
 
-  /// Why a token of this type cannot be used, or `nil` if it can. The type must be a string (RFC 6749, section 5.1).
-  /// Anything else is a malformed response, which may be better next time; a backend's own call may mean anything by
-  /// it.
+  /// Returns why a token of this type cannot be used, or `nil` if it can. A type that is not a string (RFC 6749,
+  /// section 5.1) makes the response malformed, and a retry may succeed. In a backend's own API, the field can mean
+  /// anything.
   private func fault(of type: JSONValue, _ rejection: TokenRejection) -> RefreshFailure? {
-    // Some providers leave it empty, and serializers write null for a missing value.
+    // Some providers send an empty type, and serializers write null for a missing value.
     if type == .string("") || type == .null { return nil }
     guard let name = type.text else {
       if case .json = dialect { return nil }
@@ -149,9 +148,9 @@ struct TokenResponseReader: Sendable {
     )
   }
 
-  /// Whether a token of this type is sent as Bearer. A client must not use a type that it does not understand (RFC
-  /// 6749, section 7.1). For a backend's own call no standard defines the field, so only names from the registry of
-  /// OAuth Access Token Types count as unusable.
+  /// Returns whether to send tokens of this type as Bearer tokens. A client must not use types that it does not
+  /// understand (RFC 6749, section 7.1). No standard defines the field for a backend's own API, in which case only
+  /// registered OAuth access token types other than Bearer are rejected.
   private func isBearer(_ type: String) -> Bool {
     let name = type.lowercased().filter { !$0.isWhitespace }
     return switch dialect {
@@ -160,8 +159,8 @@ struct TokenResponseReader: Sendable {
     }
   }
 
-  /// The type "bearer" as providers spell it: Apigee writes `BearerToken`, Slack the owner of the token, eBay `User
-  /// Access Token` and `Application Access Token`, others the token's format or nothing.
+  /// Spellings of the type "bearer". Apigee sends `BearerToken`, Slack sends the token's owner, eBay sends `User Access
+  /// Token` and `Application Access Token`, and other providers send the token's format or an empty string.
   private static let bearerTypes: Set = [
     "bearer", "bearertoken", "bot", "user", "jwt", "", "useraccesstoken", "applicationaccesstoken",
   ]

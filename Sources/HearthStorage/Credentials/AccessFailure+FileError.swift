@@ -1,7 +1,7 @@
 import HearthCore
 
 extension AccessFailure {
-  /// What a failed step on a file means for the credential: it cannot be used now. It never means that it is gone.
+  /// Converts a file error. The failure means that the credential is inaccessible, never that it is gone.
   init(_ error: FileError, at path: String) {
     switch error {
     case .absent: self.init(.volumeUnavailable, detail: "\(path) is not there")
@@ -22,7 +22,7 @@ extension AccessFailure {
   }
 }
 
-/// Runs a step on the file at `path`. If it fails, throws what that means for the credential or record kept there.
+/// Runs a step on the file at `path`, and converts a file error into an access failure.
 func accessing<Value>(
   _ path: String, _ step: @autoclosure () async throws(FileError) -> Value
 ) async throws(AccessFailure) -> Value {

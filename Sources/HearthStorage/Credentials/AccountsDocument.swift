@@ -1,11 +1,10 @@
 import HearthCore
 
-/// The JSON of accounts.json. It holds no secrets. Other fields are ignored.
+/// The JSON document in accounts.json. It contains no secrets, and unknown fields are ignored.
 struct AccountsDocument: Codable {
   static let version = 1
 
   var version = AccountsDocument.version
-  /// The accounts by name.
   let accounts: [String: KnownAccount]
 }
 
@@ -27,14 +26,14 @@ extension KnownAccount: Codable {
       subject = Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed ?? false)
     }
     fingerprint = try fields.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
-    // Everything else is usable without the clock.
+    // A malformed clock does not make the rest unusable.
     clock = (try? fields.decodeIfPresent(ClockDocument.self, forKey: .clock))?.clock
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
     barred = try fields.decodeIfPresent(Fingerprint.self, forKey: .barred)
     func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
-      // In bytes, since anything may be in the field.
+      // Splits by bytes, because the field can contain anything.
       let digits = Array((try text(key) ?? "").utf8)
       return stride(from: 0, to: digits.count, by: 8)
         .compactMap { Fingerprint(String(decoding: digits[$0..<Swift.min($0 + 8, digits.count)], as: UTF8.self)) }
@@ -56,12 +55,12 @@ extension KnownAccount: Codable {
     try fields.encodeIfPresent(clock.map(ClockDocument.init), forKey: .clock)
     if lockedByUser { try fields.encode(true, forKey: .lockedByUser) }
     try fields.encodeIfPresent(end.map(EndDocument.init), forKey: .end)
-    // Only here, because the contract lists the fields of the credential file.
+    // Stored only here, because the contract fixes the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
     try fields.encodeIfPresent(barred, forKey: .barred)
     func encode(_ fingerprints: [Fingerprint], _ key: CodingKeys) throws {
-      // One text, because there may be a thousand, and the file is written with each refresh.
+      // Encoded as one string, because there can be a thousand fingerprints and each refresh writes the file.
       if !fingerprints.isEmpty { try fields.encode(fingerprints.map(\.description).joined(), forKey: key) }
     }
     try fields.encodeIfPresent(grants.current, forKey: .grant)
@@ -71,7 +70,7 @@ extension KnownAccount: Codable {
   }
 }
 
-/// The JSON of the clock of a grant.
+/// The JSON form of a grant's clock.
 private struct ClockDocument: Codable {
   let token: Fingerprint
   let issuedAt: String
@@ -83,7 +82,7 @@ private struct ClockDocument: Codable {
     steppedMilliseconds = clock.stepped.wholeMilliseconds
   }
 
-  /// `nil` if the time is malformed.
+  /// The clock, or `nil` if the time is malformed.
   var clock: GrantClock? {
     Timestamp(rfc3339: issuedAt).map {
       GrantClock(token: token, issuedAt: $0, boot: boot, stepped: .milliseconds(steppedMilliseconds))
@@ -105,8 +104,8 @@ extension Fingerprint: Codable {
 }
 
 extension KeyedDecodingContainer {
-  /// A text that is not a fingerprint is read as `nil`, so that everything else in the file can still be used. Code
-  /// that the compiler generates calls this too.
+  /// Returns `nil` for a string that is not a fingerprint, so that the rest of the file stays usable.
+  /// Compiler-generated decoders also call this overload.
   func decodeIfPresent(_: Fingerprint.Type, forKey key: Key) throws -> Fingerprint? {
     try decodeIfPresent(String.self, forKey: key).flatMap { Fingerprint($0) }
   }

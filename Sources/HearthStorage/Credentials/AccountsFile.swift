@@ -1,16 +1,16 @@
 package import HearthCore
 package import Logging
 
-/// accounts.json: what is remembered about each account, without secrets. All accounts of the daemon share it, and no
-/// other program writes it.
+/// The file accounts.json, which stores what Hearth knows about each account, without secrets. All of the daemon's
+/// accounts share the file, and no other program writes it.
 package actor AccountsFile {
   private let file: AtomicFile
   private let clock: any Clock
   private let bootID: String
   private let logger: Logger
-  /// The contents of the file, or `nil` until it has been read.
+  /// The accounts in the file, or `nil` until the file is first read.
   private var accounts: [String: KnownAccount]?
-  /// Held for a whole call, because the steps of a write suspend.
+  /// Locked for a whole call, because a write suspends between its steps.
   private let mutex = AsyncMutex()
 
   package init(
@@ -20,25 +20,24 @@ package actor AccountsFile {
     (self.clock, self.bootID, self.logger) = (clock, bootID, logger)
   }
 
-  /// Returns the clock of a grant that was just stored or read, or `nil` if the boot's id is unknown.
+  /// Returns the clock for a grant that was just stored or read, or `nil` if the boot id is unknown.
   nonisolated func clock(of grant: Grant, after known: GrantClock?) -> GrantClock? {
     bootID.isEmpty ? nil : GrantClock(of: grant, after: known, boot: bootID, at: clock.moment())
   }
 
-  /// Returns how far the clock has been set since the grant of this clock got its times.
+  /// Returns how far the clock has been stepped since the grant received its times.
   nonisolated func step(since known: GrantClock) -> ClockStep {
     known.step(to: clock.moment().stepped, boot: bootID)
   }
 
-  /// Returns what is remembered about an account, or an empty value if the account is new.
+  /// Returns what is known about an account, or an empty value for a new account.
   package func known(_ account: AccountName) async throws(AccessFailure) -> KnownAccount {
     try await mutex.withLock { () async throws(AccessFailure) in
       try await loaded()[account.description] ?? KnownAccount()
     }
   }
 
-  /// Replaces what is remembered about an account. The change is durable when this returns. Nothing changes if it
-  /// throws.
+  /// Replaces what is known about an account. On return, the change is durable. On error, nothing has changed.
   package func update(_ account: AccountName, to known: KnownAccount) async throws(AccessFailure) {
     try await mutex.withLock { () async throws(AccessFailure) in
       var accounts = try await loaded()

@@ -1,13 +1,12 @@
 import HearthCore
 
-/// A file that is replaced as a whole or not at all, even on a power loss: a temporary file is written, synced and
-/// renamed over the old one, and then the folder is synced.
+/// A file that is always replaced as a whole, even on a power loss. Writes and syncs a temporary file, renames it over
+/// the old one, and syncs the folder.
 struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem
 
-  /// Where the next contents are written. The name is always the same, so that a file that a crash left behind is
-  /// found.
+  /// The path for the file's next version. It is always the same, so that the next run finds a file left by a crash.
   var temporaryPath: String {
     let (folder, name) = path.splitAtLastSlash
     return "\(folder)/.\(name).new"
@@ -15,7 +14,7 @@ struct AtomicFile: Sendable {
 
   var folder: String { path.splitAtLastSlash.folder }
 
-  /// Returns the contents of the file, or `nil` if it does not exist. Throws if they are longer than `limit`, in bytes.
+  /// Returns the file's contents, or `nil` if the file does not exist. Throws if the file is larger than `limit` bytes.
   func read(limit: Int) async throws(AccessFailure) -> FileContents? {
     do {
       return try await files.read(path, limit: limit, followsLink: false)
@@ -26,12 +25,12 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// Moves the file to a new name in its folder, and returns that name.
+  /// Moves the file to a new name in its folder and returns the new name.
   func setAside(as label: String, at now: Timestamp) async throws(AccessFailure) -> String {
     try await accessing(path, await files.setAside(path, as: label, at: now))
   }
 
-  /// Creates the temporary file with this much room. Replaces one that a crash left behind.
+  /// Creates the temporary file and allocates disk space for it. Replaces a file left by a crash.
   func reserve(bytes: Int) async throws(FileError) {
     do {
       try await createTemporaryFile()
@@ -42,7 +41,7 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// Replaces the contents, which are durable when this returns. `isReserved` says whether `reserve` has created the
+  /// Replaces the contents. On return, the new contents are durable. `isReserved` is true if `reserve` has created the
   /// temporary file.
   func replace(with bytes: [UInt8], isReserved: Bool = false) async throws(FileError) {
     do {
@@ -56,7 +55,7 @@ struct AtomicFile: Sendable {
     try await files.syncFolder(folder)
   }
 
-  /// Removes the temporary file, if there is one.
+  /// Removes the temporary file if it exists.
   func discard() async {
     try? await files.removeFile(temporaryPath)
   }
@@ -66,7 +65,7 @@ struct AtomicFile: Sendable {
       do {
         return try await files.write(bytes, to: temporaryPath)
       } catch .absent {
-        // Another program has removed it. It is created again below.
+        // Another program has removed the file, so create it again.
       }
     }
     try await createTemporaryFile()
@@ -83,7 +82,7 @@ struct AtomicFile: Sendable {
 }
 
 extension String {
-  /// The folder ("" for the root) and the name of an absolute path.
+  /// The folder ("" for the root) and name in an absolute path.
   var splitAtLastSlash: (folder: String, name: String) {
     guard let slash = lastIndex(of: "/") else { return (".", self) }
     return (String(self[..<slash]), String(self[index(after: slash)...]))
@@ -91,7 +90,7 @@ extension String {
 }
 
 extension FileSystem {
-  /// Creates a folder with mode 0700, and its missing parents.
+  /// Creates a folder with mode 0700, including missing parents.
   func createFolders(_ path: String) async throws(FileError) {
     do {
       try await createFolder(path)

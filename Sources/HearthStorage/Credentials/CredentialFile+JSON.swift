@@ -2,7 +2,7 @@ import FoundationEssentials
 import HearthCore
 import HearthHashing
 
-/// The JSON of a credential file. Other fields are ignored.
+/// The JSON form of a credential file. Unknown fields are ignored.
 extension CredentialFile: Codable {
   private enum CodingKeys: String, CodingKey {
     case version, kdf, sealed, grant, ended
@@ -39,7 +39,7 @@ extension CredentialFile: Codable {
 }
 
 extension CredentialFile.Sealed {
-  /// Reads the fields `sealed`, in Base64, `protection` and `kdf`.
+  /// Reads the Base64 text in `sealed`, and the fields `protection` and `kdf`.
   fileprivate init(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws(FileFormatError) {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
       throw .corrupt("it is sealed but does not name its protection")
@@ -54,7 +54,7 @@ extension CredentialFile.Sealed {
   }
 }
 
-/// The JSON of a grant. Times are written as RFC 3339.
+/// The JSON form of a grant. Times are in RFC 3339 format.
 struct GrantDocument: Codable {
   private enum CodingKeys: String, CodingKey {
     case accessToken, refreshToken, idToken, tokenType, scope, issuedAt, expiresAt, refreshExpiresAt
@@ -66,9 +66,9 @@ struct GrantDocument: Codable {
     self.grant = grant
   }
 
-  /// Reads a grant. A refresh token without an access token is a grant that expired when it was issued, so that it is
-  /// refreshed at once; its fingerprint is the refresh token's. If `issuedAt` is missing, the time at which the file
-  /// was written is used.
+  /// Reads a grant. If the grant has only a refresh token, it counts as expired when issued, so that Hearth refreshes
+  /// it immediately, and it has the refresh token's fingerprint. If `issuedAt` is missing, uses the file's modification
+  /// time.
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func text(_ key: CodingKeys, _ isInForm: (String) -> Bool = { _ in true }) throws -> String? {
@@ -101,7 +101,7 @@ struct GrantDocument: Codable {
       expiresAt: access == nil ? issuedAt : expiresAt, refreshExpiresAt: try time(.refreshExpiresAt))
   }
 
-  /// Writes missing values as null, so that other programs see which fields exist.
+  /// Writes missing values as null, so that other programs can see which fields exist.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     let access = grant.accessToken.secret
@@ -116,7 +116,7 @@ struct GrantDocument: Codable {
   }
 }
 
-/// The JSON of the end of a session.
+/// The JSON form of the end of a session.
 struct EndDocument: Codable {
   let reason: String
   let at: String

@@ -1,22 +1,22 @@
 import FoundationEssentials
 import HearthCore
 
-/// The contents of a credential file: whose credential it is, and a grant, a sealed grant or the end of the session.
+/// The contents of a credential file: a header, and a grant, a sealed grant or the end of the session.
 struct CredentialFile: Sendable {
   static let version = 1
 
-  /// The fields around the grant, as written in the file.
+  /// The unencrypted fields of a credential file.
   struct Header: Codable, Hashable, Sendable {
     var account: String?
     var issuer: String?
-    /// True if the provider has named no issuer and the origin is used instead; otherwise it is not written. `nil` if
-    /// the file does not say.
+    /// Whether the provider has named no issuer, so that `issuer` is the origin. Never written as false, and `nil` if
+    /// the field is missing.
     var isIssuerAssumed: Bool?
     var origin: String?
-    /// The origins of the endpoints that were known at sign-in and receive tokens. `nil` in files of older versions.
+    /// The origins of the token-receiving endpoints known at sign-in. `nil` in files of older versions.
     var origins: [String]?
     var subject: String?
-    /// The raw value of a `Protection`. `nil` means that the grant is not encrypted.
+    /// The raw value of a `Protection`, or `nil` if the grant is not encrypted.
     var protection: String?
 
     enum CodingKeys: String, CodingKey {
@@ -26,9 +26,9 @@ struct CredentialFile: Sendable {
   }
 
   struct Sealed: Hashable, Sendable {
-    /// `nil` if the key does not come from a passphrase.
+    /// The parameters of the key derivation, or `nil` if the key does not come from a passphrase.
     var kdf: ScryptParameters?
-    /// Nonce, ciphertext and tag.
+    /// The nonce, ciphertext and tag.
     var bytes: [UInt8]
   }
 
@@ -41,11 +41,11 @@ struct CredentialFile: Sendable {
   var header: Header
   var body: Body
 
-  /// The user, or `nil` if the file names no subject or no issuer.
+  /// The user, or `nil` if the subject or issuer is missing.
   var subject: Subject? {
     guard let issuer = header.issuer, let id = header.subject else { return nil }
-    // Older versions did not write this mark, and wrote the token endpoint's origin if the provider had named no
-    // issuer.
+    // Older versions did not write this field. If the provider had named no issuer, they wrote the token endpoint's
+    // origin.
     let isAssumed = header.isIssuerAssumed ?? (header.origin == issuer)
     return Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed)
   }
@@ -56,7 +56,7 @@ struct CredentialFile: Sendable {
       origins: header.origins.map { Set($0.compactMap { try? HTTPURL($0) }.map(\.origin)) })
   }
 
-  /// Whether the file holds a grant, sealed or not.
+  /// Whether the file contains a grant, sealed or not.
   var isGrant: Bool {
     switch body {
     case .grant, .sealed: true
@@ -73,8 +73,8 @@ extension CredentialFile.Header {
       origins: origins?.map(\.description).sorted(), subject: subject?.id, protection: protection.rawValue)
   }
 
-  /// The data that a seal is bound to: each field except `sealed` as its name, then 0 if it is missing, or 1 and its
-  /// text. Name and text are each preceded by their length in bytes (32 bits, big-endian). The order is the one below.
+  /// Returns the data that the seal authenticates. Each field except `sealed` contributes its name, then 0 if the field
+  /// is missing, or 1 and its text. Names and texts are preceded by their length in bytes (32 bits, big-endian).
   func associatedData(kdf: ScryptParameters?) -> [UInt8] {
     var fields: [(String, String?)] = [
       ("version", String(CredentialFile.version)), ("account", account), ("issuer", issuer), ("origin", origin),
@@ -82,7 +82,7 @@ extension CredentialFile.Header {
       ("kdf.n", kdf.map { String($0.n) }), ("kdf.r", kdf.map { String($0.r) }), ("kdf.p", kdf.map { String($0.p) }),
       ("kdf.salt", kdf?.salt.base64EncodedString()),
     ]
-    // Files of versions that did not know one of these fields are not bound to it, so it is left out if it is missing.
+    // Older versions did not write these fields, so their seals do not cover them.
     if isIssuerAssumed == true { fields.append(("issuerAssumed", "true")) }
     if let origins { fields.append(("origins", origins.joined(separator: " "))) }
     func framed(_ text: String) -> [UInt8] {
@@ -93,8 +93,7 @@ extension CredentialFile.Header {
 }
 
 extension CredentialFile {
-  /// Reads a file. `modified` is the time at which it was last written, used if the grant does not say when it was
-  /// issued.
+  /// Reads a file. `modified` is its modification time, used if the grant does not contain the time of issue.
   init(_ bytes: [UInt8], account: AccountName, modified: Timestamp) throws(FileFormatError) {
     self = try FileFormat.decode(Self.self, version: Self.version, from: bytes, modified: modified)
     guard header.account == nil || header.account == account.description else {
@@ -109,7 +108,7 @@ extension CredentialFile {
     FileFormat.encode(self) + [UInt8(ascii: "\n")]
   }
 
-  /// The plaintext of a sealed grant.
+  /// Returns the plaintext form of a grant, to be sealed.
   static func bytes(of grant: Grant) -> [UInt8] { FileFormat.encode(GrantDocument(grant)) }
 
   static func grant(from plaintext: [UInt8], modified: Timestamp) throws(FileFormatError) -> Grant {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Where an account's credential is, after a configured link has been followed: the file, and its marker next to it.
+/// The location of an account's credential file and its marker, with links already followed.
 struct CredentialPlace: Hashable, Sendable {
   let file: String
   let folder: String
@@ -12,10 +12,10 @@ struct CredentialPlace: Hashable, Sendable {
     marker = "\(folder)/.hearth-\(account)"
   }
 
-  /// What was found at the marker's path.
+  /// The result of reading the marker file.
   enum Marker: Hashable, Sendable {
     case absent
-    /// The marker exists, with this identifier, or `nil` if it contains none.
+    /// The marker exists. The identifier is `nil` if the marker contains none.
     case present(String?)
   }
 
@@ -33,12 +33,12 @@ struct CredentialPlace: Hashable, Sendable {
 
   private static let lockMark = "locked"
 
-  /// The marker's lines: its identifier, and whether the user has locked the account.
+  /// Returns the marker's content, which is its identifier and whether the user has locked the account.
   static func markerBytes(_ identifier: String, isLocked: Bool) -> [UInt8] {
     Array("\(identifier)\n\(isLocked ? lockMark + "\n" : "")".utf8)
   }
 
-  /// Returns whether the marker says that the user has locked the account, or false if it cannot be read.
+  /// Returns whether the marker says that the user has locked the account. Returns false if the marker is unreadable.
   func marksLock(_ files: any FileSystem) async -> Bool {
     let bytes = try? await files.read(marker, limit: 1024, followsLink: false).bytes
     return bytes?.split(separator: UInt8(ascii: "\n")).dropFirst().contains { $0.elementsEqual(Self.lockMark.utf8) }

@@ -1,12 +1,11 @@
 package import HearthCore
 
-/// What the configuration says about one account's credential file.
+/// The configuration of an account's credential file.
 package struct CredentialSettings: Hashable, Sendable {
-  /// The path of the file, or `nil` for the default place in the state folder.
+  /// The file's path, or `nil` to use the default path in the state folder.
   package let file: String?
-  /// How the file is protected.
   package let protection: Protection
-  /// The path of the key file. With a protection other than `key-file`, it is used to open what the key sealed earlier.
+  /// The key file's path. If the protection is not `key-file`, the key only opens credentials sealed earlier.
   package let keyFile: String?
 
   package enum Key: String, ConfigurationKey {
@@ -26,7 +25,7 @@ package struct CredentialSettings: Hashable, Sendable {
     if named == .keyFile, keyFile == nil {
       throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
     }
-    // Without a protection, a key file would look as if it sealed the credential.
+    // Without `protection`, a key file would suggest that the credential is sealed.
     guard named != nil || keyFile == nil else {
       throw table.error(
         .keyFile,

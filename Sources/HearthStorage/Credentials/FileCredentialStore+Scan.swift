@@ -2,27 +2,27 @@ import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// What was found where the credential should be, and what was known about it before.
+  /// The result of looking for the credential, and what was known about it before.
   struct CredentialScan {
     enum Outcome {
       case file(CredentialFile)
       case corrupt(String)
       case tooNew(version: Int)
-      /// The folder can be read but has no such file. The text says what is missing; it is `nil` if no file was
-      /// expected.
+      /// The folder is readable but does not contain the file. The text describes what is missing, or is `nil` if no
+      /// file was expected.
       case nothing(String?)
     }
 
     let place: CredentialPlace
     let known: KnownAccount
     let outcome: Outcome
-    /// When the file was last written.
+    /// The file's modification time.
     var modified = Timestamp(milliseconds: 0)
   }
 
-  /// Reads the credential file, and distinguishes a missing file from an unmounted volume. Throws if that is
-  /// impossible, or if nothing can be read. With `ignoringSignedOut`, a credential that was signed out is no longer
-  /// expected, even if its file could not be removed.
+  /// Reads the credential file, and distinguishes a missing file from an unmounted volume. Throws if this is impossible
+  /// or the file cannot be read. If `ignoringSignedOut` is true, a signed-out credential is not expected even if its
+  /// file could not be removed.
   func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     var known = try await known()
     if ignoringSignedOut, known.removal != nil { known.place = nil }
@@ -31,20 +31,20 @@ extension FileCredentialStore {
     guard let missing = try await absence(at: place, known) else {
       return CredentialScan(place: place, known: known, outcome: .nothing(nil))
     }
-    // A volume may have been mounted or unmounted between the two readings, and some programs remove a file before they
-    // write it.
+    // Checks again, because a volume may have been mounted or unmounted between the two readings, and some programs
+    // remove a file before they write it.
     await clock.sleep(until: clock.now() + Self.stillness)
     if let scan = try await scanFile(place, known) { return scan }
     _ = try await absence(at: place, known)
     return CredentialScan(place: place, known: known, outcome: .nothing(missing))
   }
 
-  /// Returns the configured path, or its target if it is a link.
+  /// Returns the configured path, or its target if the path is a link.
   func resolvePlace() async throws(AccessFailure) -> CredentialPlace {
     isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
   }
 
-  /// Follows one link, but not a second one.
+  /// Resolves one level of links.
   func resolve(_ path: String) async throws(AccessFailure) -> CredentialPlace {
     do {
       guard try await files.status(path).kind == .link else { return CredentialPlace(file: path, account: account) }
@@ -58,7 +58,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns `nil` if no file was expected, or a text if the file is gone. Throws if the volume or the folder is
+  /// Returns a description if the file is gone, or `nil` if no file was expected. Throws if the volume or folder is
   /// missing.
   func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
     let marker = try await accessing(place.marker, await place.readMarker(files))
@@ -106,7 +106,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Reads the file again until it has not changed for half a second, since another program may be writing it in place.
+  /// Rereads the file until it is unchanged for half a second, because another program may be writing it in place.
   private func readUnchanging(_ place: CredentialPlace, _ first: FileContents) async throws(FileError) -> FileContents {
     var contents = first
     for _ in 0..<20 {
@@ -142,7 +142,7 @@ extension FileCredentialStore {
 }
 
 extension FileStatus {
-  /// Compares size and time of modification.
+  /// Returns whether the size and modification time are equal.
   fileprivate func isUnchanged(_ other: FileStatus) -> Bool {
     size == other.size && modified == other.modified
   }

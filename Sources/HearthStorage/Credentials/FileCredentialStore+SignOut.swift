@@ -12,7 +12,7 @@ extension FileCredentialStore {
     known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint, revokes: revokes ? nil : false)
     known.grants.signOut([fingerprint, known.fingerprint])
     known.subject = nil
-    // On a full disk accounts.json cannot be written, but a file can be removed.
+    // If the disk is full, accounts.json cannot be written, but files can still be removed.
     let isNoted = (try? await accounts.update(account, to: known)) != nil
     do throws(EndNotWritten) {
       return try await carryOutRemoval(known)
@@ -23,8 +23,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a pending removal and returns that sign-out, or `nil` if none is pending. A removal that fails stays
-  /// pending until the next reading.
+  /// Carries out a pending removal and returns its sign-out, or `nil` if none is pending. After a failure, the removal
+  /// stays pending until the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> CredentialReading? {
     guard let removal = known.removal, let end = known.end else { return nil }
     do throws(EndNotWritten) {
@@ -35,8 +35,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes the credential, the files set aside from it, its entry in accounts.json and its marker, in an order that
-  /// never looks like a loss after a crash. Throws `nowhere` if the file was not removed or is out of reach.
+  /// Removes the credential, files set aside from it, its entry in accounts.json and its marker, in an order that never
+  /// looks like a lost credential after a crash. Throws `nowhere` if the file was not removed.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
@@ -74,7 +74,7 @@ extension FileCredentialStore {
     return (place, credential)
   }
 
-  /// Returns `nil` if the credential cannot be opened. It is removed nevertheless.
+  /// Returns `nil` if the credential cannot be opened. The caller removes its file anyway.
   private func credential(in contents: FileContents) async -> Credential? {
     guard case .file(let file) = parse(contents),
       let grant = try? await grant(in: file, modified: contents.status.modified)
@@ -82,9 +82,9 @@ extension FileCredentialStore {
     return file.credential(with: grant)
   }
 
-  /// Removes the credentials from places that the configuration named before. `rest` are the places that cannot be
-  /// reached now: they do not prevent the sign-out, and their grants are not used again. A different grant found there
-  /// stays.
+  /// Removes credentials from previously configured places, but keeps a different grant found there. `rest` contains
+  /// the places that cannot be reached now. They do not prevent the sign-out, and Hearth will not use their grants
+  /// again.
   func removeFormer(
     _ formerPlaces: [KnownAccount.FormerPlace], besides current: CredentialPlace
   ) async -> (rest: [KnownAccount.FormerPlace], removed: [Credential]) {
@@ -94,7 +94,7 @@ extension FileCredentialStore {
       do {
         let place = try await resolve(former.path)
         if place.file == current.file { continue }
-        // Its marker shows that it was Hearth's, even if only files that were set aside are left.
+        // The marker shows that Hearth used this place, even if only files set aside are left.
         if try await place.readMarker(files) != .absent, try await !files.exists(place.file) {
           try await files.removeSetAside(of: place.file)
         }
@@ -112,15 +112,15 @@ extension FileCredentialStore {
     return (rest, removed)
   }
 
-  /// Returns whether the file holds the credential that was last at this place. A sealed one does, since only Hearth
-  /// seals.
+  /// Returns whether the file contains the credential that Hearth last stored there. A sealed credential always counts,
+  /// because only Hearth seals credentials.
   private func isFormerCredential(_ former: KnownAccount.FormerPlace, in contents: FileContents) -> Bool {
     guard case .file(let file) = parse(contents) else { return false }
     guard case .grant(let grant) = file.body, let fingerprint = former.fingerprint else { return true }
     return grant.accessToken.fingerprint == fingerprint
   }
 
-  /// Throws `absent` if there is no credential. The files next to it are removed in either case.
+  /// Removes the credential and the files next to it. Throws `absent` if there is no credential.
   private func removeFiles(at place: CredentialPlace) async throws(FileError) {
     await AtomicFile(path: place.file, files: files).discard()
     try await files.removeSetAside(of: place.file)

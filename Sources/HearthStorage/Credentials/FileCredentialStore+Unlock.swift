@@ -31,7 +31,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Makes the key for the first sealed version of the file.
+  /// Creates the key for the file's first sealed version.
   private func setPassphrase(_ passphrase: Secret) async throws(UnlockFailure) {
     guard protection == .passphrase else { throw .notSealed }
     guard !passphrase.isEmpty else { throw .wrongPassphrase }

@@ -2,7 +2,7 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// The minimum room that is allocated for the next version of the file, in bytes.
+  /// Minimum disk space to allocate for the file's next version, in bytes.
   private static let room = 64 << 10
 
   package func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
@@ -11,7 +11,7 @@ extension FileCredentialStore {
     _ = try await sealingKey()
     let file = AtomicFile(path: scan.place.file, files: files)
     let room = max(Self.room, 2 * (lastSeen?.size ?? 0))
-    // Another program may have removed the temporary file since.
+    // Another program may have removed the temporary file in the meantime.
     if reserved == scan.place.file, let status = try? await files.status(file.temporaryPath), status.size >= room {
       return .given
     }
@@ -32,7 +32,7 @@ extension FileCredentialStore {
     if case .file(let old) = scan.outcome, old.isGrant, !isProtectedAsConfigured(old) {
       logger.notice("\(scan.place.file) is now protected as configured (\(protection.rawValue)).")
     }
-    // The sealed version that the key opened has been replaced.
+    // The version sealed with this key has been replaced.
     if protection != .passphrase { forgetKey() }
     await remember(scan) { known in
       known.signedIn(credential)
@@ -41,9 +41,8 @@ extension FileCredentialStore {
     return .given
   }
 
-  /// Returns whether the file holds a grant that `read` would report as another program's and that is neither of these.
-  /// Another program may still replace the file between this check and the renaming of the new file, because files have
-  /// no compare and set.
+  /// Returns whether the file contains another program's grant that matches neither `version` nor `credential`. Another
+  /// program can still replace the file between this check and the rename, because files have no compare-and-swap.
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
   ) async -> Bool {
@@ -58,7 +57,8 @@ extension FileCredentialStore {
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
     var accountsFailure: AccessFailure?
     var known: KnownAccount
-    // accounts.json comes first, so that a rejected token is not sent again even if the file cannot be written.
+    // Writes accounts.json first, so that Hearth does not send a rejected token again even if the file cannot be
+    // written.
     do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record
@@ -75,7 +75,7 @@ extension FileCredentialStore {
     if let accountsFailure { throw .partly(accountsFailure) }
   }
 
-  /// Writes the end into the credential file. Throws `nowhere` if the file was not changed.
+  /// Writes the end of the session to the credential file. Throws `nowhere` if the file was not changed.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
     do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }
@@ -85,7 +85,7 @@ extension FileCredentialStore {
       if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant),
         !known.grants.isFormer(grant)
       {
-        // The grant that has ended is gone. The one in the file has to be adopted.
+        // The grant that ended is gone, and the one in the file has yet to be adopted.
         throw .partly(AccessFailure(.storageError, detail: "another grant is in \(scan.place.file) by now"))
       }
     case .corrupt, .nothing: break
@@ -100,7 +100,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Writes the end over its grant, after a crash or a failure has prevented that.
+  /// Replaces the ended grant with the end of the session, if a crash or a failure prevented this earlier.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)
@@ -114,7 +114,7 @@ extension FileCredentialStore {
     try await AtomicFile(path: resolvePlace().file, files: files).setAside(as: "corrupt", at: clock.now())
   }
 
-  /// Sets a file aside that cannot be understood, so that it is never overwritten.
+  /// Sets aside a file that Hearth cannot parse, so that it is never overwritten.
   private func setAsideUnknown(_ scan: CredentialScan) async throws(AccessFailure) {
     let (label, problem, why): (String, String, String)
     switch scan.outcome {
@@ -129,7 +129,7 @@ extension FileCredentialStore {
       metadata: ["HEARTH_EVENT": "\(EventName.credentialSetAside.rawValue)", "HEARTH_ERROR": "\(why)"])
   }
 
-  /// Scans the file, and makes sure that the grant in an existing file can be opened.
+  /// Scans the file and makes sure that a sealed grant in it can be opened.
   private func scanForWriting(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     let scan = try await self.scan(ignoringSignedOut: ignoringSignedOut)
     guard case .file(let file) = scan.outcome, case .sealed = file.body else { return scan }
@@ -189,7 +189,7 @@ extension FileCredentialStore {
     return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
   }
 
-  /// Returns the key that seals the next version, or `nil` if the credential is not sealed.
+  /// Returns the key for sealing the next version, or `nil` if the credential is not to be sealed.
   private func sealingKey() async throws(AccessFailure) -> (key: SealingKey, kdf: ScryptParameters?)? {
     if let key = try await key(for: protection) { return (key, nil) }
     guard protection == .passphrase else { return nil }

@@ -1,20 +1,20 @@
 package import HearthCore
 package import Logging
 
-/// One account's credential in a file, with a marker next to it, and what accounts.json remembers about both.
+/// Stores an account's credential in a file with a marker next to it, and records both in accounts.json.
 package actor FileCredentialStore: CredentialStore {
-  /// The key that was made from a passphrase, and how it was made.
+  /// A key derived from a passphrase, with the parameters of the derivation.
   struct PassphraseKey {
     let kdf: ScryptParameters
     let key: SealingKey
   }
 
   static let sizeLimit = 1 << 20
-  /// How long a file that another program writes in place must be unchanged before it is read.
+  /// How long a file must be unchanged before Hearth reads it, if another program writes it in place.
   static let stillness = Duration.milliseconds(500)
 
   let account: AccountName
-  /// The configured path, before a link is followed.
+  /// The configured path, before links are followed.
   let path: String
   let isConfiguredPath: Bool
   let protection: Protection
@@ -28,15 +28,15 @@ package actor FileCredentialStore: CredentialStore {
   let scryptCost: Int?
 
   var passphraseKey: PassphraseKey?
-  /// The file whose next version already has room allocated on the disk.
+  /// The file for whose next version disk space is allocated.
   var reserved: String?
-  /// The status of the file when it was last read or written, to detect a change in place.
+  /// The file's status when it was last read or written, used to detect changes made in place.
   var lastSeen: FileStatus?
   var hasTidied = false
   var wrongPassphrases = WrongPasswords()
 
-  /// If the user chose the path (`isConfiguredPath`), it may be a link, and its folder is not created. `keyFile` is the
-  /// path of the key file, for the protection `key-file`.
+  /// If the user has configured the path (`isConfiguredPath` is true), the path can be a link, and Hearth does not
+  /// create its folder. `keyFile` is the path of the key file for the protection `key-file`.
   package init(
     account: AccountName, path: String, isConfiguredPath: Bool, protection: Protection, keyFile: String?,
     accounts: AccountsFile, files: any FileSystem, watch: any FileWatch, clock: any Clock, logger: Logger,
@@ -52,7 +52,7 @@ package actor FileCredentialStore: CredentialStore {
     self.watch = watch
     self.clock = clock
     var logger = logger
-    // For people and for the journal's field.
+    // One key is for human readers and one is for the journal.
     logger[metadataKey: "account"] = "\(account)"
     logger[metadataKey: "HEARTH_ACCOUNT"] = "\(account)"
     self.logger = logger
@@ -81,8 +81,8 @@ package actor FileCredentialStore: CredentialStore {
     try await accounts.update(account, to: known)
   }
 
-  /// Returns what accounts.json knows. If it knows nothing, it may have been lost, so the user's lock is read from the
-  /// marker.
+  /// Returns what accounts.json contains about the account. If it contains nothing, the file may have been lost, so the
+  /// user's lock is read from the marker.
   func known() async throws(AccessFailure) -> KnownAccount {
     var known = try await accounts.known(account)
     if known == KnownAccount(), let place = try? await resolvePlace() {
@@ -91,7 +91,7 @@ package actor FileCredentialStore: CredentialStore {
     return known
   }
 
-  /// Writes into the marker whether the user has locked the account. If that fails, a later reading repeats it.
+  /// Records in the marker whether the user has locked the account. A later reading retries after a failure.
   func markLock(_ isLocked: Bool, _ identifier: String, at place: CredentialPlace) async {
     guard await place.marksLock(files) != isLocked else { return }
     let bytes = CredentialPlace.markerBytes(identifier, isLocked: isLocked)
@@ -116,7 +116,7 @@ package actor FileCredentialStore: CredentialStore {
     return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
   }
 
-  /// Returns the key for a protection, or `nil` if it has none or comes from a passphrase. Throws `keyUnavailable`.
+  /// Returns the key for a protection, or `nil` for a passphrase or no protection. Throws `keyUnavailable`.
   func key(for protection: Protection) async throws(AccessFailure) -> SealingKey? {
     switch protection {
     case .none, .passphrase: nil

@@ -1,21 +1,21 @@
 import FoundationEssentials
 import HearthCore
 
-/// Why the contents of a file cannot be used. The strings are for people and repeat nothing from the file.
+/// Why the contents of a file cannot be used. The texts are human-readable and never quote the file.
 enum FileFormatError: Error, Hashable {
   case corrupt(String)
-  /// The file was written by a newer version of its format.
+  /// A newer version of Hearth wrote the file.
   case tooNew(version: Int)
 }
 
-/// The JSON of credential files and of accounts.json: an object whose `version` is the version of its format.
+/// The format of credential files and accounts.json: a JSON object with the version of its format in `version`.
 enum FileFormat {
   private struct Version: Decodable {
     let version: Int
   }
 
-  /// Reads an object of the given version. A newer version is reported as `tooNew`, whatever else it holds. `modified`
-  /// is what `Decoder.fileModified` returns.
+  /// Decodes an object of the given version. Throws `tooNew` for a newer version, regardless of its other content.
+  /// `modified` becomes the decoder's `fileModified`.
   static func decode<Document: Decodable>(
     _ type: Document.Type, version: Int, from bytes: [UInt8], modified: Timestamp? = nil
   ) throws(FileFormatError) -> Document {
@@ -47,7 +47,7 @@ enum FileFormat {
     }
   }
 
-  /// Encodes with sorted keys, so that the same value always gives the same bytes.
+  /// Encodes with sorted keys, so that equal values have equal bytes.
   static func encode(_ document: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -61,7 +61,7 @@ extension CodingUserInfoKey {
 }
 
 extension Decoder {
-  /// When the file was last written.
+  /// The file's modification time.
   var fileModified: Timestamp {
     guard let modified = userInfo[.fileModified] as? Timestamp else {
       preconditionFailure("a grant is read without it")
@@ -71,8 +71,7 @@ extension Decoder {
 }
 
 extension DecodingError.Context {
-  /// The path to the value. Shows only keys that may be the names of fields and accounts: any other key may be a
-  /// secret.
+  /// The path to the value. Keys that cannot be field or account names are masked, because they may be secrets.
   fileprivate var path: String {
     codingPath.map { AccountName($0.stringValue) == nil ? "…" : $0.stringValue }.joined(separator: ".")
   }

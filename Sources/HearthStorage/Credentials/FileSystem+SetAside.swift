@@ -1,9 +1,9 @@
 import HearthCore
 
-/// Moves files that cannot be used to `NAME.LABEL-TIME` in their folder, for a person to look at.
+/// Moves unusable files to `NAME.LABEL-TIME` in the same folder, so that a person can inspect them.
 extension FileSystem {
-  /// Moves a file to a free name in its folder, readable only by its owner, and returns that name. Once that is
-  /// durable, removes older files with the same label, except the newest and the newest that is not empty.
+  /// Moves a file to an unused name that only the owner can read, and returns the new name. Once the move is durable,
+  /// removes older files with the same label, but keeps the newest one and the newest nonempty one.
   func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
     let (folder, name) = path.splitAtLastSlash
     var newName = "\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"
@@ -11,12 +11,12 @@ extension FileSystem {
     try await rename(path, to: "\(folder)/\(newName)")
     try await syncFolder(folder)
     try? await setMode("\(folder)/\(newName)", to: 0o600)
-    // If an older one cannot be removed, the next call removes it.
+    // If this fails, the next call removes the older files.
     try? await removeSetAside(of: path, as: label, before: newName)
     return "\(folder)/\(newName)"
   }
 
-  /// Removes every file that was set aside from this one, whatever the label.
+  /// Removes all files that were set aside from this one, with any label.
   func removeSetAside(of path: String) async throws(FileError) {
     for label in ["corrupt", "newer"] {
       for old in try await setAside(of: path, as: label) { try await removeFile(old) }
@@ -25,7 +25,7 @@ extension FileSystem {
 
   private func removeSetAside(of path: String, as label: String, before newest: String) async throws(FileError) {
     let newest = "\(path.splitAtLastSlash.folder)/\(newest)"
-    // An empty file does not replace one that a person may still want to repair.
+    // An empty file must not displace one that a person may still want to repair.
     var isFilledKept = try await status(newest).size > 0
     for old in try await setAside(of: path, as: label) where old != newest {
       let size = try await status(old).size
@@ -37,7 +37,7 @@ extension FileSystem {
     }
   }
 
-  /// Returns the paths, the newest first.
+  /// Returns the paths of the files set aside, newest first.
   private func setAside(of path: String, as label: String) async throws(FileError) -> [String] {
     let (folder, name) = path.splitAtLastSlash
     let prefix = "\(name).\(label)-"

@@ -1,7 +1,7 @@
 import Crypto
 import HearthCore
 
-/// A key from a file of at least 32 bytes, by HKDF-SHA256 (RFC 5869). It is read for each use and never kept.
+/// A key derived by HKDF-SHA256 (RFC 5869) from a file of at least 32 bytes. The file is read for each use.
 struct KeyFile: Sendable {
   let path: String?
   let files: any FileSystem
@@ -9,7 +9,7 @@ struct KeyFile: Sendable {
   /// Throws only `keyUnavailable`.
   func key() async throws(AccessFailure) -> SealingKey {
     guard let path else { throw AccessFailure(.keyUnavailable, detail: "no key file is configured") }
-    // The path may be the key itself, given by mistake.
+    // Masks the path, because a user may have configured the key itself by mistake.
     let place = "key file (\(path.withoutContent))"
     let contents: FileContents
     do {

@@ -5,6 +5,6 @@ package enum Protection: String, Hashable, Sendable, CaseIterable {
   case keyFile = "key-file"
   case secretService = "secret-service"
 
-  /// The protections that can be configured. The Secret Service is not supported yet.
+  /// The protections that users can configure. The Secret Service is not supported yet.
   package static let allCases: [Protection] = [.none, .passphrase, .keyFile]
 }

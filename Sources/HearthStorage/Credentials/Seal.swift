@@ -4,34 +4,34 @@ import FoundationEssentials
 import HearthCore
 import HearthThreads
 
-/// How a passphrase becomes a key: scrypt (RFC 7914).
+/// The parameters for deriving a key from a passphrase with scrypt (RFC 7914).
 struct ScryptParameters: Codable, Hashable, Sendable {
-  /// The name of the function in a credential file.
+  /// The function's name in the credential file.
   var name = "scrypt"
-  /// The cost; a power of two.
+  /// The cost, which is a power of two.
   var n: Int
   var r: Int
   var p: Int
   var salt: Data
 
-  /// Makes the parameters for a new key, with a fresh salt: n 2^17, r 8, p 1, which takes 128 MiB. Tests pass another
-  /// cost `n`.
+  /// Returns parameters with a new salt for a new key (n = 2^17, r = 8, p = 1), which require 128 MiB. Tests use
+  /// another cost `n`.
   static func fresh(n: Int? = nil) -> ScryptParameters {
     var generator = SystemRandomNumberGenerator()
     let salt = Data((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
     return ScryptParameters(n: n ?? 131_072, r: 8, p: 1, salt: salt)
   }
 
-  /// Whether the parameters from a file are within bounds, so that deriving the key takes at most 512 MiB.
+  /// Whether the parameters from a file are within bounds, so that deriving the key requires at most 512 MiB.
   var areSane: Bool {
     (2...1 << 20).contains(n) && n & (n - 1) == 0 && (1...32).contains(r) && (1...16).contains(p)
       && 128 * n * r <= 512 << 20 && (8...1024).contains(salt.count)
   }
 
-  /// One thread for all accounts, so that keys are derived one after the other: each takes 128 MiB or more.
+  /// All accounts share one thread, because each derivation requires 128 MiB or more.
   private static let worker = WorkerThread(linger: 0)
 
-  /// Derives the key on a thread of its own, which takes a large part of a second. Returns `nil` if memory is short.
+  /// Derives the key on a separate thread, which takes a large fraction of a second. Returns `nil` if memory is short.
   func key(from passphrase: Secret) async -> SealingKey? {
     await Self.worker.run { [self] in
       let key = try? KDF.Scrypt.deriveKey(
@@ -42,7 +42,7 @@ struct ScryptParameters: Codable, Hashable, Sendable {
   }
 }
 
-/// AES-256-GCM over a grant, with nonce, ciphertext and tag in one.
+/// Seals grants with AES-256-GCM. The result contains the nonce, the ciphertext and the tag.
 enum Seal {
   /// Returns `nil` if the key has been wiped.
   static func seal(_ plaintext: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
@@ -51,7 +51,7 @@ enum Seal {
     return box.combined.map { Array($0) }
   }
 
-  /// Returns `nil` if the key is wrong, or the bytes or the associated data were changed.
+  /// Returns `nil` if the key is wrong, or if the bytes or the associated data were changed.
   static func open(_ sealed: [UInt8], with key: SealingKey, associated: [UInt8]) -> [UInt8]? {
     guard let key = key.symmetricKey, let box = try? AES.GCM.SealedBox(combined: sealed),
       let plaintext = try? AES.GCM.open(box, using: key, authenticating: associated)

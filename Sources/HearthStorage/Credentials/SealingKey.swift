@@ -2,8 +2,8 @@ import Crypto
 import Glibc
 import Synchronization
 
-/// A 256-bit key in its own memory page, which is locked (mlock), left out of core dumps and forks, and overwritten
-/// when the key is wiped or released.
+/// A 256-bit key in a separate memory page. The page is locked (mlock), excluded from core dumps, cleared in forked
+/// processes, and overwritten when the key is wiped or released.
 final class SealingKey: Sendable {
   static let byteCount = 32
 
@@ -12,11 +12,11 @@ final class SealingKey: Sendable {
     let size: Int
   }
 
-  /// `nil` once the key has been wiped.
+  /// The memory page of the key, or `nil` once the key has been wiped.
   private let page: Mutex<Page?>
 
-  /// Returns `nil` if there is no memory, or if `key` has another size. A page that cannot be locked (the system limits
-  /// that) is used nevertheless.
+  /// Returns `nil` if memory is short or `key` has the wrong size. The system limits locked memory, so a page that
+  /// cannot be locked is used anyway.
   init?(_ key: SymmetricKey) {
     let size = Int(sysconf(Int32(_SC_PAGESIZE)))
     guard key.bitCount == Self.byteCount * 8,
@@ -32,7 +32,7 @@ final class SealingKey: Sendable {
 
   deinit { wipe() }
 
-  /// Overwrites the key. `symmetricKey` is `nil` afterwards.
+  /// Overwrites the key, after which `symmetricKey` is `nil`.
   func wipe() {
     page.withLock { page in
       guard let old = page else { return }
@@ -42,7 +42,7 @@ final class SealingKey: Sendable {
     }
   }
 
-  /// The key for one use. The copy is overwritten when it is released.
+  /// A copy of the key for one use, overwritten when released.
   var symmetricKey: SymmetricKey? {
     page.withLock { page in
       page.map { page in

@@ -2,7 +2,7 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// metrics.json: the counters that continue across restarts, without secrets.
+/// The file metrics.json, which stores the counters that continue across restarts. It contains no secrets.
 package struct FileMetricsStore: MetricsStore {
   private static let sizeLimit = 16 << 20
   private static let version = 1

@@ -1,19 +1,19 @@
 internal import HearthCore
 internal import Synchronization
 
-/// The claimed items in memory, and which of them have begun to be sent.
+/// The items claimed for sending, kept in memory, and which of them are being sent.
 ///
-/// Only the outbox's writer makes, cuts and ends claims, within a transaction that may be undone. `begin` may be called
-/// on any thread at any time.
+/// Only the outbox's writer creates, cuts and ends claims, in transactions that can be undone. `begin` can be called on
+/// any thread at any time.
 final class ClaimTable: Sendable {
   struct Item: Hashable {
     let number: Int64
     let position: Int64
     /// `pending` or `waiting`, as in the item's row.
     let state: OutboxItem.State
-    /// Whether its request may have left.
+    /// Whether the item's request may have been sent.
     var hasBegun = false
-    /// Whether a newer item with its `replaceKey` was accepted after that.
+    /// Whether a newer item with the same `replaceKey` was accepted after the request was sent.
     var isOutdated = false
   }
 
@@ -21,11 +21,11 @@ final class ClaimTable: Sendable {
     let epoch: Int64
     var owner: Int64
     let lane: Name?
-    /// When the claim was made, by a clock that is never set (`Clock.steadyNow`).
+    /// The time of the claim, on a clock that is never adjusted (`Clock.steadyNow`).
     let madeAt: Timestamp
     /// The items that are not settled, in order.
     var items: [Item]
-    /// The place of its mark in the file of sent marks.
+    /// The claim's slot in the file of sent marks.
     fileprivate(set) var slot = 0
 
     init(epoch: Int64, owner: Int64, lane: Name?, madeAt: Timestamp, items: [Item]) {
@@ -37,12 +37,12 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// What happened to an item's claim when the item was to be changed.
+  /// What revoking an item has done to its claim.
   enum Revocation {
     case wasFree
-    /// The item's request may have left, so the item must not be changed.
+    /// The item's request may have been sent, so the item must not change.
     case hasBegun
-    /// The remaining claim, without the item and what followed it. It has ended if it is empty.
+    /// The rest of the claim, without the item and those behind it. If the rest is empty, the claim has ended.
     case cut(Claim)
   }
 
@@ -53,20 +53,19 @@ final class ClaimTable: Sendable {
 
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
-    /// Whether claims may be held: no claim of another process is left whose marks would be needed.
+    /// Whether new claims are allowed. They must wait while an earlier process's claims may still need their marks.
     var isOpen = false
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
-    /// The number of claims on each lane.
     var lanes: [LaneKey: Int] = [:]
-    /// The number of begun items, by the state in their rows.
+    /// The number of items that have begun, by owner and state.
     var begun: [Int64: Counts] = [:]
     /// Owners whose begun items have changed since their counts were last published.
     var changed: Set<Int64> = []
     var freeSlots: [Int] = []
     var usedSlots = 0
     var lastEpoch: Int64 = 0
-    /// The claims as they were before the transaction, and before a savepoint in it.
+    /// The claims before the transaction and before each savepoint in it.
     var before: [[Int64: Claim?]] = []
 
     init(_ marks: consuming SentMarks) {
@@ -74,7 +73,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// The number of begun items.
+  /// The number of items that have begun, by state.
   struct Counts: Hashable {
     var pending = 0
     var waiting = 0
@@ -94,7 +93,7 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// Records that the request of this item leaves at `now`, by the clock that is never set. Returns false if the claim
+  /// Records that the item's request is sent at `now`, on the clock that is never adjusted. Returns false if the claim
   /// is no longer valid. Throws if the mark cannot be written.
   func begin(_ number: Int64, of epoch: Int64, at now: Timestamp) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
@@ -102,9 +101,9 @@ final class ClaimTable: Sendable {
         return false
       }
       let item = claim.items[index]
-      // Its first request was answered with 401, and a newer item has replaced it since.
+      // The first request was answered with 401, and a newer item has replaced this one since.
       guard !item.hasBegun || !item.isOutdated else { return false }
-      // Items before this one that have not begun were settled without a request, or will be.
+      // Earlier items that have not begun were settled without a request, or will be.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
       try state.marks.write(item.position, of: epoch, after: now - claim.madeAt, in: claim.slot)
       if !item.hasBegun {
@@ -121,7 +120,6 @@ final class ClaimTable: Sendable {
     state.withLock { state in state.find(number).map { claim, index in claim.items[index].hasBegun } ?? false }
   }
 
-  /// The claim that holds an item.
   func claim(holding number: Int64) -> Claim? {
     state.withLock { state in state.epochs[number].flatMap { state.claims[$0] } }
   }
@@ -130,7 +128,7 @@ final class ClaimTable: Sendable {
     state.withLock { $0.lanes[LaneKey(owner: owner, lane: lane)] != nil }
   }
 
-  /// All items that have begun.
+  /// Returns all items that have begun, with their claims.
   func begun() -> [Item: Claim] {
     state.withLock { state in
       guard !state.begun.isEmpty else { return [:] }
@@ -148,24 +146,23 @@ final class ClaimTable: Sendable {
 
   var begunCount: Int { state.withLock { $0.begun.values.reduce(0) { $0 + $1.all } } }
 
-  /// The owners whose begun items have changed since their counts were last published.
+  /// Returns the owners whose begun items have changed since their counts were last published.
   func changedOwners() -> Set<Int64> { state.withLock { $0.changed } }
 
-  /// Must be called before the counts of these owners are read to be published.
+  /// Must be called before reading these owners' counts for publication.
   func countsAreRead(of owners: Set<Int64>) { state.withLock { $0.changed.subtract(owners) } }
 
-  /// Called if the counts of these owners were not published after all.
+  /// Called if these owners' counts were not published after all.
   func countsAreLost(of owners: Set<Int64>) { state.withLock { $0.changed.formUnion(owners) } }
 
-  /// See `SentMarks.read`.
   func marks() -> [Int64: SentMarks.Mark]? { state.withLock { $0.marks.read() } }
 
-  /// Allows claims to be held. Must be called once no claim of another process is left.
+  /// Allows claims. Must be called once no claim of an earlier process is left.
   func openForClaims() { state.withLock { $0.isOpen = true } }
 
   // MARK: - Changes by the writer
 
-  /// Returns whether one more claim can be held, since its mark needs room on the disk.
+  /// Returns whether another claim is possible. Its mark needs room on the disk.
   func hasRoom() -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }
@@ -189,10 +186,10 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// The highest epoch that a claim has had.
+  /// The highest epoch of any claim so far.
   var lastEpoch: Int64 { state.withLock { $0.lastEpoch } }
 
-  /// Takes a settled item out of its claim. Returns the rest of the claim, or `nil` if the claim no longer holds the
+  /// Removes a settled item from its claim. Returns the rest of the claim, or `nil` if the claim no longer contains the
   /// item.
   func settle(_ number: Int64, of epoch: Int64) -> Claim? {
     state.withLock { state in
@@ -204,7 +201,6 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Ends a claim and returns it.
   func end(_ epoch: Int64) -> Claim? {
     state.withLock { state in
       guard let claim = state.claims[epoch] else { return nil }
@@ -213,15 +209,14 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Ends all claims.
   func endAll() {
     state.withLock { state in
       for epoch in Array(state.claims.keys) { state.set(epoch, nil) }
     }
   }
 
-  /// Takes an item out of its claim, together with all later ones that have not begun. An item that has begun itself is
-  /// left alone, unless `always` is true.
+  /// Removes an item from its claim, together with all later items that have not begun. Leaves an item that has begun
+  /// unchanged unless `always` is true.
   func revoke(_ number: Int64, always: Bool = false) -> Revocation {
     state.withLock { state in
       guard let (held, index) = state.find(number) else { return .wasFree }
@@ -233,7 +228,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Marks a claimed item that has begun, so that it is not sent again.
+  /// Marks a claimed item that has begun as outdated, so that it is not sent again.
   func outdate(_ number: Int64) {
     state.withLock { state in
       guard let (held, index) = state.find(number) else { return }
@@ -243,7 +238,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Gives a claim to another owner. Only items that have begun stay in it. Returns the claim as it was before.
+  /// Moves a claim to another owner. The claim keeps only items that have begun. Returns the claim as it was before.
   func move(_ epoch: Int64, to owner: Int64) -> Claim? {
     state.withLock { state in
       guard let before = state.claims[epoch] else { return nil }
@@ -257,12 +252,12 @@ final class ClaimTable: Sendable {
 
   // MARK: - Transactions
 
-  /// Starts to record changes, so that they can be undone until they are kept.
+  /// Starts recording changes, so that they can be undone until `keep` is called.
   func open() {
     state.withLock { $0.before.append([:]) }
   }
 
-  /// Keeps the changes since the last `open`. Those of a savepoint may still be undone with its transaction.
+  /// Keeps the changes since the last `open`. A savepoint's changes can still be undone with its transaction.
   func keep() {
     state.withLock { state in
       guard let before = state.before.popLast() else { return }
@@ -282,7 +277,7 @@ final class ClaimTable: Sendable {
       guard let before = state.before.popLast() else { return }
       for (epoch, claim) in before {
         if claim == nil, let new = state.claims[epoch] { state.freeSlots.append(new.slot) }
-        // What has begun meanwhile stays begun.
+        // Items that have begun in the meantime stay begun.
         let begun = Set((state.claims[epoch]?.items ?? []).filter(\.hasBegun).map(\.number))
         var restored = claim
         for index in (restored?.items ?? []).indices where begun.contains(restored?.items[index].number ?? 0) {
@@ -295,7 +290,7 @@ final class ClaimTable: Sendable {
 }
 
 extension ClaimTable.State {
-  /// The claim that holds an item, and the item's index in it.
+  /// Returns the claim that contains an item, and the item's index in it.
   func find(_ number: Int64) -> (claim: ClaimTable.Claim, index: Int)? {
     guard let epoch = epochs[number], let claim = claims[epoch],
       let index = claim.items.firstIndex(where: { $0.number == number })
@@ -303,13 +298,13 @@ extension ClaimTable.State {
     return (claim, index)
   }
 
-  /// Replaces a claim, or ends it.
+  /// Replaces a claim, or ends it if `claim` is `nil`.
   mutating func set(_ epoch: Int64, _ claim: ClaimTable.Claim?) {
     note(epoch)
     place(epoch, claim)
   }
 
-  /// Takes one item out of a claim. The cost does not depend on the number of items.
+  /// Removes one item from a claim. The cost does not depend on the number of items.
   mutating func remove(_ index: Int, of epoch: Int64) {
     note(epoch)
     guard let item = claims[epoch]?.items.remove(at: index), let owner = claims[epoch]?.owner else { return }
@@ -317,13 +312,13 @@ extension ClaimTable.State {
     if item.hasBegun { count(item, -1, of: owner) }
   }
 
-  /// Remembers a claim as it was before the transaction or the savepoint.
+  /// Saves a claim as it was before the transaction or savepoint.
   private mutating func note(_ epoch: Int64) {
     guard let last = before.indices.last, before[last].index(forKey: epoch) == nil else { return }
     before[last].updateValue(claims[epoch], forKey: epoch)
   }
 
-  /// Adds `difference` to the count of begun items.
+  /// Adds `difference` to the number of begun items.
   mutating func count(_ item: ClaimTable.Item, _ difference: Int, of owner: Int64) {
     begun[owner, default: ClaimTable.Counts()].add(item.state, difference)
     if begun[owner]?.all == 0 { begun[owner] = nil }
@@ -336,7 +331,7 @@ extension ClaimTable.State {
     if let claim { account(for: claim, 1) }
   }
 
-  /// Adds a claim to what is derived from the claims, or removes it.
+  /// Adds a claim to the values derived from all claims, or removes it if `difference` is negative.
   private mutating func account(for claim: ClaimTable.Claim, _ difference: Int) {
     for item in claim.items {
       epochs[item.number] = difference > 0 ? claim.epoch : nil

@@ -1,9 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// The checksums of all stored contents.
 enum ContentChecksums {
-  /// Calls `body` with each item that has content: its number and id, the stored checksum, and that of the content.
+  /// Calls `body` for each item that has content, with its number, id, stored checksum and actual checksum.
   static func forEach(in db: Database, _ body: (Int64, String, _ kept: Int64?, _ actual: Int64) throws -> Void) throws {
     let sql = """
       SELECT n, id, method, url, idempotency_key, headers, body, checksum
@@ -18,7 +17,7 @@ enum ContentChecksums {
     }
   }
 
-  /// Returns whether this version of the outbox has checksums.
+  /// Returns whether this version of the outbox stores checksums.
   static func areKept(in db: Database) throws -> Bool {
     try db.tableExists("contents") && db.columns(in: "contents").contains { $0.name == "checksum" }
   }

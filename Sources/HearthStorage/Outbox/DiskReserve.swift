@@ -3,20 +3,19 @@ internal import Glibc
 internal import HearthCore
 internal import Synchronization
 
-/// Reserved room on the disk, which is released when the disk is full, so that outcomes of deliveries can still be
-/// written.
+/// Reserved disk space that is released when the disk is full, so that results of deliveries can still be written.
 final class DiskReserve: Sendable {
   private static let sizes = 256 << 10...4 << 20
 
-  /// The minimum that is allocated, in bytes: the growth of a write-ahead log between two checkpoints.
+  /// The minimum allocation in bytes, which is how much a write-ahead log grows between two checkpoints.
   let size: Int
   private let path: String
   private let allocated = Mutex(0)
-  /// Why the last allocation failed. `nil` if there was no room.
+  /// Why the last allocation failed, or `nil` if the disk was full.
   private let obstacle = Mutex<String?>(nil)
 
   /// `size` is in bytes. If it is `nil`, the reserve is a sixteenth of the disk, within limits, so that a small disk
-  /// also has room for other things.
+  /// has room for other data too.
   init(_ path: String, size: Int? = nil) {
     self.path = path
     self.size = size ?? Self.share(ofDiskUnder: path)
@@ -32,7 +31,7 @@ final class DiskReserve: Sendable {
 
   var isAllocated: Bool { allocated.withLock { $0 > 0 } }
 
-  /// Allocates room for `bytes`, in multiples of `size`. Returns false and changes nothing if the disk has none.
+  /// Allocates space for `bytes`, in multiples of `size`. If the disk is full, returns false and changes nothing.
   func allocate(_ bytes: Int = 0) -> Bool {
     let wanted = max(bytes + size - 1, size) / size * size
     return allocated.withLock { allocated in
@@ -49,7 +48,7 @@ final class DiskReserve: Sendable {
     }
   }
 
-  /// Why no item is accepted while the reserve cannot be allocated.
+  /// Returns why the outbox accepts no items while the reserve cannot be allocated.
   func failure(of file: OutboxFile) -> OutboxStoreFailure {
     guard let obstacle = obstacle.withLock(\.self) else { return .full(file) }
     return .unavailable("The outbox accepts no items, because its reserve \(path) \(obstacle).")

@@ -3,37 +3,37 @@ internal import HearthCore
 internal import HearthThreads
 internal import Synchronization
 
-/// Runs the outbox's transactions. Requests that arrive during a commit share the next one, with a single fsync.
+/// Runs the outbox's transactions. Requests that arrive during a commit share the next transaction and its fsync.
 ///
-/// A commit that fails is rolled back as a whole, and each of its requests is retried alone, so that one bad request
-/// does not fail the others. A request that may fail after it has written something has its own savepoint.
+/// If a commit fails, it is rolled back as a whole and each request is retried in a separate transaction, so that one
+/// bad request does not fail the others. A request that can fail after writing something has its own savepoint.
 final class GroupCommitter: Sendable {
   enum Purpose {
-    /// The request lets the database grow. It fails while the reserve on the disk is used up.
+    /// The request can make the database grow. It fails if the disk reserve is used up.
     case growth
-    /// The request is carried out even on a full disk, with the help of the reserve.
+    /// The request runs even on a full disk, by using the reserve.
     case completion
-    /// The request does not depend on the time. It is carried out even if the schedule cannot follow the clock.
+    /// The request does not depend on the time. It runs even if the schedule cannot be adjusted to the clock.
     case reading
   }
 
-  /// One request of a transaction. `attempt` returns the closure to call once the transaction is durable.
+  /// A request in a transaction. `attempt` returns the closure to call once the transaction is durable.
   private struct WriteRequest: Sendable {
     let purpose: Purpose
     let attempt: @Sendable (OutboxTransaction) throws -> @Sendable () -> Void
     let fail: @Sendable (OutboxStoreFailure) -> Void
   }
 
-  /// A request failed after it had written something, so the transaction has to be rolled back.
+  /// A request failed after writing something, so the transaction must be rolled back.
   private struct PartlyWritten: Error {
     let failure: OutboxStoreFailure
   }
 
-  /// The commit would use room that completions may need.
+  /// The commit would use disk space that completions may need.
   private struct ReserveExceeded: Error {}
 
-  /// The path of the database or of its log leads to another file, or to none: what is written now would be lost when
-  /// the database is closed.
+  /// The path of the database or its log now leads to a different file or to none. Anything written now would be lost
+  /// when the database is closed.
   private struct FileReplaced: Error {
     var isLog = false
   }
@@ -53,27 +53,26 @@ final class GroupCommitter: Sendable {
   private let logIdentity: OutboxFile.Identity?
   private let reserve: DiskReserve
   private let state = Mutex(State())
-  /// The counters as they are on disk. `nil` during a transaction, and after one that failed.
+  /// The counters as stored on disk, or `nil` during a transaction and after a failed one.
   private let counters: Mutex<OutboxCounters?>
   private let configured = Mutex<Set<AccountName>?>(nil)
   let claims: ClaimTable
   private let observer: CommitObserver
   private let clock: any Clock
-  /// How the clock was set when the database was opened.
+  /// The clock's steps at the time the database was opened.
   private let opened: FollowedClock
   private let committed = Mutex(0)
-  /// Whether free pages may hold content that there was no room to wipe. True at first, since earlier runs may have
-  /// left some.
+  /// Whether free pages may contain content that could not be wiped for lack of space. Initially true, because an
+  /// earlier run may have left such pages.
   private let holdsUnwiped = Mutex(true)
 
   /// The number of requests that wait for the next transaction.
   var waiting: Int { state.withLock { $0.waiting.count } }
 
-  /// The number of transactions so far.
   var commits: Int { committed.withLock { $0 } }
 
-  /// Opens the outbox's database, and allocates its reserve if there is room. New claims get epochs after `lastEpoch`.
-  /// `paused` are accounts whose pauses the database may not know.
+  /// Opens the outbox's database, and allocates its reserve if the disk has room. New claims have epochs after
+  /// `lastEpoch`. `paused` lists accounts whose pause the database may not contain.
   init(
     _ file: OutboxFile, reserve: DiskReserve, observer: CommitObserver, clock: any Clock, after lastEpoch: Int64,
     pausing paused: Set<AccountName>
@@ -97,7 +96,7 @@ final class GroupCommitter: Sendable {
       })
     logIdentity = file.logIdentity
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
-    // Claims of another process are ended by `recover`, which first reads their marks.
+    // `recover` ends claims of an earlier process, after reading their marks.
     let hasClaims = try database.writeWithoutTransaction { db in
       try db.firstRow(OutboxQueries.everyClaim) { _ in true } ?? false
     }
@@ -105,8 +104,8 @@ final class GroupCommitter: Sendable {
     _ = reserve.allocate()
   }
 
-  /// Returns once `body` is committed. It runs to its end even if the task is cancelled. With `mayFailHalfway`, `body`
-  /// may throw after it has written something.
+  /// Returns once `body` is committed. Cancelling the task does not interrupt the call. If `mayFailHalfway` is true,
+  /// `body` can throw after it has written something.
   func run<T: Sendable>(
     _ purpose: Purpose = .completion, mayFailHalfway: Bool = false,
     _ body: @escaping @Sendable (OutboxTransaction) throws -> T
@@ -176,10 +175,10 @@ final class GroupCommitter: Sendable {
     guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return request.fail(failure)
     }
-    // Writing the log back may free enough room.
+    // Checkpointing the log may free enough space.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)
-    // Recording a delivery matters more than wiping its content from free pages, for which there may be no room.
+    // Recording a delivery matters more than wiping its content from free pages, for which there may be no space.
     OutboxFile.wipe(db, .whereFree)
     holdsUnwiped.withLock { $0 = true }
     defer { OutboxFile.wipe(db, .always) }
@@ -191,16 +190,15 @@ final class GroupCommitter: Sendable {
     }
   }
 
-  /// Writes the log back into the database and truncates it. Without the reserve this happens after each commit, so
-  /// that the log never grows beyond the room that the database has for it. It also happens after bodies have made the
-  /// log large, and after content was removed, so that nobody finds it there.
+  /// Copies the log into the database and truncates it. Without the reserve, this happens after each commit, so that
+  /// the log never outgrows the space that the database has for it. It also happens after large bodies were written,
+  /// and after content was removed, so that no content is left in the log.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
   }
 
-  /// Gives free pages back to the disk, except some for the next items if no content may be left in them. What one step
-  /// writes into the log (each page may cause three more to be written) fits into the reserve. Returns whether there is
-  /// more to do.
+  /// Returns free pages to the disk, but keeps some for the next items unless they may contain content. Each freed page
+  /// can cause four page writes to the log, which the reserve has room for. Returns whether there is more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
     let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
     let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
@@ -208,19 +206,19 @@ final class GroupCommitter: Sendable {
     return isMore
   }
 
-  /// Whether removed content may still be in the files.
+  /// Whether the files may still contain removed content.
   var leavesContent: Bool { holdsUnwiped.withLock(\.self) || file.logSize > 0 }
 
-  /// What was lost with a database that was removed or replaced while it was open.
+  /// The loss when a database was removed or replaced while open.
   struct Loss {
     let identity: OutboxFile.Identity?
     let items: Int
   }
 
-  /// Closes the database. Later requests fail.
+  /// Closes the database, after which all requests fail.
   @discardableResult
   func close() -> Loss? {
-    // The log is written into the file that it belongs to, wherever that file is now.
+    // Checkpoints the log into its own database file, wherever that file is now.
     database.writeWithoutTransaction { emptyLog($0) }
     guard file.holds(identity) else {
       let items = database.writeWithoutTransaction { (try? OutboxCounters($0))?.keptItems ?? 0 }
@@ -254,7 +252,7 @@ final class GroupCommitter: Sendable {
     return (completions, transaction.effects.leavesContentInLog)
   }
 
-  /// Takes the counters out, so that they can be changed in place.
+  /// Takes ownership of the counters, so that they can be changed in place.
   private func takeCounters(_ db: Database) throws -> OutboxCounters {
     let known = counters.withLock { counters in
       defer { counters = nil }
@@ -288,7 +286,7 @@ final class GroupCommitter: Sendable {
       if observer.isThere { commit = try transaction.commit() }
       guard file.holds(identity) else { throw FileReplaced() }
       guard file.holdsLog(logIdentity) else { throw FileReplaced(isLog: true) }
-      // The contents of the log must fit into the database when the disk is full, so the reserve is as large as the
+      // If the disk is full, the log's contents must still fit into the database, so the reserve is as large as the
       // log.
       if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
@@ -296,7 +294,7 @@ final class GroupCommitter: Sendable {
     return (completions, commit)
   }
 
-  /// Sets the configured accounts. From now on the items of other accounts are shown as held.
+  /// Sets the configured accounts. Items of other accounts are shown as held from now on.
   func configure(_ accounts: Set<AccountName>, in transaction: OutboxTransaction) {
     configured.withLock { $0 = accounts }
     transaction.counters.configured = accounts

@@ -2,11 +2,10 @@ internal import Crypto
 internal import FoundationEssentials
 internal import HearthCore
 
-/// Digests of an item's content.
 enum ItemDigest {
-  /// The SHA-256 of an item's content. Each part is preceded by its length, so that no two contents give the same
-  /// bytes. Case and order of header names do not matter, but the order of the values of one name does (RFC 9110,
-  /// section 5.3).
+  /// Returns the SHA-256 of an item's content. Each part is preceded by its length, so that different contents never
+  /// produce the same bytes. Ignores the case and order of header names, but not the order of values with the same name
+  /// (RFC 9110, section 5.3).
   static func content(method: String, url: String, headers: [APIRequest.Header], body: some Collection<UInt8>) -> Data {
     var hash = SHA256()
     func add(_ bytes: some Collection<UInt8>) {
@@ -27,7 +26,7 @@ enum ItemDigest {
     return Data(hash.finalize())
   }
 
-  /// The checksum that is stored with an item's content, to find out before sending whether the content has changed.
+  /// Returns the checksum to store with an item's content. Hearth verifies it before sending the item.
   static func checksum(_ content: Data, idempotencyKey: String) -> Int64 {
     var hash = SHA256()
     hash.update(data: content)

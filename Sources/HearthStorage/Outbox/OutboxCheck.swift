@@ -2,15 +2,15 @@ internal import GRDB
 internal import Glibc
 package import HearthCore
 
-/// Checks an outbox for damage: fully for `hearthd --check-outbox` and after a crash, and with a cheap check at each
-/// start.
+/// Checks an outbox for damage. A full check runs for `hearthd --check-outbox` and after a crash, and a quick one at
+/// each start.
 package enum OutboxCheck {
-  /// Returns everything that is wrong with the outbox, one sentence each. The daemon must not be running.
+  /// Returns a sentence for each problem in the outbox. The daemon must not be running.
   package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
     // SQLite would create a missing file.
     guard access(path, F_OK) == 0 else { return [] }
     let file = OutboxFile(path)
-    // This comes first, because opening the database removes its log.
+    // This check must come first, because opening the database removes its log.
     guard !file.isEmptied else {
       return ["The outbox \(path) is empty although it had been written: its items are lost."]
     }
@@ -30,7 +30,7 @@ package enum OutboxCheck {
         guard try db.tableExists("owners") else { return [] }
         var problems: [String] = []
         try db.inTransaction(.deferred) {
-          // An outbox of an older version is checked after a trial migration, which is rolled back.
+          // Migrates an outbox of an older version before checking it, and rolls the migration back afterwards.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
           if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
           if try !OutboxSchema.isScheduleDated(db) { try OutboxSchema.dateSchedule(db) }
@@ -99,7 +99,7 @@ package enum OutboxCheck {
         """, "claims refer to items that do not exist")
   }
 
-  /// Compares the counts of the owners with their rows.
+  /// Compares the owners' counts with their rows.
   private static func miscounts(_ db: Database) throws -> [String] {
     let counters = try OutboxCounters(db)
     let counted = try counts(db)
@@ -111,7 +111,7 @@ package enum OutboxCheck {
     }
   }
 
-  /// Checks the lanes: the first active item of each is the head, unless the lane is claimed, and no other item is.
+  /// Checks that exactly the first active item of each unclaimed lane, and each unclaimed unordered item, is a head.
   private static func lanes(_ db: Database) throws -> [String] {
     let wrong = try String.fetchAll(
       db,
@@ -147,8 +147,8 @@ package enum OutboxCheck {
     return counts
   }
 
-  /// The cheap check: reads the counters, and requires each to be within its bounds and to be zero exactly if there
-  /// are no rows. If one is not, counts all rows.
+  /// Runs the quick check. Each counter must be within its bounds, and zero exactly if there are no rows. If one is
+  /// not, counts all rows.
   static func soundCounters(_ db: Database) throws -> OutboxCounters {
     let counters = try OutboxCounters(db)
     for owner in counters.owners.values {

@@ -1,8 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// The owners of items and the counts of their items. The counts change in the same transaction as the items, so no
-/// query ever counts rows.
+/// The owners of items and the numbers of their items. The numbers change in the same transactions as the items, so
+/// that no query has to count rows.
 struct OutboxCounters: Sendable {
   struct Key: Hashable {
     let account: AccountName
@@ -14,36 +14,36 @@ struct OutboxCounters: Sendable {
     let account: AccountName
     var subject: Subject?
     var isCurrent: Bool
-    /// The number of items in each state, by the number of the state.
+    /// The number of items in each state, indexed by the state's number.
     var counts: [Int]
     var bytes: Int
-    /// The outer `nil` means that it has not been looked up since an item left these states.
+    /// The creation time of the oldest undelivered item. The outer optional is `nil` if it must be looked up again.
     var oldestPendingAt: Timestamp??
 
     subscript(state: OutboxItem.State) -> Int { counts[state.number] }
-    /// The number of items that wait for delivery.
+    /// The number of items waiting for delivery.
     var undelivered: Int { self[.pending] + self[.waiting] }
   }
 
   private(set) var owners: [Int64: Owner] = [:]
   private var ids: [Key: Int64] = [:]
   private var current: [AccountName: Int64] = [:]
-  /// The accounts of the configuration, or `nil` before it is known.
+  /// The configured accounts, or `nil` until they are known.
   var configured: Set<AccountName>?
   private(set) var lastPlace: Int64 = 0
-  /// What the clock showed when a future time was last written or moved.
+  /// The time at which the schedule last changed.
   private(set) var scheduledAt = Timestamp(milliseconds: 0)
-  /// The boot and the clock's steps that future times are based on.
+  /// The boot and clock steps that the schedule is based on.
   private(set) var followed: FollowedClock?
   private var changed: Set<Int64> = []
   private var isPlaceChanged = false
-  /// The number of items whose content is kept.
+  /// The number of items whose content is stored.
   private(set) var keptItems = 0
   private(set) var keptBytes = 0
 
   init() {}
 
-  /// Reads the owners and the last position that was given to an item.
+  /// Reads the owners and the last assigned position.
   init(_ db: Database) throws {
     let place = try db.firstRow("SELECT last, scheduled_at, boot, stepped FROM places WHERE id = 1") {
       (last: try $0.number(0), scheduledAt: try $0.number(1), boot: try $0.text(2), stepped: try $0.number(3))
@@ -82,11 +82,11 @@ struct OutboxCounters: Sendable {
 
   static let columns = ["pending", "in_flight", "waiting", "held", "delivered", "dead", "cancelled", "superseded"]
 
-  /// More than there can be. A damaged count above this is read as this.
+  /// Larger than any real count. A damaged count above this value is clamped to it.
   static let mostItems = 1 << 40
   static let mostBytes = 1 << 48
   private static let furthestPlace: Int64 = 1 << 62
-  /// In milliseconds: some thousand years.
+  /// Several thousand years, in milliseconds.
   private static let mostStepped: Int64 = 1 << 47
 
   func isOtherUser(_ owner: Owner) -> Bool {
@@ -116,14 +116,14 @@ struct OutboxCounters: Sendable {
     return id
   }
 
-  /// Makes sure that no place up to this one is given out from now on.
+  /// Ensures that positions up to this one are never assigned again.
   mutating func skipPlaces(to place: Int64) {
     guard lastPlace < place else { return }
     lastPlace = place
     isPlaceChanged = true
   }
 
-  /// Called when the outbox is opened. The steps of the clock in another boot are unknown.
+  /// Called when the outbox is opened. The clock's steps during another boot are unknown.
   mutating func opened(by clock: FollowedClock) {
     if followed?.boot != clock.boot { followed = clock }
   }
@@ -168,8 +168,8 @@ struct OutboxCounters: Sendable {
     keptBytes += difference * bytes
   }
 
-  /// Makes an owner the current user of its account, whose items are sent. Returns whether undelivered items of other
-  /// users are now held.
+  /// Makes an owner the current user of its account, so that the owner's items are sent. Returns whether other users'
+  /// undelivered items are now held.
   mutating func makeCurrent(_ owner: Int64) -> Bool {
     guard let account = owners[owner]?.account, current[account] != owner else { return false }
     if let previous = current[account] {
@@ -184,7 +184,7 @@ struct OutboxCounters: Sendable {
     }
   }
 
-  /// Gives an owner, with all its items, another name or its first one.
+  /// Sets or changes the subject of an owner, who keeps all items.
   mutating func name(_ owner: Int64, _ subject: Subject, in db: Database) throws {
     guard let account = owners[owner]?.account else { return }
     try db.execute(
@@ -194,7 +194,7 @@ struct OutboxCounters: Sendable {
     ids[Key(account: account, subject: subject)] = owner
   }
 
-  /// Writes the owners and the last position that changed in this transaction.
+  /// Writes the owners and the last position if they changed in this transaction.
   mutating func write(to db: Database) throws {
     for id in changed {
       guard let owner = owners[id] else { continue }
@@ -219,9 +219,8 @@ struct OutboxCounters: Sendable {
     + ", bytes = ? WHERE id = ?"
 }
 
-/// A boot and the clock's steps in it, as `Clock.moment` reports them.
+/// A boot and the clock's steps during it, as reported by `Clock.moment`.
 struct FollowedClock: Sendable {
-  /// The id of the boot.
   let boot: String
   let stepped: Duration
 }

@@ -3,11 +3,10 @@ internal import GRDB
 internal import Glibc
 internal import HearthCore
 
-/// The outbox's files: the database, its log, the marks of sent items, and the mark that says that the database may be
-/// damaged.
+/// The outbox's files: the database, its log, the marks of sent items, and a marker for possible damage.
 struct OutboxFile: Sendable {
   let path: String
-  /// Distinguishes this boot from others (see `SentMarks`).
+  /// The id of this boot (see `SentMarks`).
   let bootID: String
 
   init(_ path: String, bootID: String = SentMarks.bootID()) {
@@ -15,14 +14,14 @@ struct OutboxFile: Sendable {
     self.bootID = bootID
   }
 
-  /// SQLite's default, in bytes.
+  /// SQLite's default page size, in bytes.
   static let pageSize = 4096
 
   var reserve: String { path + "-reserve" }
   var sentMarks: String { path + "-sent" }
   private var checkMark: String { path + "-suspect" }
 
-  /// Whether the database file is empty but was not always: SQLite would take it for a new one and throw its log away.
+  /// Whether the database file is empty but has been written before. SQLite would consider it new and discard its log.
   /// A database that was never written has no other files next to it.
   var isEmptied: Bool {
     var status = stat()
@@ -32,7 +31,7 @@ struct OutboxFile: Sendable {
 
   var needsCheck: Bool { access(checkMark, F_OK) == 0 }
 
-  /// Marks the database as possibly damaged, so that the next start checks all of it.
+  /// Marks the database as possibly damaged, so that the next start checks it completely.
   func requestCheck() {
     let descriptor = Glibc.open(checkMark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
@@ -42,7 +41,7 @@ struct OutboxFile: Sendable {
     unlink(checkMark)
   }
 
-  /// The files that are at the paths of the database and of its log now.
+  /// Identifies the file that is now at the database's path.
   var identity: Identity? { Self.identity(of: path) }
   var logIdentity: Identity? { Self.identity(of: path + "-wal") }
 
@@ -51,10 +50,9 @@ struct OutboxFile: Sendable {
     return hearth_identify_file(AT_FDCWD, path, 0, &marks) == 0 ? Identity(marks: marks) : nil
   }
 
-  /// Returns whether the path still leads to this file. If that cannot be determined, returns true.
+  /// Returns whether the path still leads to this file. Returns true if this cannot be determined.
   func holds(_ opened: Identity?) -> Bool { Self.leads(path, to: opened) }
 
-  /// The same for the log.
   func holdsLog(_ opened: Identity?) -> Bool { opened == nil || Self.leads(path + "-wal", to: opened) }
 
   private static func leads(_ path: String, to opened: Identity?) -> Bool {
@@ -63,7 +61,7 @@ struct OutboxFile: Sendable {
     return identity == opened || identity == nil && ![ENOENT, ENOTDIR].contains(errno)
   }
 
-  /// Called after the database was removed or replaced. Removes the former database's log, which must not be taken for
+  /// Called after the database was removed or replaced. Removes the old database's log, which must not be mistaken for
   /// the new one's, and its marks of sent items.
   func removeRest(of formerLog: Identity?) {
     unlink(sentMarks)
@@ -72,7 +70,7 @@ struct OutboxFile: Sendable {
     unlink(path + "-shm")
   }
 
-  /// Device, inode and time of birth, because the next file may get the inode of a removed one at once.
+  /// The device, inode and birth time. The inode alone is not enough, because a new file can reuse it immediately.
   struct Identity: Equatable {
     let marks: [UInt64]
   }
@@ -80,7 +78,7 @@ struct OutboxFile: Sendable {
   /// The size of the write-ahead log, in bytes.
   var logSize: Int { Self.size(of: path + "-wal") }
 
-  /// By how many bytes the database must grow to hold its log, including what the current transaction has added.
+  /// Returns by how many bytes the database must grow to contain its log, including the current transaction.
   func unwritten(_ db: Database) throws -> Int {
     let pages = try Int.fetchOne(try db.cachedStatement(sql: "PRAGMA page_count")) ?? 0
     return max(pages * Self.pageSize - Self.size(of: path), 0)
@@ -91,7 +89,7 @@ struct OutboxFile: Sendable {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Opens the database with the settings that make its commits survive power loss, and checks that they are in effect.
+  /// Opens the database with settings that make commits survive a power loss, and verifies the settings.
   func open() throws -> DatabaseQueue {
     if let problem = makePrivate(path) { throw OutboxStoreFailure.unavailable("The outbox \(path) \(problem).") }
     var configuration = Configuration()
@@ -99,7 +97,7 @@ struct OutboxFile: Sendable {
     configuration.foreignKeysEnabled = false
     configuration.label = "hearth.outbox"
     configuration.prepareDatabase { db in
-      // This has an effect only before the first table is made.
+      // Takes effect only before the first table is created.
       try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -129,19 +127,19 @@ struct OutboxFile: Sendable {
   }
 
   enum Wiping: String {
-    /// Overwrites the content of delivered and cancelled items in free pages with zeros, as an extra change.
+    /// Overwrites the content of delivered and cancelled items with zeros, even if this needs additional writes.
     case always = "ON"
-    /// Does the same only if it takes no room in the log.
+    /// Overwrites the content only if this needs no space in the log.
     case whereFree = "FAST"
   }
 
   static func wipe(_ db: Database, _ wiping: Wiping) {
-    // Every build of SQLite knows this pragma, and answers with its value.
+    // All builds of SQLite support this pragma, which returns its value.
     _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
-  /// Throws if opening the path would wait for another program, or if a newer version wrote the database. For the
-  /// check, the database is opened only for reading, so that not even its log is written back.
+  /// Throws if opening the path would block, or if a newer version of Hearth wrote the database. Opens the database
+  /// read-only, so that not even its log is checkpointed.
   func refuseUnfit() throws(OutboxStoreFailure) {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
@@ -157,11 +155,11 @@ struct OutboxFile: Sendable {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
-    // A database that cannot be read here fails when it is opened.
+    // A database that cannot be read here also fails to open later.
     return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
-  /// Moves the database and its other files to a new name in the same folder, and returns that name.
+  /// Moves the database and its other files to a new name in the same folder, and returns the new path.
   func setAside(at now: Timestamp) throws(OutboxStoreFailure) -> String {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {
@@ -174,8 +172,8 @@ struct OutboxFile: Sendable {
   }
 }
 
-/// Makes a database readable only by its owner, and creates it if it is missing. SQLite gives its log the same
-/// permissions. Returns what is wrong if this fails, such as `cannot be opened: Permission denied`.
+/// Makes a database readable only by its owner, and creates it if it is missing. SQLite uses the same permissions for
+/// its log. Returns what is wrong after a failure, such as `cannot be opened: Permission denied`.
 func makePrivate(_ path: String) -> String? {
   let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
   guard descriptor >= 0 else {

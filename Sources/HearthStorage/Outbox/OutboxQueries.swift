@@ -1,4 +1,4 @@
-/// Every statement that the outbox runs on its items. Each finds its rows by an index.
+/// The SQL statements that the outbox runs on its items. Each of them uses an index.
 enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
@@ -6,7 +6,7 @@ enum OutboxQueries {
     idempotency_key, bytes, expect, replace_key, has_left, made_at, offline_answers
     """
 
-  /// Only for `OutboxCheck`.
+  /// Used only by `OutboxCheck`.
   static let every = "SELECT \(columns) FROM items"
 
   static let byNumber = "SELECT \(columns) FROM items WHERE n = ?"
@@ -20,7 +20,7 @@ enum OutboxQueries {
   static let pause = "INSERT OR IGNORE INTO pauses VALUES (?)"
   static let setKey = "UPDATE items SET idempotency_key = ?, digest = NULL WHERE n = ?"
   static let setChecksum = "UPDATE contents SET checksum = ? WHERE item = ?"
-  /// An item that joins an owner (the second parameter) who already has an item with the same key gives up its key.
+  /// Clears an item's key if its new owner (the second parameter) already has an item with the same key.
   static let cedeKey = """
     UPDATE items SET digest = NULL WHERE n = ?1 AND digest IS NOT NULL AND EXISTS (
       SELECT 1 FROM items AS others
@@ -58,7 +58,7 @@ enum OutboxQueries {
     SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = 0 AND position > ? AND position < ?
     ORDER BY position LIMIT ?
     """
-  /// The active items of a claimed window of a lane.
+  /// The active items between two positions of a claimed lane.
   static let window = """
     SELECT \(columns) FROM items WHERE owner = ? AND lane = ? AND state = ? AND position >= ? AND position <= ?
     ORDER BY position
@@ -68,7 +68,7 @@ enum OutboxQueries {
     """
 
   static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
-  /// The last parameter is 1 to include items that got no response.
+  /// The parameter is 1 to include items that got no response.
   private static let isWanted = "(? OR last_status IS NOT NULL OR unknown_since IS NULL)"
   static let fresh = """
     SELECT \(columns) FROM items
@@ -82,13 +82,13 @@ enum OutboxQueries {
       AND bytes <= ? AND \(isWanted)
     ORDER BY due_at, n LIMIT ?
     """
-  /// With a bare parameter SQLite would compare the value with the condition of the partial index, and prepare the
+  /// Adds 0 because SQLite would otherwise compare the parameter with the partial index's condition and prepare the
   /// statement again for each value.
   static let nextDue = """
     SELECT min(due_at) FROM items
     WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? + 0
     """
-  /// A head that is due and got no response when it was last sent.
+  /// A due head that got no response when it was last sent.
   static let unanswered = """
     SELECT n FROM items INDEXED BY items_unknown
     WHERE owner = ? AND origin = ? AND unknown_since IS NOT NULL AND state < 3 AND is_head = 1 AND last_status IS NULL
@@ -104,13 +104,13 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
     """
-  /// The items that were due when they were claimed. They are due again when their claims end.
+  /// Items that were due when they were claimed. They become due again when their claims end.
   static let shiftClaimed = """
     UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE n IN (SELECT head FROM claims) AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)
     """
-  /// Items that wait for their origin and not for a time: `due_at` only orders them, and the clock may have been set
-  /// back.
+  /// Items that wait for their origin rather than for a time. `due_at` only orders them, and the clock may have been
+  /// set back.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at
@@ -119,7 +119,7 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = ?1, next_attempt_at = ?1
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying) AND due_at > ?1
     """
-  /// Shifts the times of the requests whose results are unknown.
+  /// Shifts the times of requests whose result is unknown.
   static let shiftUnknown = """
     UPDATE items INDEXED BY items_unknown SET unknown_since = max(unknown_since + ?1, 1)
     WHERE unknown_since IS NOT NULL AND state < 3
@@ -142,7 +142,7 @@ enum OutboxQueries {
     """
   static let firstFinished = "SELECT min(finished_at) FROM items WHERE state = ? AND finished_at IS NOT NULL"
 
-  /// Moves times from the future, left by a clock that was ahead, to now.
+  /// Moves future times, left by a clock that was ahead, to the present.
   static let clampFinished = """
     UPDATE items SET finished_at = ?1 WHERE state = ?2 AND finished_at IS NOT NULL AND finished_at > ?1
     """

@@ -1,10 +1,10 @@
 internal import GRDB
 internal import HearthCore
 
-/// The tables of the outbox and their migrations.
+/// The outbox's tables and migrations.
 ///
-/// An item that may be sent next is a *head*: the first active one of its lane, or any unordered one. Heads have their
-/// own index, so that finding what is due costs the same with a thousand items as with a million.
+/// An item that can be sent next is a *head*: the first active item of a lane, or any unordered item. Heads have their
+/// own index, so that finding due items is as fast with a million items as with a thousand.
 enum OutboxSchema {
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -19,7 +19,7 @@ enum OutboxSchema {
     return migrator
   }
 
-  /// Returns whether a newer version made the database. If its list of migrations is damaged, the answer is no.
+  /// Returns whether a newer version of Hearth created the database, or false if the list of migrations is damaged.
   static func isNewer(_ db: Database) throws -> Bool {
     guard try migrator.hasBeenSuperseded(db) else { return false }
     return try !hasUnreadableList(db)
@@ -54,7 +54,7 @@ enum OutboxSchema {
       || applied.contains("8") != isMakingRemembered(db)
   }
 
-  /// An owner is an account with a subject (NULL if no user was known), with the counts of its items by state.
+  /// An owner is an account with a subject (NULL if the user was unknown) and the number of its items in each state.
   private static let first = """
     CREATE TABLE owners (
       id INTEGER PRIMARY KEY, account TEXT NOT NULL, issuer TEXT, subject TEXT, is_current INTEGER NOT NULL,
@@ -86,21 +86,21 @@ enum OutboxSchema {
     CREATE INDEX items_finished ON items (state, finished_at) WHERE finished_at IS NOT NULL;
     """
 
-  /// When the clock is stepped, the heads that wait for a retry, and not for their `notBefore`, are moved.
+  /// Indexes the heads that wait for a retry rather than for their `notBefore`, to move them when the clock is stepped.
   private static let retrying = """
     CREATE INDEX items_retrying ON items (owner, origin, due_at)
       WHERE is_head = 1 AND due_at > 0 AND (not_before IS NULL OR not_before < due_at);
     """
 
-  /// Separates heads of lanes from unordered items, so that many of one kind do not delay the other.
+  /// Separates heads of lanes from unordered items, so that many items of one kind do not delay the other kind.
   private static let readyByKind = """
     DROP INDEX items_ready;
     CREATE INDEX items_ready ON items (owner, origin, (lane IS NULL), due_at) WHERE is_head = 1;
     """
 
-  /// Lets items expire that are held in their places: they have the number that items in flight had before. Adds
-  /// indexes to find out whether an item is the newest with its `replaceKey`, and to find the oldest item. Stores the
-  /// time at which waits were last planned, so that they last as long as planned.
+  /// Lets items that are held in their lanes expire. They are stored with the number that used to mean "in flight".
+  /// Adds indexes to find the newest item for a `replaceKey` and the oldest item. Stores the time at which waits were
+  /// last planned, so that they keep their planned length.
   private static let placesAndNewness = """
     DROP INDEX items_by_expiry;
     CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state < 3;
@@ -111,7 +111,7 @@ enum OutboxSchema {
 
   static func dateSchedule(_ db: Database) throws { try db.execute(sql: placesAndNewness) }
 
-  /// Stores the clock's steps that the waits are based on, so that they last as long as planned across restarts, too.
+  /// Stores the clock steps that the waits are based on, so that they keep their planned length across restarts.
   static func followClock(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -120,9 +120,9 @@ enum OutboxSchema {
         """)
   }
 
-  /// Stores whether a request has left, so that no API gets one key with two contents; for items that were retried
-  /// earlier, the last status or error shows it. Also stores the order of items with one `replaceKey`, which used to be
-  /// their number, and counts the responses that do not count as attempts.
+  /// Stores whether a request has been sent, so that no API receives the same key with different contents. For items
+  /// retried earlier, the last status or error shows this. Also stores the order of items with the same `replaceKey`,
+  /// which used to be their number, and counts responses that do not count as attempts.
   static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -139,7 +139,7 @@ enum OutboxSchema {
         """)
   }
 
-  /// A claim holds the head of a lane and the following items up to a position, or one unordered item (no lane).
+  /// A claim contains either the head of a lane and the items behind it up to a position, or one unordered item.
   private static let claims = """
     CREATE TABLE claims (
       epoch INTEGER PRIMARY KEY, owner INTEGER NOT NULL, lane TEXT, head INTEGER NOT NULL,
@@ -148,7 +148,7 @@ enum OutboxSchema {
     CREATE INDEX items_unknown ON items (owner) WHERE unknown_since IS NOT NULL AND state < 3;
     """
 
-  /// Before this, a claimed item was in flight whether its request had left or not, so all of them may have left.
+  /// Previously, all claimed items were stored as in flight. Any of their requests may have been sent.
   static func separateClaims(_ db: Database) throws {
     try db.execute(sql: claims)
     let lanes = try db.rows(
@@ -178,7 +178,7 @@ enum OutboxSchema {
 }
 
 extension OutboxSchema {
-  /// If an owner has more than one item with a key, the newest keeps it. From then on the database enforces this.
+  /// If an owner has several items with the same key, only the newest one keeps the key.
   private static let checksums = """
     ALTER TABLE items ADD COLUMN expect TEXT;
     ALTER TABLE contents ADD COLUMN checksum INTEGER;
@@ -200,7 +200,7 @@ extension OutboxSchema {
 }
 
 extension OutboxItem.State {
-  /// The number of the state in the database. Active states are below 3. See `StoredItem.state`.
+  /// The state's number in the database. Active states are below 3. See `StoredItem.state`.
   var number: Int {
     switch self {
     case .pending: 0

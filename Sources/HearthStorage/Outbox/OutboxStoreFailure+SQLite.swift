@@ -6,7 +6,7 @@ extension OutboxStoreFailure {
     .unavailable("The disk is full: there is no room for the outbox \(file.path).")
   }
 
-  /// Converts an error of SQLite for the outbox at `path`, with a sentence for people.
+  /// Converts an SQLite error for the outbox at `path`, with a human-readable message.
   init(_ error: any Error, at path: String) {
     switch error {
     case let failure as OutboxStoreFailure: self = failure
@@ -21,13 +21,13 @@ extension OutboxStoreFailure {
         self = .unavailable("The outbox \(path) cannot be opened for writing: \(said).")
       default: self = .unavailable("The outbox \(path) cannot be used: \(said).")
       }
-    // The error itself is not shown, because its text holds whole rows.
+    // Does not include the error, whose description contains whole rows.
     case is RowDecodingError: self = .broken("The outbox \(path) is damaged: a value in it cannot be read.")
     default: self = .unavailable("The outbox \(path) cannot be used: \(error).")
     }
   }
 
-  /// The same for an error while the outbox is opened, when a failed statement means that the tables are damaged.
+  /// Converts an error that occurred during opening, when a failed statement means that the tables are damaged.
   init(opening error: any Error, at path: String) {
     self.init(error, at: path)
     if let error = error as? DatabaseError,

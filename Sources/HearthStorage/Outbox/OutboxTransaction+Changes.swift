@@ -2,15 +2,14 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Ends the claims of the previous process. Their items whose requests may have left become pending, with an unknown
-  /// result.
+  /// Ends the previous process's claims. Items whose requests may have been sent become pending with an unknown result.
   func recover() throws {
     let marks = claims.marks()
     claims.endAll()
     let left = try db.rows(OutboxQueries.everyClaim) { try StoredClaim($0) }
     for claim in left {
       let mark = marks?[claim.epoch]
-      // Without a mark of this boot, each of the claim's requests may have left.
+      // Without marks from this boot, any request of the claim may have been sent.
       let last = min(claim.last, marks == nil ? .max : mark?.position ?? 0)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.state
@@ -34,18 +33,18 @@ extension OutboxTransaction {
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
-    // The clock may have been set while nothing ran. If it shows less than before, it was set back by at least that
-    // much.
+    // The clock may have been set while the daemon was not running. If it shows an earlier time now, it was set back by
+    // at least the difference.
     try shiftSchedule(by: min(now - counters.scheduledAt, .zero))
     afterCommit.append { [claims] in claims.openForClaims() }
   }
 
-  /// Notes that an owner's items can be claimed, if there are any.
+  /// Reports that an owner's items can be claimed, if there are any.
   func noteReady(_ owner: Int64) {
     if let owner = counters.owners[owner], owner.undelivered > 0 { becameReady(owner.id, .all) }
   }
 
-  /// The items of a claim that are not settled.
+  /// Returns the claim's items that are not settled.
   private func items(of claim: StoredClaim) throws -> [StoredItem] {
     guard let lane = claim.lane else {
       return try rows(OutboxQueries.byNumber, [claim.head]).filter(\.state.isActive)
@@ -107,8 +106,8 @@ extension OutboxTransaction {
     return count
   }
 
-  /// Returns the changed item, or `nil` if it does not allow the change. With `always`, changes it even if its request
-  /// may have left.
+  /// Returns the changed item, or `nil` if the item does not allow the change. If `always` is true, changes the item
+  /// even if its request may have been sent.
   private func apply(_ change: OutboxChange, to item: StoredItem, always: Bool = false) throws -> StoredItem? {
     let before = item
     var item = item
@@ -127,7 +126,7 @@ extension OutboxTransaction {
       guard item.progress.retry(at: now) || isLeft && old.isActive, try !isOutdated(before) else { return nil }
       if old.isActive, isLeft, try !revoke(before) { return nil }
       if isLeft, let account = owner?.account {
-        // Nobody can tell whose item it is, so it becomes the next user's.
+        // Nobody can tell who owns the item, so it goes to the next user.
         try merge(before, into: counters.madeOwner(account, nil, in: db))
         guard let moved = try row(OutboxQueries.byNumber, [item.number]), moved.state == old else { return before }
         item.owner = moved.owner
@@ -180,8 +179,8 @@ extension OutboxTransaction {
     return count
   }
 
-  /// Moves the schedule with the clock: waits keep their lengths, up to the longest that a server may ask for, and
-  /// results stay unknown since as long ago as before.
+  /// Adjusts the schedule to a clock step. Waits keep their length, up to the longest that a server can request. The
+  /// time since a result became unknown stays the same.
   func shiftSchedule(by shift: Duration) throws {
     let longest = (now + .seconds(24 * 3600)).milliseconds
     for owner in counters.owners.keys {
@@ -212,10 +211,10 @@ extension OutboxTransaction {
 
   func prune(keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?) throws -> OutboxPruning {
     var left = limit
-    // Content delivered since the last sweep is still in the log, even if there is nothing to remove now.
+    // The log still contains the content of recent deliveries, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      // Not by the agreed time, since a server that is behind would make everything older for the next one.
+      // Uses the local time. With the time of a server that is behind, all items would look older to the next server.
       if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
@@ -234,12 +233,12 @@ extension OutboxTransaction {
     return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
   }
 
-  /// Gives up to `pages` free pages back to the disk. Returns whether more than `kept` are left.
+  /// Returns up to `pages` free pages to the disk. Returns whether more than `kept` are left.
   func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
     let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
     guard surplus > 0 else { return false }
     _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(surplus, pages)))")
-    // The database shrinks when the log is written back.
+    // The database shrinks when the log is checkpointed.
     effects.leavesContentInLog = true
     return surplus > pages
   }

@@ -2,14 +2,14 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// A demand while it is being met.
+  /// The progress of meeting a demand.
   private struct Search {
     let demand: OutboxDemand
     let owner: Int64
     let now: Timestamp
     var claimed = OutboxExchange.Claimed()
 
-    /// Plans another demand for what can be claimed only when room becomes free, because nothing reports that.
+    /// Schedules another demand, because nothing reports when there is room for the remaining items.
     mutating func returns() {
       claimed.nextDueAt = min(claimed.nextDueAt ?? .distantFuture, now + .seconds(1))
     }
@@ -17,7 +17,7 @@ extension OutboxTransaction {
     mutating func cut(_ kind: OutboxKinds, _ origin: Origin) { claimed.cut[origin, default: []].formUnion(kind) }
   }
 
-  /// Claims the next deliveries of an account. Items that can no longer be sent leave their lanes on the way.
+  /// Claims an account's next deliveries. Items that can no longer be sent leave their lanes.
   func claim(_ demand: OutboxDemand) throws -> OutboxExchange.Claimed {
     guard let owner = counters.owner(demand.account, demand.subject) else { return OutboxExchange.Claimed() }
     var search = Search(demand: demand, owner: owner, now: now)
@@ -31,7 +31,7 @@ extension OutboxTransaction {
       if let room = demand.rooms[origin] { try claim(origin, room, &search) }
     }
     if demand.configured.allSatisfy({ demand.rooms[$0] != nil }) {
-      // What there was to claim is claimed, or its origin is known to have more.
+      // Everything available is claimed, or its origin is marked as having more.
       effects.ready[owner]?.subtract(demand.kinds.subtracting(search.claimed.moved))
     }
     return search.claimed
@@ -44,7 +44,7 @@ extension OutboxTransaction {
     var lanes = try sendable(origin, .lanes, min(room.lanes, most), room, &unanswered, &search)
     var unordered = try sendable(origin, .unordered, min(room.unordered, most), room, &unanswered, &search)
     if room.isProbe, let lane = lanes.first, let other = unordered.first {
-      // The two kinds take turns, because the response to one item may be about only that item.
+      // Alternates between the two kinds, because a response to one item may concern only this item.
       if other.dueAt < lane.dueAt { lanes = [] } else { unordered = [] }
     }
     try claim(lanes, .lanes, origin, &room, &search)
@@ -58,7 +58,7 @@ extension OutboxTransaction {
     try findNextDue(name, but: cut, &search)
   }
 
-  /// Finds when the next item is due of the kinds that are not cut. Those that are cut are claimed again earlier.
+  /// Finds the next due time for the kinds that are not cut. Kinds that are cut are claimed again sooner.
   private func findNextDue(_ name: String, but cut: OutboxKinds, _ search: inout Search) throws {
     for kind in [OutboxKinds.lanes, .unordered] where !cut.contains(kind) {
       let arguments: StatementArguments = [search.owner, name, kind == .unordered, search.now.milliseconds]
@@ -67,12 +67,12 @@ extension OutboxTransaction {
     }
   }
 
-  /// The origins that an owner has heads for. Each costs one step along the index.
+  /// Returns the origins for which an owner has heads. Each origin costs one index lookup.
   func origins(of owner: Int64) throws -> [String] {
     var origins: [String] = []
     let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
     while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) {
-      // In a damaged database the index may lead back to the same origin.
+      // The index of a damaged database may return the same origin again.
       guard next != origins.last else {
         throw OutboxStoreFailure.broken("The outbox is damaged: an index repeats an origin.")
       }
@@ -82,15 +82,15 @@ extension OutboxTransaction {
   }
 
   /// Returns up to `limit` heads of a kind for one origin. For a probe, items that have not been probes come first, and
-  /// the last probe comes last. Items that have expired or need review leave their lanes on the way.
+  /// the last probe comes last. Items that have expired or need review leave their lanes.
   private func sendable(
     _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ room: OutboxDemand.Room, _ unanswered: inout Int,
     _ search: inout Search
   ) throws -> [StoredItem] {
     let name = origin.description
     var found: [StoredItem] = []
-    // Half of them are due again and half are new, so that neither sort waits for the other to end.
-    // Many items may be due at the same time; new ones are due at 0.
+    // Half of the items are retries and half are new, so that neither kind waits for the other to run out. Many items
+    // can be due at the same time. New items are due at 0.
     var dueAfter: (time: Int64, number: Int64) = (1, -1)
     var after: Int64 = 0
     var isDry = (due: false, fresh: false)
@@ -119,8 +119,8 @@ extension OutboxTransaction {
       }
       for item in batch where !search.demand.refused.contains(item.number) {
         let isOutdated = try supersedeIfOutdated(item)
-        // The end of the older item's request makes this one ready. It does not count towards `left`: there are only as
-        // many of these as requests under way, and the items behind it do not wait for them.
+        // This item becomes ready when the older item's request ends. It does not count towards `left`, because there
+        // are only as many such items as running requests, and later items do not wait for them.
         if try !isOutdated && isOvertaking(item) { continue }
         left -= 1
         if isOutdated {
@@ -137,7 +137,7 @@ extension OutboxTransaction {
         case .timeNeeded: search.claimed.timeNeededFrom = origin
         case .leaves(let reason):
           try leaveLane(item, reason, isDemanded: true)
-          // The next demand finds the item that moved up behind it.
+          // The next demand finds the item that has moved up.
           search.claimed.moved.formUnion(kind)
         }
       }
@@ -155,7 +155,7 @@ extension OutboxTransaction {
   }
 
   private func eligibility(_ item: StoredItem, _ search: Search) throws -> ItemProgress.Eligibility {
-    // A damaged index must not cause an item to be sent under another user's token.
+    // A damaged index must not cause an item to be sent with another user's token.
     guard item.owner == search.owner else {
       throw OutboxStoreFailure.broken("The outbox is damaged: an index leads to an item of another user.")
     }
@@ -163,7 +163,7 @@ extension OutboxTransaction {
       method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)
   }
 
-  /// Holds items in their places if their origin is no longer the account's. Returns whether there may be more.
+  /// Holds items in place if their origin is no longer configured for the account. Returns whether there may be more.
   private func holdAll(of owner: Int64, to origin: String) throws -> Bool {
     let limit = 64
     var items: [StoredItem] = []
@@ -181,7 +181,7 @@ extension OutboxTransaction {
     return !items.isEmpty
   }
 
-  /// Claims heads for an origin, the longest ready first, and the items that follow them in their lanes.
+  /// Claims heads for an origin, in the order in which they became ready, and the items behind them.
   private func claim(
     _ found: [StoredItem], _ kind: OutboxKinds, _ origin: Origin, _ room: inout OutboxDemand.Room,
     _ search: inout Search
@@ -212,7 +212,7 @@ extension OutboxTransaction {
       left -= 1
       var items = [head]
       var deliveries = [delivery]
-      // The lanes share the room that the other heads leave.
+      // The lanes share the capacity left after one item for each remaining head.
       let share = max(left - (heads.count - index - 1), 0) / max(heads.count - index, 1)
       if room.takesFollowers, !room.isProbe, share > 0, let lane = head.lane {
         for follower in try followers(of: head, lane, share) {
@@ -232,7 +232,7 @@ extension OutboxTransaction {
     if limit > 0, left <= 0 { search.cut(kind, origin) }
   }
 
-  /// Returns the pending items right behind a head.
+  /// Returns the pending items directly behind a head.
   private func followers(of head: StoredItem, _ lane: Name, _ limit: Int) throws -> [StoredItem] {
     let ends = try [OutboxItem.State.waiting, .inFlight].compactMap {
       try number(OutboxQueries.placeInLane, [head.owner, lane, $0.number, head.position])
@@ -260,7 +260,7 @@ extension OutboxTransaction {
     case unsendable(OutboxItem.Reason, error: String)
   }
 
-  /// Reads the request of an item, as it was enqueued.
+  /// Reads an item's request as it was enqueued.
   func content(of item: StoredItem) throws -> Content {
     let stored = try db.firstRow(OutboxQueries.content, [item.number]) {
       (headers: StoredHeaders.decode(try $0.name(0)), body: try $0.blob(1) ?? [], checksum: try $0.integer(2))
@@ -285,6 +285,6 @@ extension OutboxTransaction {
 }
 
 extension StoredItem {
-  /// Since when a head could have been sent. It orders new items and those that are due again.
+  /// The time from which a head could be sent, used to order new items and retries.
   fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
 }

@@ -23,7 +23,7 @@ extension OutboxTransaction {
       guard counters.keptItems - replaced.count < settings.maxItems,
         counters.keptBytes - replaced.reduce(0, { $0 + $1.bytes }) + bytes <= settings.maxBytes
       else { throw OutboxStoreFailure.full }
-      // A request may be leaving right now.
+      // Repeats if a request of a replaced item was sent in the meantime.
     } while try !replaced.allSatisfy { try revoke($0) }
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
@@ -50,7 +50,7 @@ extension OutboxTransaction {
       OutboxQueries.insertContent,
       [
         db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
-        // An empty body is stored as NULL: SQLite reads a null pointer as that anyway.
+        // SQLite reads an empty body as NULL anyway.
         draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])
     try draft.replaceKey.map { try outdate(owner, $0) }
@@ -74,7 +74,7 @@ extension OutboxTransaction {
       method: new.draft.method, url: new.url.description, headers: new.draft.headers, body: new.draft.body)
   }
 
-  /// Returns the existing item that makes this one a duplicate: one with its key, or one in place of an exported item.
+  /// Returns the existing item that makes this one a duplicate, by its idempotency key or according to `stands`.
   private func twin(of new: NewOutboxItem, _ content: Data, _ owner: Int64?, place: Int) throws -> StoredItem? {
     if let owner, let key = new.draft.idempotencyKey, let (item, kept) = try keyed(owner, key) {
       guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
@@ -83,7 +83,7 @@ extension OutboxTransaction {
     return try new.kept.flatMap { try stands(for: new, $0, owner, place: place) }
   }
 
-  /// Returns the existing item that takes the place of an exported one: the same item, or a newer one that replaces it.
+  /// Returns the existing item that takes an exported one's place, which is the same item or a newer replacement.
   private func stands(
     for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int64?, place: Int
   ) throws -> StoredItem? {
@@ -98,8 +98,8 @@ extension OutboxTransaction {
     return try row(OutboxQueries.laterToReplace, [owner, key, kept.createdAt.milliseconds])
   }
 
-  /// Returns the item with this idempotency key, and the digest of its content. An item that has ended unsent gives up
-  /// its key.
+  /// Returns the item with this idempotency key and its content's digest. An item that has ended without being sent
+  /// loses its key.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let found = try db.firstRow(OutboxQueries.byKey, [owner, key]) {
       (try StoredItem($0), digest: Data(try $0.blob(28) ?? []))
@@ -111,8 +111,8 @@ extension OutboxTransaction {
 
   // MARK: - Replacing
 
-  /// The time that orders the items of an account with one `replaceKey`, whichever user they belong to. An exported
-  /// item keeps its own time, and any other is the newest, however the clock was set.
+  /// Returns the time that orders an account's items with the same `replaceKey`, whichever user owns them. An exported
+  /// item keeps its own time. Any other item becomes the newest, regardless of clock changes.
   private func madeAt(_ new: NewOutboxItem, at createdAt: Timestamp) throws -> Timestamp {
     guard let key = new.draft.replaceKey, new.kept == nil else { return createdAt }
     let owners = counters.owners.values.filter { $0.account == new.draft.account }
@@ -120,20 +120,20 @@ extension OutboxTransaction {
     return last.map { max(createdAt, Timestamp(milliseconds: $0 + 1)) } ?? createdAt
   }
 
-  /// Returns the items that a newer one with their `replaceKey` replaces, in order: all that could still be sent,
-  /// except those whose requests may have left.
+  /// Returns the items that a newer one with the same `replaceKey` replaces, in order. These are all items that could
+  /// still be sent, except those whose requests may have been sent.
   private func replaceable(_ owner: Int64, _ key: Name) throws -> [StoredItem] {
     try rows(OutboxQueries.byReplaceKey, [owner, key]).filter { !claims.isBegun($0.number) }
       .sorted { $0.position < $1.position }
   }
 
-  /// Returns whether a newer item with its `replaceKey` was accepted, so that this one is not sent again.
+  /// Returns whether a newer item with the same `replaceKey` was accepted, so that this one must not be sent again.
   func isOutdated(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try number(OutboxQueries.newerToReplace, [item.owner, key, item.madeAt.milliseconds, item.number]) != nil
   }
 
-  /// Returns whether the request of an older item with its `replaceKey` may be under way, so that this one has to wait.
+  /// Returns whether an older item with the same `replaceKey` may be in flight, so that this one must wait.
   func isOvertaking(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try rows(OutboxQueries.byReplaceKey, [item.owner, key]).contains {
@@ -141,13 +141,13 @@ extension OutboxTransaction {
     }
   }
 
-  /// Marks replaced items that may already have left, so that they are not sent again.
+  /// Marks replaced items whose requests may have been sent, so that they are not sent again.
   private func outdate(_ owner: Int64, _ key: Name) throws {
     for item in try rows(OutboxQueries.byReplaceKey, [owner, key])
     where try claims.isBegun(item.number) && isOutdated(item) { claims.outdate(item.number) }
   }
 
-  /// Called when items of two owners have come together.
+  /// Called after the items of two owners were merged.
   func supersedeOutdated(_ owner: Int64, _ key: Name) throws {
     try outdate(owner, key)
     for item in try replaceable(owner, key) where try isOutdated(item) && revoke(item) {
@@ -157,7 +157,7 @@ extension OutboxTransaction {
     }
   }
 
-  /// Supersedes an item. The caller promotes the item's lane.
+  /// Supersedes an item. The caller must promote the item's lane.
   func supersede(_ item: StoredItem) throws {
     var item = item
     let old = item.state

@@ -2,7 +2,7 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Writes the outcomes of deliveries, ends claims, and claims what is demanded.
+  /// Writes the results of deliveries, ends claims, and claims items for the demands.
   func exchange(
     _ settled: [Settlement], toldAt told: (now: Timestamp, stepped: Duration), releasing released: [Int64],
     claiming demands: [OutboxDemand]
@@ -30,7 +30,7 @@ extension OutboxTransaction {
     var item = item
     let old = item.state
     item.progress.settle(outcome, hasLeft: settlement.hasLeft, at: time)
-    // A newer item with its `replaceKey` may be waiting for it.
+    // A newer item with the same `replaceKey` may be waiting for this one.
     if item.replaceKey != nil { becameReady(item.owner, .all) }
     if item.progress.state != .delivered, try isOutdated(item) {
       item.progress.supersede(at: time)
@@ -38,7 +38,7 @@ extension OutboxTransaction {
       effects.leavesContentInLog = true
       return try publish(item, was: old)
     }
-    // The head of its lane is found when the claim ends.
+    // A new head of the lane is chosen when the claim ends.
     item.isHead = item.lane == nil && item.progress.state.isActive
     switch outcome {
     case .released:
@@ -59,7 +59,7 @@ extension OutboxTransaction {
     if item.isHead { becameReady(item.owner, .unordered) }
   }
 
-  /// When the next item expires whose request has not left.
+  /// Returns the next expiry among the items whose requests were not sent.
   func nextExpiry() throws -> Timestamp? {
     try db.firstRow(OutboxQueries.expiring) { row in
       claims.isBegun(try row.number(0)) ? nil : Timestamp(milliseconds: try row.number(1))

@@ -1,14 +1,13 @@
 internal import GRDB
 internal import HearthCore
 
-/// Exports items with their contents.
 extension OutboxTransaction {
   func export(_ query: OutboxQuery, bytes: Int) throws -> ExportPage {
     let page = try list(query, keepingContent: true)
     var (exported, room) = (ExportPage(items: [], damaged: 0, cursor: page.cursor), bytes)
     var last: StoredItem?
     for item in page.items {
-      // At least one, whatever its size.
+      // Exports at least one item, regardless of its size.
       if room < item.bytes, let last {
         exported.cursor = String(last.position)
         return exported

@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import GRDB
 internal import HearthCore
 
-/// Moves items to another owner, when a user gets a name or has left.
+/// Moves items to another owner when a user is identified or has signed out.
 extension OutboxTransaction {
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
@@ -20,18 +20,18 @@ extension OutboxTransaction {
         try counters.name(theirs, subject, in: db)
       }
     }
-    // These are held, and items without a user belong to the account's current one.
+    // Items of this owner are held, and items without a user belong to the account's current user.
     if subject == .unnamedBefore { return OutboxBinding(isDone: isDone, holdsOthers: leavesItems) }
     let owner = try counters.madeOwner(account, subject, in: db)
     let holdsOthers = counters.makeCurrent(owner)
-    // The items that are held may have changed for all users of the account.
+    // The set of held items may have changed for all of the account's users.
     effects.touched.formUnion(counters.owners.values.lazy.filter { $0.account == account }.map(\.id))
     noteReady(owner)
     return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
   }
 
-  /// Moves items that were made under another name, or while no user was known, to their owner. They keep their
-  /// positions. Of claimed items, only those in flight stay claimed.
+  /// Moves items that were created under another name or without a known user to their owner. They keep their
+  /// positions. Claimed items stay claimed only if they are in flight.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where left > 0 {
@@ -44,10 +44,10 @@ extension OutboxTransaction {
     return left > 0
   }
 
-  /// Moves the items of a claim together, so that their positions in it still match after a crash. Returns false if the
-  /// item is not claimed.
+  /// Moves all items of a claim together, so that their positions still match the claim after a crash. Returns false if
+  /// the item is not claimed.
   private func mergeClaim(of item: StoredItem, into owner: Int64) throws -> Bool {
-    // It may have been moved with the claim of an item before it.
+    // The item may have moved with the claim of an earlier item.
     guard try row(OutboxQueries.byNumber, [item.number])?.owner == item.owner else { return true }
     guard let epoch = claims.claim(holding: item.number)?.epoch, let before = claims.move(epoch, to: owner) else {
       return false
@@ -86,8 +86,8 @@ extension OutboxTransaction {
     try item.replaceKey.map { try supersedeOutdated(owner, $0) }
   }
 
-  /// If the new owner already has an item with the same idempotency key, one of the two may have to end. Returns
-  /// whether it is the joining one.
+  /// Resolves a conflict if the new owner already has an item with the same idempotency key. Returns true if this ends
+  /// the joining item.
   private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
     guard
       let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
@@ -105,7 +105,7 @@ extension OutboxTransaction {
       try end(&joining, for: own, isSame: isSame)
       return true
     case .own:
-      // Its request may be leaving right now.
+      // This item's request may be in flight.
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
       try end(&own, for: joining, isSame: isSame)
       if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
@@ -119,7 +119,7 @@ extension OutboxTransaction {
     KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
   }
 
-  /// Ends one of two items with the same key: supersedes it if both are the same write, or else holds it for review.
+  /// Supersedes an item if it is the same write as its twin with the same key. Otherwise, holds it for review.
   private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
     let old = item.state
     if isSame {
@@ -133,7 +133,7 @@ extension OutboxTransaction {
     if isSame { effects.leavesContentInLog = true }
   }
 
-  /// Gives the item a key of its own. The other item keeps the key, since no API may get it with two contents.
+  /// Assigns the item a new key. The other item keeps the old one, because no API may receive a key with two contents.
   private func giveOwnKey(to item: inout StoredItem) throws {
     guard let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [item.number])
     else { return }

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import HearthCore
 
-/// Counts and lists, as clients see them.
+/// Counts and lists items as clients see them.
 extension OutboxTransaction {
   func stats(of account: AccountName?) throws -> OutboxStats {
     let owners = counters.owners.values.filter { account == nil || $0.account == account }
@@ -24,7 +24,7 @@ extension OutboxTransaction {
     return stats
   }
 
-  /// Returns when the oldest item was made that waits for delivery and has not begun.
+  /// Returns the creation time of the oldest item that waits for delivery and has not begun.
   private func oldestPending(of owner: OutboxCounters.Owner, _ begun: ClaimTable.Counts) throws -> Timestamp? {
     if begun.all == 0, case .some(let known) = owner.oldestPendingAt { return known }
     let oldest = try db.firstRow(OutboxQueries.oldest, [owner.id]) { row in
@@ -34,14 +34,14 @@ extension OutboxTransaction {
     return oldest
   }
 
-  /// Lists items. With `keepingContent`, lists only items whose content is kept.
+  /// Lists items. If `keepingContent` is true, lists only items whose content is stored.
   func list(_ query: OutboxQuery, keepingContent: Bool = false) throws -> OutboxPage {
     let after = query.cursor.map { Int64($0) ?? .max } ?? 0
     let limit = max(query.limit, 1)
-    // The whole list uses one moment, since requests leave meanwhile.
+    // Read only once, because requests start while the list is created.
     let begun = claims.begun()
     let numbers = Set(begun.keys.map(\.number))
-    // Positions come first, since the indexes hold them. Whole rows are read only for this page.
+    // Finds positions first, because the indexes contain them. Full rows are read only for this page.
     var found: [(position: Int64, number: Int64)] = []
     if query.state == .inFlight {
       for (item, claim) in begun where item.position > after && (query.lane == nil || claim.lane == query.lane) {
@@ -67,7 +67,7 @@ extension OutboxTransaction {
     return OutboxPage(items: items, cursor: found.count > limit ? String(found[limit - 1].position) : nil)
   }
 
-  /// The stored states of the items that are shown as `state`, not counting those that have begun.
+  /// Returns the stored states of items shown as `state`, except items that have begun.
   func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
     guard let state else { return OutboxItem.State.byNumber }
     let isHeld = counters.holdReason(of: owner) != nil

@@ -1,16 +1,13 @@
 internal import GRDB
 internal import HearthCore
 
-/// The outbox within one transaction: its rows, the counters and claims that change with them, and what observers
-/// learn.
+/// One transaction of the outbox: its rows, the counters and claims that change with them, and what observers learn.
 final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
   private let moment: (now: Timestamp, stepped: Duration)
   private let boot: String
-  /// The time at which the transaction happens.
   var now: Timestamp { moment.now }
-  /// See `Clock.steadyNow`.
   var steadyNow: Timestamp { moment.now - moment.stepped }
   var counters: OutboxCounters
   var effects = Effects()
@@ -22,11 +19,11 @@ final class OutboxTransaction {
     var changes: [OutboxCommit.Change] = []
     /// The owners whose counts have changed.
     var touched: Set<Int64> = []
-    /// The owners of items that became heads, with their kinds.
+    /// The owners of items that became heads, with the kinds of the items.
     var ready: [Int64: OutboxKinds] = [:]
-    /// Whether removed content is still in the log, which then has to be emptied.
+    /// Whether the log still contains removed content and must be emptied.
     var leavesContentInLog = false
-    /// Whether the counts cover all accounts, so that others have no items.
+    /// Whether the counts cover all accounts. If so, any other account has no items.
     var isOfAll = false
   }
 
@@ -41,7 +38,7 @@ final class OutboxTransaction {
     self.claims = claims
   }
 
-  /// Runs a part of the transaction. If it throws, its writes are undone, and the transaction can continue.
+  /// Runs part of the transaction. If `body` throws, its writes are undone and the transaction can continue.
   func savepoint<T>(_ body: () throws -> T) throws -> T {
     let (counters, effects) = (counters, effects)
     claims.open()
@@ -62,7 +59,7 @@ final class OutboxTransaction {
 
   private struct Undone: Error {}
 
-  /// Returns what `body` returns, and undoes everything that it has written.
+  /// Returns the result of `body` and undoes everything that it has written.
   func undoing<T>(_ body: () throws -> T) throws -> T {
     var value: T?
     do {
@@ -90,20 +87,20 @@ final class OutboxTransaction {
     return commit
   }
 
-  /// Returns how long ago `earlier` was, however the clock was set since.
+  /// Returns the time since `earlier`, regardless of clock changes.
   func age(of earlier: (now: Timestamp, stepped: Duration)) -> Duration {
     now - earlier.now - (moment.stepped - earlier.stepped)
   }
 
-  /// Moves the schedule by the steps that the clock has made since it was written, in this process or in an earlier one
-  /// of this boot. Otherwise, after the clock was set ahead, every waiting item would seem to be due.
+  /// Adjusts the schedule to clock steps made since it was written, by this process or an earlier one during this boot.
+  /// Otherwise, every waiting item would seem due after the clock was set forward.
   func bringInStep() throws {
     if let followed = counters.followed, followed.stepped != moment.stepped {
       try shiftSchedule(by: moment.stepped - followed.stepped)
     }
   }
 
-  /// Notes that a future time was written.
+  /// Records that the schedule has changed.
   func scheduled() { counters.scheduled(at: now, by: FollowedClock(boot: boot, stepped: moment.stepped)) }
 
   // MARK: - Rows
@@ -124,7 +121,7 @@ final class OutboxTransaction {
     try db.cachedStatement(sql: sql).execute(arguments: arguments)
   }
 
-  /// Writes a row back, and updates the counters and the content for its new state.
+  /// Writes a row back and updates the counters and the content for its new state.
   func write(_ item: StoredItem, was old: OutboxItem.State) throws {
     let progress = item.progress
     try execute(
@@ -145,14 +142,14 @@ final class OutboxTransaction {
     }
   }
 
-  /// Writes a row back, and reports the change to observers.
+  /// Writes a row back and reports the change to observers.
   func publish(_ item: StoredItem, was old: OutboxItem.State) throws {
     try write(item, was: old)
     effects.changes.append(.changed(try shown(item)))
   }
 
-  /// The item as shown: in flight once it has begun to be sent, and held if it belongs to a user other than the current
-  /// one or its account is not configured.
+  /// Returns the item as clients see it: in flight once its request has begun, and held if it belongs to another user
+  /// or its account is not configured.
   func shown(_ item: StoredItem) throws -> OutboxItem {
     try shown(item, hasBegun: item.state.isActive && claims.isBegun(item.number))
   }
@@ -173,7 +170,7 @@ final class OutboxTransaction {
 
   // MARK: - Lanes
 
-  /// The first active item of a lane.
+  /// Returns the first active item of a lane.
   func first(_ owner: Int64, _ lane: Name) throws -> (number: Int64, isHead: Bool, isHeld: Bool)? {
     var first: (number: Int64, position: Int64, isHead: Bool, isHeld: Bool)?
     for state in [OutboxItem.State.pending, .inFlight, .waiting] {
@@ -185,14 +182,14 @@ final class OutboxTransaction {
     return first.map { ($0.number, $0.isHead, $0.isHeld) }
   }
 
-  /// Returns whether a new item of the lane has to wait for another one.
+  /// Returns whether a new item in the lane must wait for another one.
   func isLaneBusy(_ owner: Int64, _ lane: Name) throws -> Bool {
     if claims.isClaimed(owner, lane) { return true }
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
-  /// Makes the first active item of a lane its head, unless the lane is claimed or that item is held in its place.
-  /// `isDemanded` is true during a demand, which itself reports to its caller that there is more.
+  /// Makes the first active item of a lane its head, unless the lane is claimed or the item is held in place.
+  /// `isDemanded` is true while a demand is being met, because the demand itself tells its caller that there is more.
   func promote(_ owner: Int64, _ lane: Name, isDemanded: Bool = false) throws {
     guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead, !first.isHeld
     else { return }
@@ -204,7 +201,7 @@ final class OutboxTransaction {
     effects.ready[owner, default: []].formUnion(kinds)
   }
 
-  /// Ends a claim whose items are all settled, or are free again from now on.
+  /// Ends a claim. Its items are settled or become available again.
   func end(_ epoch: Int64) throws {
     guard let claim = claims.end(epoch) else { return }
     try ended(claim)
@@ -215,20 +212,20 @@ final class OutboxTransaction {
     }
   }
 
-  /// Removes the row of a claim that has ended in memory, and gives its lane a head again.
+  /// Removes the row of a claim that has ended in memory, and promotes a new head in its lane.
   func ended(_ claim: ClaimTable.Claim) throws {
     try execute(OutboxQueries.endClaim, [claim.epoch])
     // Items that had begun are no longer in flight.
     if claim.items.contains(where: \.hasBegun) {
       effects.touched.insert(claim.owner)
-      // A newer item with the `replaceKey` of one of them may be waiting for it.
+      // Newer items with the same `replaceKey` may have been waiting for these.
       becameReady(claim.owner, .all)
     }
     if let lane = claim.lane { try promote(claim.owner, lane) }
   }
 
-  /// Takes an item out of its claim so that it can be changed. Returns false if its request may have left, unless
-  /// `always` is true. The caller promotes the item's lane.
+  /// Removes an item from its claim so that it can be changed. Returns false if its request may have been sent, unless
+  /// `always` is true. The caller must promote the item's lane.
   func revoke(_ item: StoredItem, always: Bool = false) throws -> Bool {
     switch claims.revoke(item.number, always: always) {
     case .wasFree: return true
@@ -244,8 +241,8 @@ final class OutboxTransaction {
     }
   }
 
-  /// Takes an item that can no longer be sent out of its lane: it becomes dead, or is held for review. Returns false if
-  /// its request may have left.
+  /// Removes an item that can no longer be sent from its lane. The item becomes dead or is held for review. Returns
+  /// false if its request may have been sent.
   @discardableResult
   func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)
     throws -> Bool

@@ -3,24 +3,24 @@ package import HearthCore
 internal import HearthThreads
 internal import Synchronization
 
-/// The outbox in an SQLite database, with a write-ahead log and an fsync for every commit.
+/// Stores the outbox in an SQLite database with a write-ahead log, and syncs every commit to disk.
 ///
-/// If a call meets damage, or finds that the database was removed or replaced, that call and all later ones fail until
-/// `recover` has checked the database, set it aside if it is really damaged, and started a new one.
+/// If a call finds the database damaged, removed or replaced, this call and all later ones fail until `recover` is
+/// called. `recover` checks the database, sets it aside if it is damaged, and opens it or a new one.
 package final class SQLiteOutboxStore: OutboxStore {
   private enum Connection {
     case open(GroupCommitter)
-    /// Each call fails. `recover` closes `before` and opens the outbox again.
+    /// All calls fail until `recover` closes `before` and reopens the outbox.
     case closed(OutboxStoreFailure, before: GroupCommitter?)
   }
 
   private let file: OutboxFile
   private let clock: any Clock
   private let connection: Mutex<Connection>
-  /// The last epoch of a claim made in this process.
+  /// The last epoch of a claim in this process.
   private let lastEpoch = Mutex<Int64>(0)
   private let observer = CommitObserver()
-  /// The loss of a removed database, until the next one is open.
+  /// The loss of a removed database, until the next database is open.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
   private let told = Mutex<String?>(nil)
   private let tell: @Sendable (String) -> Void
@@ -32,7 +32,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     self.tell = tell
   }
 
-  /// Opens the outbox, or creates a new one. A damaged database is set aside as a whole; `setAside` is its new path.
+  /// Opens the outbox, or creates a new one. `setAside` is the new path of a damaged database that was moved away.
   package static func open(
     at path: String, clock: any Clock
   ) throws(OutboxStoreFailure) -> (store: SQLiteOutboxStore, setAside: String?) {
@@ -46,8 +46,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return (store, try store.open(after: nil, pausing: []))
   }
 
-  /// Returns a store for a daemon that also runs without its outbox. If the outbox cannot be opened, each call fails
-  /// with the reason, and each `recover` tries again. `tell` is called with each `notice`.
+  /// Returns a store for a daemon that can run without its outbox. If the outbox cannot be opened, all calls fail with
+  /// the reason, and `recover` tries to open it again. `tell` receives each `notice`.
   package static func openOrWait(
     at path: String, clock: any Clock, tell: @escaping @Sendable (String) -> Void
   ) -> SQLiteOutboxStore {
@@ -77,16 +77,16 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package var notice: String? { told.withLock(\.self) }
 
-  /// Returns the new path of a damaged database, if one was set aside.
+  /// Returns the new path of a damaged database if it was set aside.
   private func open(
     after former: GroupCommitter?, pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> String? {
     if let former {
-      // Closed later, it would remove the log that is at its path by then.
+      // If it were closed later, it would remove the log at its path, which might be another database's by then.
       if let lost = former.close() { loss.withLock { $0 = lost } }
       lastEpoch.withLock { $0 = max($0, former.claims.lastEpoch) }
     }
-    // The file may be back. This has to be found out now, because a new file may get its number.
+    // Checks now whether the file is back, because a new file could reuse its inode.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
     let (committer, place) = try openDatabase(pausing: paused)
     connection.withLock { $0 = .open(committer) }
@@ -97,7 +97,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> (committer: GroupCommitter, setAside: String?) {
     var setAside: String?
-    // This comes first, because opening the database removes its log.
+    // This check must come first, because opening the database removes its log.
     if file.isEmptied { setAside = try file.setAside(at: clock.now()) }
     try file.refuseUnfit()
     if file.needsCheck {
@@ -123,7 +123,7 @@ package final class SQLiteOutboxStore: OutboxStore {
       let place = try file.setAside(at: clock.now())
       return (try openDatabase(), place)
     } catch {
-      // On a full disk, the reserve of the last run makes room.
+      // If the disk is full, releasing the last run's reserve makes room.
       reserve.release()
       return (try openDatabase(), setAside)
     }
@@ -156,7 +156,7 @@ package final class SQLiteOutboxStore: OutboxStore {
     }
   }
 
-  /// Writes the log back and closes the database. Must be called at the end; later calls fail.
+  /// Checkpoints the log and closes the database. Later calls fail.
   package func close() async {
     guard let committer = try? committer else { return }
     await WorkerThread.run { _ = committer.close() }
@@ -166,13 +166,13 @@ package final class SQLiteOutboxStore: OutboxStore {
     if case .closed(.broken, _) = connection.withLock({ $0 }) { true } else { false }
   }
 
-  /// The number of transactions so far. With many concurrent callers it is smaller than the number of calls.
+  /// The number of transactions so far, which is smaller than the number of calls if callers run concurrently.
   package var commits: Int { (try? committer.commits) ?? 0 }
 
   /// For tests: the number of requests that wait for the next transaction.
   var waitingRequests: Int { (try? committer.waiting) ?? 0 }
 
-  /// For tests: runs `body` on the connection itself.
+  /// For tests: runs `body` directly on the connection.
   func withConnection<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws -> T {
     try await committer.database.writeWithoutTransaction(body)
   }
@@ -183,7 +183,7 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
     if case .closed(_, let former) = connection.withLock({ $0 }) {
-      // Opening may wait for another program's lock, and a check reads the whole database.
+      // Opening can wait for another program's lock, and checking reads the whole database.
       await WorkerThread.run { self.openOrWait(after: former, pausing: paused) }
     }
     try await run { try $0.recover() }
@@ -286,8 +286,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return pruning
   }
 
-  /// Returns whether there are more free pages to give back. If the disk is too full even for that, they stay until the
-  /// next sweep.
+  /// Returns whether there are more free pages to return to the disk. If the disk is too full for this, they stay until
+  /// the next sweep.
   private func vacuum() async throws(OutboxStoreFailure) -> Bool {
     let committer = try committer
     do {

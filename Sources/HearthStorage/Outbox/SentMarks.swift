@@ -1,36 +1,36 @@
 internal import Glibc
 internal import HearthCore
 
-/// The marks that record how far the requests of each claim may have left, and when, in a file next to the database.
+/// Records how far, and when, each claim's requests may have been sent, in a file next to the database.
 ///
-/// They are written without an fsync, so they survive the end of the process, which is their purpose. After a power
-/// loss, recognised by another boot id, they do not count. Not safe for concurrent use.
+/// The marks are written without fsync, so they survive only the end of the process. After a power loss, which a
+/// different boot id reveals, they are ignored. Not safe for concurrent use.
 struct SentMarks: ~Copyable {
-  /// The last item of a claim whose request may have left.
+  /// The last item of a claim whose request may have been sent.
   struct Mark {
     fileprivate static let size = 24
 
     fileprivate var epoch: Int64
     fileprivate(set) var position: Int64
-    /// How long after the claim was made the request left, in milliseconds.
+    /// The time from the claim to the request, in milliseconds.
     fileprivate var delayMilliseconds: Int64
 
     var delay: Duration { .milliseconds(delayMilliseconds) }
   }
 
-  /// The size of the header, in bytes. It holds a name for the format, and the boot id.
+  /// The size of the header in bytes. The header contains the format's name and the boot id.
   private static let headerSize = 64
   private static let format = "hearth-sent-2 "
-  /// The number of marks that the file has room for at first, and by which it grows.
+  /// The initial number of slots, and the number of slots by which the file grows.
   private static let slotsAtOnce = 4096
 
   private let descriptor: Int32
   private let header: [UInt8]
   private(set) var slots = 0
-  /// Whether the file is of this boot, so that marks may be written.
+  /// Whether the file is from this boot, so that marks can be written.
   private(set) var isCurrent: Bool
 
-  /// Opens the file, or creates it, and makes room for marks if the disk has any. `bootID` differs after a power loss.
+  /// Opens or creates the file, and allocates slots if the disk has room. `bootID` differs after a power loss.
   static func open(_ path: String, bootID: String) throws(OutboxStoreFailure) -> SentMarks {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -54,7 +54,7 @@ struct SentMarks: ~Copyable {
     close(descriptor)
   }
 
-  /// Returns the id that the kernel gives to each boot. It is empty if it cannot be read, so that no mark counts.
+  /// Returns the id of the current boot, or an empty string if it cannot be read, in which case no marks count.
   static func bootID() -> String {
     let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }
@@ -64,7 +64,7 @@ struct SentMarks: ~Copyable {
     return count > 0 ? String(decoding: bytes.prefix(count).filter { $0 > UInt8(ascii: " ") }, as: UTF8.self) : ""
   }
 
-  /// Makes room for more marks. Returns false if the disk has none.
+  /// Allocates more slots. Returns false if the disk is full.
   mutating func grow() -> Bool {
     let size = Self.headerSize + (slots + Self.slotsAtOnce) * Mark.size
     guard posix_fallocate(descriptor, 0, off_t(size)) == 0 else { return false }
@@ -72,7 +72,7 @@ struct SentMarks: ~Copyable {
     return true
   }
 
-  /// Returns the mark of each claim, or `nil` if the marks are of another boot or cannot be read.
+  /// Returns the mark of each claim, or `nil` if the marks are from another boot or unreadable.
   func read() -> [Int64: Mark]? {
     var status = stat()
     guard isCurrent, fstat(descriptor, &status) == 0 else { return nil }
@@ -89,12 +89,12 @@ struct SentMarks: ~Copyable {
     return last
   }
 
-  /// Marks the file as one of this boot. Must be called once no claim of another boot is left.
+  /// Marks the file as belonging to this boot. Must be called once no claims from another boot are left.
   mutating func begin() {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }
 
-  /// Writes a claim's mark. `delay` is the time since the claim was made.
+  /// Writes a claim's mark. `delay` is the time since the claim.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else {
       throw .unavailable("The file that records what was sent cannot be written: its disk fails.")

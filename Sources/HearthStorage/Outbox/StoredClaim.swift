@@ -1,13 +1,13 @@
 internal import HearthCore
 
-/// A row of the claims table: what is left of a claim after a crash.
+/// A row of the claims table, used to recover claims after a crash.
 struct StoredClaim {
   let epoch: Int64
   let owner: Int64
-  /// `nil` for a claim on one unordered item, which is the head.
+  /// The lane, or `nil` for a claim on one unordered item, which is the head.
   let lane: Name?
   let head: Int64
-  /// The positions of the first and the last claimed item.
+  /// The positions of the first and last claimed items.
   let first: Int64
   let last: Int64
   let claimedAt: Timestamp

@@ -1,7 +1,6 @@
 internal import HearthCore
 
-/// A row of the items table. It names its owner by number; `OutboxTransaction.shown` converts it into the item that the
-/// rest of the daemon uses.
+/// A row of the items table. `OutboxTransaction.shown` converts it to the item that the rest of the daemon uses.
 struct StoredItem {
   let number: Int64
   let id: String
@@ -16,14 +15,14 @@ struct StoredItem {
   let bytes: Int
   let expect: ExpectedContent?
   let replaceKey: Name?
-  /// Orders the items with one `replaceKey`, together with `number`. See `OutboxTransaction.madeAt`.
+  /// Orders items with the same `replaceKey`, together with `number`. See `OutboxTransaction.madeAt`.
   let madeAt: Timestamp
   var progress: ItemProgress
 
-  /// The state in its row. No row is stored as in flight: that value stands for items held in their places.
+  /// The state stored in the row. No item is stored as in flight, so that value is used for items held in place.
   var state: OutboxItem.State { progress.isHeldInPlace ? .inFlight : progress.state }
 
-  /// When a head may be claimed, in milliseconds, or 0 for at once.
+  /// The time from which a head can be claimed, in milliseconds, or 0 for immediately.
   var dueAt: Int64 { progress.dueAt?.milliseconds ?? 0 }
 
   /// Reads the columns in the order of `OutboxQueries`.
@@ -69,7 +68,7 @@ struct StoredItem {
   static let mostAttempts = 1 << 31
 }
 
-/// Headers as they are stored: one `name:value` per line. Neither contains a line feed, and no name contains a colon.
+/// Stored headers, one `name:value` per line. Names contain no colon, and neither part contains a line feed.
 enum StoredHeaders {
   static func encode(_ headers: [APIRequest.Header]) -> String {
     headers.map { "\($0.name):\($0.value)" }.joined(separator: "\n")

@@ -2,11 +2,11 @@ internal import GRDB
 internal import GRDBSQLite
 internal import HearthCore
 
-/// A statement's current row, valid until the statement is stepped again. Columns are read by number. In a damaged
-/// database any of them may hold a value of any type.
+/// The current row of a statement, valid until the next step. Columns are identified by number. In a damaged database,
+/// any column can contain a value of any type.
 ///
-/// GRDB's own row makes a dictionary of column names for each query, which takes longer than most of the outbox's
-/// queries. And its subscripts end the process if they cannot convert a value.
+/// GRDB's own row creates a dictionary of column names for each query, which takes longer than most of the outbox's
+/// queries. Its subscripts also crash if a value cannot be converted.
 struct StoredRow {
   fileprivate let statement: Statement
 
@@ -42,23 +42,23 @@ struct StoredRow {
     return number
   }
 
-  /// Reads a count, clamped to bounds within which sums do not overflow.
+  /// Reads a count and clamps it, so that sums cannot overflow.
   func count(_ column: Int, atMost most: Int) throws -> Int {
     Int(min(max(try number(column), 0), Int64(most)))
   }
 
-  /// Reads a text that must not be NULL.
+  /// Reads text that must not be NULL.
   func name(_ column: Int) throws -> String {
     guard let text = try text(column) else { throw broken(column) }
     return text
   }
 
-  /// The bytes of a column. They begin at `start`, which is `nil` for an empty value.
+  /// Returns the bytes of a column. `start` is `nil` for an empty value.
   private func bytes(_ start: UnsafeRawPointer?, of column: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(pointer, Int32(column))))
   }
 
-  /// The message does not show the value, which may be a secret.
+  /// The message does not include the value, which may be a secret.
   private func broken(_ column: Int) -> OutboxStoreFailure {
     .broken("The outbox is damaged: a value in the column \(statement.columnNames[column]) cannot be read.")
   }
@@ -73,7 +73,7 @@ extension Name: DatabaseValueConvertible {
 }
 
 extension Database {
-  /// Returns the first value other than `nil` that `body` makes from a row. `body` must not run the same query.
+  /// Returns the first non-`nil` value that `body` returns for a row. `body` must not run the same query.
   func firstRow<T>(_ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T?) throws -> T? {
     let statement = try cachedStatement(sql: sql)
     try statement.setArguments(arguments)
@@ -87,7 +87,7 @@ extension Database {
     }
   }
 
-  /// Calls `body` with each row. `body` must not run the same query.
+  /// Calls `body` for each row. `body` must not run the same query.
   func forEachRow(_ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> Void) throws {
     _ = try firstRow(sql, arguments) { row in
       try body(row)
@@ -95,7 +95,7 @@ extension Database {
     }
   }
 
-  /// Returns what `body` makes from each row. `body` must not run the same query.
+  /// Returns the result of `body` for each row. `body` must not run the same query.
   func rows<T>(_ sql: String, _ arguments: StatementArguments = [], _ body: (StoredRow) throws -> T) throws -> [T] {
     var values: [T] = []
     try forEachRow(sql, arguments) { values.append(try body($0)) }

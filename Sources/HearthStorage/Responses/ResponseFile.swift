@@ -1,14 +1,14 @@
 internal import GRDB
 internal import Glibc
 
-/// The database of cached answers: how it is opened, and when it is replaced.
+/// The database file of the response cache. Opens, creates and replaces the file.
 struct ResponseFile: Sendable {
-  /// The version of the tables. A file with another one is removed.
+  /// The version of the tables. A file with another version is removed.
   private static let version = 1
 
   let path: String
 
-  /// Why the file cannot be used, in one sentence.
+  /// Why the file cannot be used, as a sentence.
   struct Unfit: Error {
     let sentence: String
   }
@@ -27,8 +27,8 @@ struct ResponseFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
-  /// Opens the database, or creates one, also in place of one that cannot be read; then `report` gets a sentence about
-  /// it.
+  /// Opens or creates the database. If the database is damaged, replaces it and passes a sentence about this to
+  /// `report`.
   func open(_ report: (String) -> Void) throws -> DatabaseQueue {
     do {
       return try openAsItIs()
@@ -45,11 +45,10 @@ struct ResponseFile: Sendable {
     configuration.busyMode = .timeout(1)
     configuration.label = "hearth.responses"
     configuration.prepareDatabase { db in
-      // What is removed leaves no content in free pages, and no free pages. The first setting has an effect only in a
-      // new file.
+      // Keeps no free pages, and overwrites removed content. `auto_vacuum` takes effect only in a new file.
       try db.execute(sql: "PRAGMA auto_vacuum = FULL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
-      // An answer that a power loss takes can be requested again.
+      // A response lost in a power loss can be requested again.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
       _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = ON")
@@ -75,7 +74,7 @@ struct ResponseFile: Sendable {
     return nil
   }
 
-  /// Whether the database itself is damaged, so that waiting does not help.
+  /// Returns whether the database itself is damaged, so that retrying does not help.
   static func isDamage(_ error: any Error) -> Bool {
     if error is RowDecodingError { return true }
     let codes: [ResultCode] = [
@@ -84,7 +83,7 @@ struct ResponseFile: Sendable {
     return (error as? DatabaseError).map { codes.contains($0.resultCode) } ?? false
   }
 
-  /// A sentence about the error that contains nothing of an answer, which a row's own error would.
+  /// Returns a sentence about the error. It never quotes a response, which a row's own error could contain.
   static func sentence(_ error: any Error, _ path: String) -> String {
     switch error {
     case let unfit as Unfit: "Answers of APIs are not kept: \(unfit.sentence)"

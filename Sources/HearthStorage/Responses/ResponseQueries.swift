@@ -4,13 +4,12 @@ internal import GRDB
 internal import HearthControl
 internal import HearthCore
 
-/// The queries for cached answers.
 enum ResponseQueries {
   private static func owner(of key: ResponseKey) -> StatementArguments {
     [key.account.description, key.subject.issuer, key.subject.id]
   }
 
-  /// Returns the newest answer that matches the request, with its row.
+  /// Returns the newest response that matches the request, with its row id.
   static func find(_ key: ResponseKey, in db: Database) throws -> (id: Int64, response: StoredResponse)? {
     let sql = "SELECT headers, body, selectors, confirmed_at, initial_age, is_validatable FROM responses WHERE id = ?"
     guard let id = try matches(key, in: db).first, let row = try Row.fetchOne(db, sql: sql, arguments: [id]) else {
@@ -19,7 +18,7 @@ enum ResponseQueries {
     return (id, try response(row))
   }
 
-  /// Compares values of fields by their hash, because they may be secrets and are not kept.
+  /// Compares hashes of field values. The values are not stored, because they may be secrets.
   private static func matches(_ key: ResponseKey, in db: Database) throws -> [Int64] {
     let rows = try Row.fetchAll(
       db,
@@ -72,7 +71,7 @@ enum ResponseQueries {
         ])
   }
 
-  /// Uses are counted and not timed, because a clock may be set back.
+  /// Counts uses instead of storing times, because the clock may be set back.
   private static let nextUse = "(SELECT ifnull(max(last_use), 0) + 1 FROM responses)"
 
   static func touch(_ id: Int64, in db: Database) throws {

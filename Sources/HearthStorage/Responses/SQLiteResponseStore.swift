@@ -4,12 +4,12 @@ internal import HearthThreads
 package import Logging
 internal import Synchronization
 
-/// Cached answers in an SQLite database. It is only a cache, so a database that is damaged, or was written by another
-/// version, is removed and replaced. The file exists once something was kept.
+/// Caches responses in an SQLite database. Because this is only a cache, a database that is damaged or from another
+/// version is replaced. The file is created when the first response is stored.
 package final class SQLiteResponseStore: ResponseStore {
   private struct State {
     var database: DatabaseQueue?
-    /// The last failure that was logged. It is logged once, and not for every call that meets it.
+    /// The last failure that was logged, so that each failure is logged only once.
     var lastFailure: String?
   }
 
@@ -17,7 +17,7 @@ package final class SQLiteResponseStore: ResponseStore {
   private let limits: ResponseLimits
   private let logger: Logger
   private let thread = WorkerThread()
-  /// Used on the thread only.
+  /// Used only on the thread.
   private let state = Mutex(State())
 
   package init(path: String, limits: ResponseLimits = ResponseLimits(), logger: Logger) {
@@ -56,15 +56,15 @@ package final class SQLiteResponseStore: ResponseStore {
     await wipe { try ResponseQueries.wipeAll(but: accounts, in: $0) }
   }
 
-  /// Writes the log back and closes the database.
+  /// Checkpoints the log and closes the database.
   package func close() async {
     await thread.run { self.close(removing: false) }
   }
 
   // MARK: - On the thread
 
-  /// Runs `body` on the database. Creates the database if there is none and `creates` is true; otherwise does nothing.
-  /// Returns `fallback` on failure.
+  /// Runs `body` on the database. If the database does not exist, creates it if `creates` is true, and otherwise does
+  /// nothing. Returns `fallback` on failure.
   private func run<Value: Sendable>(
     creates: Bool = false, else fallback: Value, _ body: @escaping @Sendable (Database) throws -> Value
   ) async -> Value {
@@ -81,14 +81,14 @@ package final class SQLiteResponseStore: ResponseStore {
     }
   }
 
-  /// Runs `body`. What cannot be removed row by row is removed with the file.
+  /// Runs `body`. If this fails, removes the whole file instead.
   private func wipe(_ body: @escaping @Sendable (Database) throws -> Void) async {
     await thread.run {
       do {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in
           try body(db)
-          // The log still has that content, and content that was replaced or made room before.
+          // The log still contains the removed content, as well as content that was replaced or evicted earlier.
           try db.checkpoint(.truncate)
         }
         self.succeeded()

@@ -2,18 +2,18 @@ import Crypto
 package import HearthCore
 package import Logging
 
-/// A folder with one file for each grant that still has to be revoked, with mode 0600 and sealed tokens.
+/// A folder with one file for each grant that is still to be revoked. Files have mode 0600 and contain sealed tokens.
 ///
-/// The daemon's own key is in the same folder, and is removed with the last file. It keeps the tokens out of programs
-/// that copy, index or show single files, but does not protect against someone who has the whole folder. A grant of an
-/// account with its own key file is sealed with that key.
+/// The daemon's key is in the same folder and is removed with the last file. It hides the tokens from programs that
+/// copy, index or show single files, but not from someone who has the whole folder. If an account has its own key file,
+/// that key seals its grants.
 package actor FileRevocationStore: RevocationStore {
   private static let sizeLimit = 1 << 20
 
   private let folder: String
   private let files: any FileSystem
   private let logger: Logger
-  /// Held for a whole call, because the steps of a write suspend.
+  /// Locked for a whole call, because a write suspends between its steps.
   private let mutex = AsyncMutex()
 
   package init(folder: String, files: any FileSystem, logger: Logger) {
@@ -61,7 +61,7 @@ package actor FileRevocationStore: RevocationStore {
       guard let sealed = try? FileFormat.decode(RevocationFile.Sealed.self, version: 1, from: contents.bytes),
         let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
       else {
-        // Without a readable time, it is useless once every revocation of its age has expired.
+        // Without a readable time, the file is useless once all revocations as old as the file have expired.
         if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
         throw AccessFailure(.storageError, detail: "it cannot be understood")
       }
@@ -72,7 +72,7 @@ package actor FileRevocationStore: RevocationStore {
     }
   }
 
-  /// Removes a file, and the key with the last one.
+  /// Removes a file, and the key if this was the last file.
   private func removeFile(_ path: String) async {
     try? await files.removeFile(path)
     let rest = (try? await files.names(in: folder)) ?? [""]
@@ -84,7 +84,7 @@ package actor FileRevocationStore: RevocationStore {
 
   private var keyPath: String { folder + "/key" }
 
-  /// Returns the key for a file. Creates the daemon's own key if it is missing and `isMade` is true.
+  /// Returns the key for a file. Creates the daemon's key if it is missing and `isMade` is true.
   private func key(_ header: RevocationFile.Header, isMade: Bool) async throws(AccessFailure) -> SealingKey {
     if let path = header.keyFile { return try await KeyFile(path: path, files: files).key() }
     if isMade, try await !accessing(keyPath, await files.exists(keyPath)) {

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import HearthCore
 
-/// The JSON of a grant that still has to be revoked.
+/// The JSON form of a grant that is still to be revoked.
 struct RevocationFile {
-  /// The fields that are not encrypted. They hold no secret.
+  /// The unencrypted fields, which contain no secrets.
   struct Header: Codable, Hashable, Sendable {
     let account: String
     let issuer: String?
@@ -12,14 +12,14 @@ struct RevocationFile {
     let origin: String?
     let origins: [String]?
     let expiresAt: String
-    /// The account's own key file that seals it, or `nil` if the daemon's own key does.
+    /// The account's key file if its key sealed the grant, or `nil` if the daemon's key did.
     let keyFile: String?
   }
 
   struct Sealed: Codable {
     var version = 1
     let header: Header
-    /// Nonce, ciphertext and tag, in Base64.
+    /// The nonce, ciphertext and tag, encoded as Base64.
     let sealed: Data
   }
 
@@ -45,7 +45,7 @@ struct RevocationFile {
 }
 
 extension RevocationFile.Sealed {
-  /// Throws if the seal does not open. It is bound to the header.
+  /// Throws if the seal cannot be opened. The seal also authenticates the header.
   func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
     guard let account = AccountName(header.account),
       let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),

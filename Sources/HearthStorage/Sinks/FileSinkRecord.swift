@@ -1,7 +1,7 @@
 import HearthControl
 package import HearthCore
 
-/// sinks.json: the paths at which files of sinks exist or may exist, and the marks of those files. It holds no secret.
+/// The file sinks.json, which lists the files that sinks have or may have written, with their marks but no secrets.
 package struct FileSinkRecord: SinkRecord {
   private static let sizeLimit = 1 << 20
   private static let version = 1
@@ -17,7 +17,7 @@ package struct FileSinkRecord: SinkRecord {
   package func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]] {
     guard let document = try await document() else { return [:] }
     guard document["version"]?.int == Self.version, let paths = document["paths"]?.array else {
-      // A person may still find the paths in it.
+      // Sets the file aside, because a person may still find the paths in it.
       let newPath = try await file.setAside(as: "corrupt", at: clock.now())
       throw AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(newPath)")
     }
@@ -40,8 +40,8 @@ package struct FileSinkRecord: SinkRecord {
     try await accessing(file.path, await file.replace(with: Array("\(document)\n".utf8)))
   }
 
-  /// Returns the content of the file, `null` if it is not JSON, or `nil` if there is no file. Throws if a newer version
-  /// of Hearth wrote the file, which must then not be changed.
+  /// Returns the file's content, `null` if it is not JSON, or `nil` if the file does not exist. Throws if a newer
+  /// version of Hearth wrote the file, because that file must not be changed.
   private func document() async throws(AccessFailure) -> JSON? {
     guard let contents = try await file.read(limit: Self.sizeLimit) else { return nil }
     let document = (try? JSON(parsing: contents.bytes)) ?? .null
