@@ -12,20 +12,20 @@ extension HearthClient {
     Session(value: try await call(GetSession(try name(account)), mayRepeat: true))
   }
 
-  /// Returns a token for the account's APIs that is valid for at least this long, in whole seconds (default one minute). The
-  /// daemon refreshes it first if necessary.
+  /// Returns a token for the account's APIs that remains valid for at least `validFor`, in whole seconds (default: one
+  /// minute). The daemon refreshes the token first if necessary.
   ///
-  /// `url` is the server that the token is for. The call fails if the server is not in the account's `api_origins`.
-  /// Without `url`, you decide where to send the token.
+  /// `url` is the URL that you will send the token to. The call fails if its server is not in the account's
+  /// `api_origins`. Without `url`, the daemon cannot check the destination.
   public func token(for account: String, validFor: Duration? = nil, url: String? = nil) async throws -> Token {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
 
-  /// Reports that an API answered 401 to a token. If it is the current token, the daemon refreshes it; a report about
-  /// an older one changes nothing. Then ask for a token again.
+  /// Reports that an API answered 401 to a token. If the token is still current, the daemon refreshes it. Otherwise,
+  /// the daemon ignores the report. Call ``token(for:validFor:url:)`` again afterwards.
   ///
-  /// `wwwAuthenticate` is the field of that name in the answer; join several with commas. If the API asks for more than
-  /// a fresh token in it, nothing changes, because the API would reject another token too.
+  /// `wwwAuthenticate` is the response's `WWW-Authenticate` header. Join several headers with commas. If the header
+  /// asks for more than a fresh token, the daemon does not refresh, because the API would reject the new token too.
   @discardableResult
   public func reportUnauthorized(_ token: Token, wwwAuthenticate: String? = nil) async throws -> Session {
     let call = ReportUnauthorized(
@@ -33,7 +33,8 @@ extension HearthClient {
     return Session(value: try await self.call(call, mayRepeat: true))
   }
 
-  /// Locks an account, or all accounts. Until you unlock it, the daemon gives out no token and sends nothing.
+  /// Locks an account, or all accounts. Until you unlock an account, the daemon returns no tokens for it and sends none
+  /// of its requests.
   @discardableResult
   public func lock(_ account: String? = nil) async throws -> [Session] {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
@@ -45,11 +46,12 @@ extension HearthClient {
     try await call(UnlockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// Queues a request for the daemon to deliver with the account's token, whatever the state of the account. Returns once the
-  /// request is on disk.
+  /// Queues a request, which the daemon delivers with the account's token. The account need not be signed in yet.
+  /// Returns once the request is on disk.
   ///
-  /// Items of one `lane` are sent one after the other; with `nil`, this item waits for no other. With an `idempotencyKey`, the
-  /// same content is queued only once. With a `replaceKey`, this item replaces waiting items with the same key.
+  /// Items in the same `lane` are sent one after the other. If `lane` is `nil`, the item does not wait for other items.
+  /// An `idempotencyKey` ensures that the same content is queued only once. A `replaceKey` replaces waiting items that
+  /// have the same key.
   public func enqueue(
     _ request: Request, for account: String, lane: String? = "default", idempotencyKey: String? = nil,
     replaceKey: String? = nil
@@ -66,16 +68,16 @@ extension HearthClient {
     Item(value: try await call(GetItem(id), mayRepeat: true))
   }
 
-  /// Returns how many items are in the outbox, for one account or for all.
+  /// Returns the number of items in the outbox, for one account or for all accounts.
   public func outbox(of account: String? = nil) async throws -> Outbox {
     Outbox(value: try await call(GetOutboxStats(try names(account)), mayRepeat: true))
   }
 
-  /// Sends a request at once with the account's token, and returns the API's answer, whatever its status. The request must go
-  /// to one of the account's `api_origins`. `timeout` is for the API, in whole seconds, up to five minutes.
+  /// Sends a request with the account's token and returns the API's answer, whatever its status. The URL must be in the
+  /// account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five minutes.
   ///
-  /// With `staleIfError`, the daemon keeps the answer to a `GET`. If the API later fails or cannot be reached, the
-  /// daemon returns the last answer it kept, with its ``Answer/age``.
+  /// If `staleIfError` is set, the daemon stores the answer to a `GET`. If the API later fails or cannot be reached,
+  /// the daemon returns the stored answer and its ``Answer/age``.
   public func send(
     _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
   ) async throws -> Answer {
@@ -87,8 +89,8 @@ extension HearthClient {
     return Answer(value: try await self.call(call, mayRepeat: isRead, extra: timeout))
   }
 
-  /// Calls any method of the protocol, with its parameters and its result as JSON text. `mayRepeat` is true if the call may be
-  /// made twice.
+  /// Calls any method of the protocol. Parameters and result are JSON text. Set `mayRepeat` only if the call is safe to
+  /// make twice.
   public func call(_ method: String, json parameters: String = "{}", mayRepeat: Bool = false) async throws -> String {
     guard let params = try? JSON(parsing: Array(parameters.utf8)).object else {
       throw Failure(.refused(.invalidParams("The parameters are not a JSON object.")))

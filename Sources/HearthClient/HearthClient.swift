@@ -2,33 +2,33 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// Hearth for programs: tokens, account states, the outbox and events, from the user's `hearthd`.
+/// A client of the user's `hearthd`: tokens, account states, the outbox and events.
 ///
 /// ```swift
 /// let hearth = try await HearthClient.connect()
 /// let token = try await hearth.token(for: "work")
 /// ```
 ///
-/// You can make any number of calls at once. They share one connection, which is reopened after the daemon restarts.
-/// Each call throws ``Failure``, or `CancellationError` if its task is cancelled. The daemon may still carry out a
+/// You can make any number of calls concurrently. They share one connection, which is reopened after the daemon
+/// restarts. Calls throw ``Failure``, or `CancellationError` if the task is cancelled. The daemon may still carry out a
 /// cancelled call.
 ///
-/// If the connection is lost before the answer arrives, a call that is safe to repeat is made once more: calls that only
-/// read, ``token(for:validFor:url:)``, ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)`` and ``unlock(_:)``, and
-/// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Any other call throws
-/// ``Failure/Kind-swift.enum/disconnected``: the daemon may or may not have carried it out.
+/// If the connection is lost before the answer arrives, the client repeats calls that are safe to repeat: calls that
+/// only read, ``token(for:validFor:url:)``, ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``,
+/// and ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Other calls throw
+/// ``Failure/Kind-swift.enum/disconnected``, because the daemon may or may not have carried them out.
 public final class HearthClient: Sendable {
-  /// The daemon's socket.
+  /// The path of the daemon's socket.
   public let socket: String
-  /// How long a call may take. A request to an API may take its own timeout in addition.
+  /// The maximum duration of a call, not counting the timeout of a request to an API.
   public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 
-  /// Connects to the daemon, and checks that it answers and runs as the same user.
+  /// Connects to the daemon. Checks that the daemon answers and that it runs as the same user.
   ///
-  /// `socket` is its path (default: `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`). A call that takes longer
-  /// than `timeout` fails with ``Failure/Kind-swift.enum/timedOut``. The timeout of
-  /// ``send(_:for:timeout:staleIfError:)`` is added to it.
+  /// `socket` is the path of the daemon's socket (default: `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`).
+  /// Calls that take longer than `timeout` fail with ``Failure/Kind-swift.enum/timedOut``. For
+  /// ``send(_:for:timeout:staleIfError:)``, the request's timeout is added.
   public static func connect(
     socket: String? = nil, timeout: Duration = .seconds(60)
   ) async throws -> HearthClient {
@@ -51,7 +51,7 @@ public final class HearthClient: Sendable {
     line.withLock { $0?.close() }
   }
 
-  /// `mayRepeat` is true if the call may be made twice. `extra` is added to the timeout.
+  /// Makes a call. Set `mayRepeat` only if the call is safe to make twice. `extra` is added to the timeout.
   func call<Method: ControlMethod>(
     _ method: Method, mayRepeat: Bool, extra: Duration = .zero
   ) async throws -> Method.Result {
@@ -74,7 +74,7 @@ public final class HearthClient: Sendable {
     }
   }
 
-  /// The current connection, or a new one if there is none or it was lost.
+  /// Returns the current connection, or opens a new one if the connection was lost.
   private func openLine() -> CallLine {
     line.withLock { line in
       if let line, !line.isOver { return line }

@@ -2,10 +2,10 @@ import Crypto
 package import HearthCore
 
 extension Token {
-  /// Makes a token whose fingerprint is the first 8 hex digits of the secret's SHA-256.
+  /// Creates a token with its fingerprint, the first 8 hex digits of the secret's SHA-256.
   ///
-  /// Fingerprints are stored on disk, so all code that reads tokens must hash them alike. This is not in Core, which
-  /// imports nothing, and would burden the command line, which uses only Core and Control, with the cryptography.
+  /// Fingerprints are stored on disk, so everything that reads tokens must use this function. It is not in Core,
+  /// because hearthctl would then have to link the cryptography.
   package init(hashing secret: Secret) {
     let digits = SHA256.hash(data: Array(secret.reveal().utf8)).prefix(4).map { byte in
       (byte < 16 ? "0" : "") + String(byte, radix: 16)

@@ -2,7 +2,7 @@ import HearthCore
 internal import Synchronization
 
 extension Result {
-  /// The result of `body`: its value or its error.
+  /// Creates a result from the value that `body` returns or the error that it throws.
   package init(catching body: () async throws(Failure) -> Success) async {
     do throws(Failure) {
       self = .success(try await body())
@@ -13,7 +13,7 @@ extension Result {
 }
 
 extension Clock {
-  /// Returns the value of `body`, or `nil` if it takes longer than `limit`; then it is cancelled.
+  /// Returns the value of `body`. If `body` takes longer than `limit`, cancels it and returns `nil`.
   func within<Value: Sendable>(_ limit: Duration, _ body: @escaping @Sendable () async -> Value) async -> Value? {
     let deadline = now() + limit
     return await withTaskGroup(of: Value?.self) { group in
@@ -30,14 +30,13 @@ extension Clock {
 }
 
 extension [CheckedContinuation<Void, Never>] {
-  /// Resumes all waiting tasks.
   mutating func resumeAll() {
     forEach { $0.resume() }
     removeAll()
   }
 }
 
-/// Wakes the one task that waits. A signal sent while no task waits is kept for the next wait.
+/// Wakes the task that is waiting. If no task is waiting, the next call of `wait` returns immediately.
 final class AsyncSignal: Sendable {
   private struct State {
     var isSent = false
@@ -55,7 +54,7 @@ final class AsyncSignal: Sendable {
     waiter?.resume()
   }
 
-  /// Returns at the next signal, or when the task is cancelled.
+  /// Waits for the next signal, or until the task is cancelled.
   func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -1,11 +1,11 @@
 import HearthCore
 
-/// A part of the daemon that runs until it is told to stop. All its tasks are children of `run`.
+/// A part of the daemon that runs until it is stopped. All its tasks are children of `run`.
 package protocol RunningService: Sendable {
   func run() async throws
 }
 
-/// Work that a service still has to do.
+/// A queue of work that a service still has to do.
 package struct WorkInbox: Sendable {
   package typealias Work = @Sendable () async -> Void
 
@@ -18,11 +18,11 @@ package struct WorkInbox: Sendable {
 
   package func add(_ work: @escaping Work) { inbox.yield(work) }
 
-  /// Lets `run` end once all work added so far is done.
+  /// Makes `run` return once all work added so far is done.
   package func finish() { inbox.finish() }
 
-  /// Does all work concurrently, until no more can come. `tasks` run at the same time. At the end they are cancelled,
-  /// with the work that is still in progress.
+  /// Does all work concurrently until `finish` is called. Runs `tasks` at the same time. At the end, cancels `tasks`
+  /// and any unfinished work.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -31,56 +31,57 @@ package struct WorkInbox: Sendable {
     }
   }
 
-  /// Does the work one piece at a time.
+  /// Does the work sequentially.
   func runInOrder() async {
     for await work in work { await work() }
   }
 
-  /// Adds work, and returns its value. The work continues if the caller is cancelled.
+  /// Adds work and waits for its result. The work continues even if the caller is cancelled.
   func result<Value: Sendable>(of work: @escaping @Sendable () async -> Value) async -> Value {
     await withCheckedContinuation { continuation in add { continuation.resume(returning: await work()) } }
   }
 }
 
-/// What a service knows of its clock, and its planned wake-ups.
+/// A service's view of the clock, with its planned wake-ups.
 struct ServiceTime {
-  /// The total of the clock's steps that the service knows of.
+  /// The sum of the clock's steps that the service knows about.
   fileprivate(set) var stepped: Duration
-  /// The times that sleeping tasks wake up. Waking up at one that is no longer needed is harmless.
+  /// The times at which sleeping tasks will wake up. Superfluous wake-ups are harmless.
   fileprivate(set) var armed: Set<Timestamp> = []
 }
 
-/// A service that plans by its clock.
+/// A service that plans actions for the future.
 protocol PlanningService: Actor {
   nonisolated var clock: any Clock { get }
   nonisolated var work: WorkInbox { get }
   var time: ServiceTime { get set }
 
-  /// Moves the plans of the old clock to the new one.
+  /// Moves all plans by a step of the clock.
   func clockStepped(by step: Duration, at now: Timestamp)
-  /// Called when something may be due.
+  /// Called when an action may be due.
   func woke()
-  /// Plans again after the clock was set or the machine woke from sleep; all earlier wake-ups are void.
+  /// Plans all actions again after the clock was set or the computer resumed from sleep. Earlier wake-ups no longer
+  /// count.
   func planAnew()
 }
 
 extension PlanningService {
   func planAnew() { woke() }
 
-  /// The time, after the service has learned of every step of the clock so far. The notice of a step may come late, and
-  /// nothing may be planned on the new clock and then shifted once more.
+  /// Returns the time, after telling the service about any change of the clock. The clock's own notification may arrive
+  /// after an action was planned with the new time. That action would then be shifted again.
   func catchUp() -> Timestamp {
     let moment = clock.moment()
     let step = moment.stepped - time.stepped
     if step != .zero {
-      // The sleepers count on the old clock, so their wake-ups are void.
+      // Sleeping tasks still use the old time, so forget their wake-ups.
       time = ServiceTime(stepped: moment.stepped)
       clockStepped(by: step, at: moment.now)
     }
     return moment.now
   }
 
-  /// Arranges that `woke` is called at this time or earlier.
+  /// Ensures that `woke` is called no later than `wake`.
   func arm(_ wake: Timestamp?) {
     guard let wake, time.armed.allSatisfy({ wake < $0 }) else { return }
     time.armed.insert(wake)
@@ -95,7 +96,7 @@ extension PlanningService {
     woke()
   }
 
-  /// Follows the clock until its task is cancelled.
+  /// Handles changes of the clock until the task is cancelled.
   func followClock() async {
     for await _ in clock.steps() {
       time.armed = []

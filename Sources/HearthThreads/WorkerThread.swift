@@ -2,17 +2,16 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs blocking work, one piece after another, on its own thread. The thread exists while there is work, and for a
-/// second longer.
+/// Runs blocking work sequentially on its own thread. The thread exists while there is work, and for a second
+/// afterwards.
 ///
-/// It does not use Dispatch's threads: while work waits for them, Dispatch looks at them every second through files in
-/// `/proc`, and ends the process if no descriptor is left.
+/// Dispatch is unsuitable, because it inspects its threads every second through `/proc` while work is queued. It aborts
+/// if the process has no file descriptors left.
 package final class WorkerThread: Sendable {
   package typealias Work = @Sendable () -> Void
 
   private enum Condition {
     case absent, working
-    /// Waits for the next piece.
     case idle
   }
 
@@ -25,17 +24,17 @@ package final class WorkerThread: Sendable {
   private let state = Mutex(State())
   private let arrived = DispatchSemaphore(value: 0)
 
-  /// `linger` is how long the thread waits for more work, in milliseconds.
+  /// `linger` is the time that the thread waits for more work, in milliseconds.
   package init(linger: Int = 1000) {
     self.linger = .milliseconds(linger)
   }
 
-  /// Runs `work` once on a thread of its own.
+  /// Runs `work` once, on a new thread.
   package static func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await WorkerThread(linger: 0).run(work)
   }
 
-  /// Runs `work` once on this thread, after everything that was given to it before.
+  /// Runs `work` on this thread, after all work that was enqueued earlier.
   package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in enqueue { continuation.resume(returning: work()) } }
   }
@@ -64,7 +63,7 @@ package final class WorkerThread: Sendable {
         return nil
       }, worker.toOpaque())
     guard result != 0 else { return }
-    // The system gives no thread now, so the work runs on Dispatch: late is better than never.
+    // The system cannot create a thread now, so run the work on Dispatch.
     worker.release()
     DispatchQueue.global().async { self.work() }
   }
@@ -75,7 +74,7 @@ package final class WorkerThread: Sendable {
     }
   }
 
-  /// Returns what to do next, or `nil` if nothing came for so long that the thread ends.
+  /// Returns the next pieces of work, or `nil` if the thread has been idle long enough to end.
   private func next() -> [Work]? {
     var hasLingered = false
     while true {

@@ -4,9 +4,10 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// Answers oidc-agent's clients with hearthd's answers. To them, Hearth's accounts are loaded accounts.
+/// Answers requests of oidc-agent's clients by calling hearthd. To these clients, Hearth's accounts are loaded
+/// accounts.
 final class Agent: Sendable {
-  /// A lock set with a password and removed with the same one, as in oidc-agent.
+  /// A lock that only the same password removes, as in oidc-agent.
   private struct Held {
     let password: Password
     /// The accounts that the user had not locked before.
@@ -15,11 +16,11 @@ final class Agent: Sendable {
 
   private let socket: String
   private let held = Mutex<Held?>(nil)
-  /// Held while a password is hashed or tried, so that concurrent attempts neither use up all memory nor avoid the
-  /// waits.
+  /// Held while a password is hashed or verified. Concurrent attempts could otherwise exhaust the memory or bypass the
+  /// delays.
   private let wrongPasswords = Mutex(WrongPasswords())
 
-  /// `socket` is hearthd's.
+  /// Creates an agent that calls hearthd on `socket`.
   init(socket: String) { self.socket = socket }
 
   /// Answers a request. Blocks until hearthd has answered.
@@ -28,7 +29,7 @@ final class Agent: Sendable {
   }
 
   private func reply(to request: Request) throws(Failure) -> Answer {
-    // As in oidc-agent, these two are answered even while the agent is locked.
+    // As in oidc-agent, these requests are answered even if the agent is locked.
     switch request {
     case .check: return .success()
     case .unlock(let password): return try unlock(password)
@@ -63,7 +64,7 @@ final class Agent: Sendable {
     } catch { throw Failure(error) }
   }
 
-  /// The accounts that count as loaded: all except those that nobody is signed in to.
+  /// The accounts that count as loaded. These are all accounts that are not signed out.
   private var accounts: [String] {
     get throws(Failure) {
       try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)
@@ -82,7 +83,7 @@ final class Agent: Sendable {
     switch request.validity {
     case .atLeast(let period): return try token(validFor: period)
     case .new:
-      // First check that such a token is available, before anything is refreshed for it.
+      // Check that such a token exists before refreshing.
       if request.scope != nil || request.audience != nil { _ = try token(validFor: .zero) }
       _ = try call(RefreshSession(account))
       return try token(validFor: nil)
@@ -108,14 +109,15 @@ final class Agent: Sendable {
 
   // MARK: - Locking
 
-  /// Also locks the accounts themselves, as `hearthctl lock` does, because a user who locks the agent expects that
-  /// nobody gets a token. As in oidc-agent, either everything is locked or nothing. Blocks until hearthd has locked
-  /// them all.
+  /// Locks the agent and, like `hearthctl lock`, all accounts, because users expect that a locked agent gives out no
+  /// tokens. As in oidc-agent, locking either succeeds completely or changes nothing. Blocks until hearthd has locked
+  /// all accounts.
   private func lock(with text: Secret) throws(Failure) -> Answer {
     try wrongPasswords.withLock { wrong throws(Failure) in
       if held.withLock({ $0 != nil }) { throw .locked }
       guard let password = Password(text) else { throw .noMemory }
-      // What the user locked before must stay locked. An account without a session shows no lock.
+      // Accounts that the user locked earlier must stay locked. The state of an account without a session does not show
+      // its lock.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
       _ = try call(LockSessions(nil))
       held.withLock { $0 = Held(password: password, accounts: accounts) }
@@ -138,7 +140,7 @@ final class Agent: Sendable {
     }
   }
 
-  /// The time since boot, so that setting the clock does not change the wait.
+  /// The time since boot, so that setting the clock does not change the delay.
   private static var uptime: Timestamp {
     var now = timespec()
     clock_gettime(CLOCK_BOOTTIME, &now)

@@ -1,13 +1,13 @@
 import HearthControl
 import HearthCore
 
-/// The answers to oidc-agent's clients in oidc-agent's own words, which clients show to users and sometimes parse.
+/// An answer in oidc-agent's own words. Clients show the answer to users and sometimes parse it.
 enum Answer: Hashable, Sendable {
-  /// `expiresAt` is `nil` if the provider did not report it. Clients take 0 to mean the same.
+  /// `expiresAt` is `nil` if the expiry is unknown. It is then sent as 0.
   case token(Secret, issuer: String, expiresAt: Timestamp?)
-  /// `info` is a text for people, or the requested data.
+  /// `info` is text for the user, or the requested data.
   case success(info: JSON? = nil)
-  /// `error` is oidc-agent's own phrase, if it has one. `info` says what to do.
+  /// `error` is oidc-agent's own phrase if it has a suitable phrase. `info` says what to do.
   case failure(_ error: String, info: String? = nil)
 
   static func malformed(_ reason: String) -> Answer { .failure("Bad Request: \(reason)") }
@@ -25,7 +25,7 @@ enum Answer: Hashable, Sendable {
       return .object(object)
     case .failure(let error, let info):
       var object: JSONObject = ["status": "failure", "error": .string(error)]
-      // Clients print it unchanged, so it ends with a newline.
+      // Clients print the text unchanged, so it needs a newline.
       if let info { object["info"] = .string(info + "\n") }
       return .object(object)
     }

@@ -1,8 +1,8 @@
 import CSodium
 import HearthControl
 
-/// The encryption of one exchange with a client of oidc-agent: NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys
-/// made for this exchange only. A sealed message is written `length:nonce:ciphertext`, the last two in Base64.
+/// The encryption of one exchange with a client. Uses NaCl's crypto_box (X25519, XSalsa20, Poly1305) with keys for this
+/// exchange only. Messages have the form `length:nonce:ciphertext`, with nonce and ciphertext in Base64.
 final class Cipher {
   /// The length of a public key in Base64.
   static let encodedKeyLength = 44
@@ -10,15 +10,16 @@ final class Cipher {
   private static let encodedNonceLength = nonceLength / 3 * 4
   private static let macLength = Int(crypto_secretbox_MACBYTES)
   private static let keyLength = Int(crypto_box_BEFORENMBYTES)
-  /// The most digits of a message's length.
+  /// The maximum number of digits in a message's length.
   private static let longestNumber = 8
 
   /// The agent's public key in Base64, for the client.
   let publicKey: String
-  /// The key, in memory that is never swapped and is wiped when freed.
+  /// The shared key. Its memory is never swapped and is wiped before it is freed.
   private let key: UnsafeMutableRawPointer
 
-  /// `peer` is the client's public key in Base64. Returns `nil` if it is not a key, or an insecure one.
+  /// Creates keys for an exchange. `peer` is the client's public key in Base64. Returns `nil` if `peer` is invalid or
+  /// insecure.
   init?(peer: String) {
     guard sodium_init() >= 0, let peer = Base64.decode(peer), peer.count == Int(crypto_box_PUBLICKEYBYTES),
       let key = sodium_malloc(Self.keyLength)
@@ -47,13 +48,11 @@ final class Cipher {
   }
 
   enum Opening: Hashable {
-    /// The message is not complete yet.
     case incomplete
     case message([UInt8])
     case failed
   }
 
-  /// Decrypts a client's message.
   func open(_ text: ArraySlice<UInt8>) -> Opening {
     let colon = UInt8(ascii: ":")
     guard let end = text.prefix(Self.longestNumber + 1).firstIndex(of: colon) else {
@@ -65,7 +64,7 @@ final class Cipher {
     guard rest.count > nonce.count else { return .incomplete }
     guard rest[nonce.endIndex] == colon else { return .failed }
     let sealed = rest[(nonce.endIndex + 1)...]
-    // Some clients count characters, so there may be more bytes than they declare.
+    // Some clients declare the number of characters, so there may be more bytes than they declare.
     guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return .incomplete }
     return message(in: sealed, nonce).map { .message($0) } ?? .failed
   }

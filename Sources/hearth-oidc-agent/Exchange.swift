@@ -1,20 +1,20 @@
 import HearthControl
 import HearthCore
 
-/// The conversation with one client of oidc-agent: a single request as a JSON object; or the client's public key and,
-/// after the agent has answered with its own, the sealed request (oidc-agent 4). Only its form shows where a message
-/// ends.
+/// The exchange with one client. Either the client sends a JSON request, or it sends its public key, receives the
+/// agent's, and sends an encrypted request (oidc-agent 4). Messages have no delimiter, so their end is found by
+/// parsing.
 struct Exchange {
   enum Step: Hashable {
     case more
-    /// Send this to the client, which then continues.
+    /// A text to send to the client. The client then continues the exchange.
     case send(String)
     case request(Request)
-    /// The client made a mistake. The exchange ends with this answer.
+    /// The answer to an invalid message. It ends the exchange.
     case failure(Answer)
   }
 
-  /// The longest message, sealed or not, in bytes.
+  /// The maximum length of a message in bytes, encrypted or not.
   static let limit = 64 << 10
 
   private var input: [UInt8] = []
@@ -36,7 +36,7 @@ struct Exchange {
     return keyStep()
   }
 
-  /// The bytes of an answer, sealed if the request was.
+  /// Encodes an answer. If the request was encrypted, encrypts the answer too.
   func written(_ answer: Answer) -> [UInt8] {
     let bytes = answer.json.bytes
     return cipher.map { Array($0.seal(bytes).utf8) } ?? bytes
@@ -61,7 +61,7 @@ struct Exchange {
     case .incomplete: return .more
     case .message(let message): return request(message)
     case .failed:
-      // The client does not have the key, so the answer cannot be sealed.
+      // Do not encrypt the answer, because the client does not have the right key.
       cipher = nil
       return .failure(.failure("decryption failed"))
     }
@@ -85,13 +85,13 @@ struct Exchange {
   }
 }
 
-/// Finds the end of a JSON object that arrives in pieces. The parser checks whether it is valid.
+/// Finds the end of a JSON object that arrives in pieces. The JSON parser then validates the object.
 private struct ObjectEnd {
   private var depth = 0
   private var isInString = false
   private var isEscaped = false
 
-  /// Returns whether the object ends with one of these bytes.
+  /// Returns whether the object ends within these bytes.
   mutating func isReached(in bytes: some Sequence<UInt8>) -> Bool {
     for byte in bytes where isReached(by: byte) { return true }
     return false

@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Why a client of oidc-agent gets no answer: oidc-agent's own phrase, if it has one, which some clients know, and a
-/// sentence that says what to do.
+/// The reason why a request fails. Contains oidc-agent's own phrase, which some clients recognize, and a sentence that
+/// says what to do.
 struct Failure: Error, Hashable {
   let error: String
   let info: String?
@@ -15,7 +15,7 @@ struct Failure: Error, Hashable {
 
   var answer: Answer { .failure(error, info: info) }
 
-  /// Puts hearthd's failure into oidc-agent's words.
+  /// Converts a failure of hearthd into oidc-agent's words.
   init(_ failure: ControlClient.Failure) {
     guard case .refused(let error) = failure else {
       self.init(failure.description)
@@ -51,7 +51,7 @@ extension Failure {
   static let noMemory = Failure(
     "memory alloc failed", info: "Nothing was locked: there is not enough memory to keep the password.")
 
-  /// From this phrase, clients know that they may ask another agent.
+  /// Clients recognize this phrase and may then ask another agent.
   static let unknownAccount = Failure(
     "No account configured with that short name",
     info: "Hearth has no account of this name. Add one with \"hearthctl account add\".")
@@ -60,7 +60,8 @@ extension Failure {
     "account not loaded",
     info: "Hearth has no account of this issuer. Add one with \"hearthctl account add\".")
 
-  /// oidc-agent would pick one; Hearth does not, because a program could get the wrong user's token.
+  /// The error if the issuer has several accounts. Unlike oidc-agent, Hearth does not choose an account, because a
+  /// program could get the wrong user's token.
   static func severalAccounts(_ accounts: [AccountName]) -> Failure {
     Failure(
       "There are several accounts of this issuer",

@@ -4,7 +4,7 @@ import Glibc
 import HearthControl
 import HearthLinux
 
-/// The entry point: serves oidc-agent's clients on their own socket until SIGTERM or SIGINT.
+/// The entry point. Serves oidc-agent's clients on a separate socket until SIGTERM or SIGINT.
 @main
 struct OIDCAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,7 +29,7 @@ struct OIDCAgent: ParsableCommand {
     var ends = sigset_t()
     sigemptyset(&ends)
     for end in [SIGTERM, SIGINT] { sigaddset(&ends, end) }
-    // Before other threads exist, because they inherit the mask.
+    // Block signals before creating other threads, because threads inherit the mask.
     pthread_sigmask(SIG_BLOCK, &ends, nil)
     let server = Server(agent: Agent(socket: hearth))
     for listener in listeners { server.start(on: listener.descriptor) }

@@ -1,12 +1,12 @@
 import CSodium
 import HearthCore
 
-/// The stored password while the agent is locked: an Argon2id hash, with salt and cost in the text. Hashing and
-/// verifying each take 64 MiB for a moment.
+/// The password that unlocks the agent, as an Argon2id hash that includes salt and cost. Hashing and verifying each
+/// take 64 MiB of memory for a moment.
 struct Password: Sendable {
   private let hash: String
 
-  /// Fails if there is not enough memory.
+  /// Hashes a password. Returns `nil` if there is not enough memory.
   init?(_ password: Secret) {
     guard sodium_init() >= 0 else { return nil }
     let password = password.reveal()

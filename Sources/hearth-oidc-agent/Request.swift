@@ -1,24 +1,24 @@
 import HearthControl
 import HearthCore
 
-/// A request of oidc-agent's clients: a JSON object with `request` and its parameters, named as in oidc-agent's API
+/// A request from an oidc-agent client. It is a JSON object with `request` and the parameters of oidc-agent's API
 /// (oidc-agent 4, "API"). Unknown parameters are ignored.
 enum Request: Hashable, Sendable {
   case accessToken(AccessToken)
   case loadedAccounts
   /// Asks whether an agent is running.
   case check
-  /// Asks for the agent's description as text.
+  /// Asks for a description of the agent as text.
   case status
   case statusJSON
   case lock(Secret)
   case unlock(Secret)
   case foreign(Foreign)
 
-  /// Requests that Hearth does not answer.
+  /// Requests that Hearth does not support.
   enum Foreign: Hashable, Sendable {
     case idToken
-    /// Requests for managing the agent's accounts, clients and files, from oidc-agent's own programs.
+    /// A request to manage the agent's accounts, clients or files. Only oidc-agent's own programs send it.
     case management
     case unknown
   }
@@ -31,13 +31,13 @@ enum Request: Hashable, Sendable {
 
     enum Validity: Hashable, Sendable {
       case atLeast(Duration)
-      /// A new token that nobody has received before.
+      /// A new token that no program has received before.
       case new
     }
 
     var owner: Owner
     var validity: Validity = .atLeast(.zero)
-    /// The scopes, separated by spaces; `nil` means the account's scopes.
+    /// The scopes, separated by spaces, or `nil` for the account's scopes.
     var scope: String?
     var audience: String?
 
@@ -48,7 +48,7 @@ enum Request: Hashable, Sendable {
     }
   }
 
-  /// Why a request cannot be parsed, as a sentence for people.
+  /// The reason why a request is invalid, as a sentence for the user.
   struct Malformed: Error, Hashable, Sendable {
     let message: String
 
@@ -71,7 +71,7 @@ enum Request: Hashable, Sendable {
     }
   }
 
-  /// The requests that manage accounts in versions 4 and 5.
+  /// The requests in versions 4 and 5 that manage accounts.
   private static let managing: Set = [
     "account_info", "add", "code_exchange", "delete", "delete_client", "device", "file_read", "file_remove",
     "file_write", "gen", "mytoken", "reauthenticate", "register", "remove", "remove_all", "scopes", "state_lookup",
@@ -87,7 +87,7 @@ enum Request: Hashable, Sendable {
 }
 
 extension Request.AccessToken {
-  /// The value of `min_valid_period` that asks for a new token.
+  /// The value of `min_valid_period` that requests a new token.
   private static let newToken = -1
 
   fileprivate init(_ json: JSON) throws(Request.Malformed) {
@@ -113,7 +113,8 @@ extension Request.AccessToken {
 }
 
 extension JSON {
-  /// Returns `nil` if the member is missing, null or empty; oidc-agent's clients make no difference.
+  /// Returns a string. Returns `nil` if it is missing, null or empty, because oidc-agent's clients treat these cases
+  /// alike.
   fileprivate func text(_ key: String) throws(Request.Malformed) -> String? {
     switch self[key] {
     case nil, .null?: return nil

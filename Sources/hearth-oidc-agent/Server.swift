@@ -4,8 +4,8 @@ import HearthControl
 import HearthThreads
 import Synchronization
 
-/// Serves one request on each connection, plain or sealed, each on its own thread, and closes the connection after the
-/// answer, which clients wait for.
+/// Serves one request per connection. Each connection has its own thread. Clients read until the connection is closed,
+/// so the server closes it after the answer.
 final class Server: Sendable {
   private struct State {
     var connections = 0
@@ -19,13 +19,13 @@ final class Server: Sendable {
   private let state = Mutex(State())
   private let served = DispatchGroup()
 
-  /// `connections` is how many are served at once. `requestTime` is how long a client may take to send its request, and
-  /// again to receive the answer. Only programs of `user` are served.
+  /// `connections` is the maximum number of concurrent connections. `requestTime` is the time for a client to send its
+  /// request, and again to receive the answer. Only programs of `user` are served.
   init(agent: Agent, connections: Int = 64, requestTime: Duration = .seconds(10), user: uid_t = getuid()) {
     (self.agent, self.connections, self.requestTime, self.user) = (agent, connections, requestTime, user)
   }
 
-  /// Accepts connections from now on. If the process has no descriptor left, it retries after a moment.
+  /// Accepts connections from now on. If the process has run out of file descriptors, retries after a moment.
   func start(on listener: Int32) {
     WorkerThread(linger: 0).enqueue { [self] in
       while true {
@@ -37,7 +37,7 @@ final class Server: Sendable {
     }
   }
 
-  /// Stops accepting connections. Returns when all have been served, or after this time.
+  /// Stops accepting connections. Returns once all connections have been served, or after `limit`.
   func stop(within limit: Duration) {
     state.withLock { $0.isStopping = true }
     _ = served.wait(timeout: .now() + .milliseconds(Int(limit / .milliseconds(1))))
@@ -64,7 +64,7 @@ final class Server: Sendable {
     var exchange = Exchange()
     while let bytes = connection.receive() {
       guard !bytes.isEmpty else {
-        // A client that only checks for an agent sends nothing.
+        // A client that only checks for a running agent sends nothing.
         if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request is incomplete."))) }
         return
       }
@@ -78,7 +78,7 @@ final class Server: Sendable {
   }
 }
 
-/// A client's connection. Each step blocks until it is done or its time is up.
+/// A client's connection. Each operation blocks until it finishes or until the deadline passes.
 private struct Connection {
   private let descriptor: Int32
   private let deadline: ContinuousClock.Instant
@@ -97,7 +97,8 @@ private struct Connection {
     return getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 ? peer.user : nil
   }
 
-  /// Returns the client's next bytes: empty at the end of its input, `nil` after a timeout or if it has gone.
+  /// Returns the client's next bytes. Returns an empty array at the end of the input, and `nil` after a timeout or an
+  /// error.
   func receive() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     while true {

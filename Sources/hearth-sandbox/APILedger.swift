@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// The effects of requests to the API, in order. A request whose Idempotency-Key was used before has no effect.
+/// Records the effects of API requests, in order. A request with a known Idempotency-Key has no effect.
 struct APILedger: Codable, Sendable {
   struct Effect: Codable, Hashable, Sendable {
     let order: Int
@@ -9,18 +9,18 @@ struct APILedger: Codable, Sendable {
     let path: String
     let subject: String
     let key: String?
-    /// The text of a short body; for others, only size and digest are kept.
+    /// The body if it is short text. For other bodies, only the size and digest are recorded.
     let body: String?
     let bytes: Int
     let sha256: String
   }
 
-  /// Tests may empty the list; used keys stay used.
+  /// The effects so far. Tests may clear the list, but used keys remain used.
   var effects: [Effect] = []
   private var firstOfKey: [String: Effect] = [:]
 
-  /// Returns the effect that the request has now or, as a replay, had before. Returns `nil` if the key was used for
-  /// other content.
+  /// Records a request and returns its effect. For a repeated request, returns the original effect. Returns `nil` if
+  /// the key was used for different content.
   mutating func record(
     method: String, path: String, subject: String, key: String?, body: Data
   ) -> (effect: Effect, isReplay: Bool)? {

@@ -3,11 +3,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A request with its whole body.
 struct Call: Sendable {
   let method: HTTPRequest.Method
   let path: String
-  /// The fields of the query.
   let query: [String: String]
   let headers: HTTPFields
   let body: Data
@@ -22,10 +20,10 @@ struct Call: Sendable {
     self.body = Data(body.readableBytesView)
   }
 
-  /// The token of `Authorization: Bearer …` (RFC 6750, section 2.1).
+  /// The token in `Authorization: Bearer …` (RFC 6750, section 2.1).
   var bearer: String? { credentials(of: "bearer") }
 
-  /// User name and password of `Authorization: Basic …`, percent-decoded (RFC 6749, section 2.3.1).
+  /// The credentials in `Authorization: Basic …`, percent-decoded (RFC 6749, section 2.3.1).
   var basic: (id: String, secret: String)? {
     guard let text = credentials(of: "basic"), let data = Data(base64Encoded: text) else { return nil }
     let parts = String(decoding: data, as: UTF8.self).split(
@@ -36,13 +34,13 @@ struct Call: Sendable {
 
   var isJSON: Bool { headers[.contentType]?.lowercased().hasPrefix("application/json") ?? false }
 
-  /// The fields of a form or of a flat JSON object; empty if the body is neither.
+  /// The fields of a form or of a flat JSON object. Empty for any other body.
   var fields: [String: String] {
     if isJSON { return (try? JSONDecoder().decode([String: String].self, from: body)) ?? [:] }
     return formFields(String(decoding: body, as: UTF8.self))
   }
 
-  /// The value of a cookie (RFC 6265, section 4.2).
+  /// Returns the value of a cookie (RFC 6265, section 4.2).
   func cookie(_ name: String) -> String? {
     let pairs = headers[values: .cookie].flatMap { header in header.split(separator: ";") }
     for pair in pairs {
@@ -60,7 +58,7 @@ struct Call: Sendable {
   }
 }
 
-/// Reads `application/x-www-form-urlencoded`. If a field appears twice, the first one counts.
+/// Parses `application/x-www-form-urlencoded`. If a field occurs twice, the first value is used.
 private func formFields(_ text: String) -> [String: String] {
   let pairs = text.split(separator: "&").map { pair in
     let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -69,7 +67,7 @@ private func formFields(_ text: String) -> [String: String] {
   return Dictionary(pairs) { first, _ in first }
 }
 
-/// Reads one name or value of `application/x-www-form-urlencoded`.
+/// Decodes a name or value in `application/x-www-form-urlencoded`.
 private func formDecoded(_ text: Substring) -> String {
   var bytes: [UInt8] = []
   var rest = Array(text.utf8)[...]
@@ -88,8 +86,7 @@ private func formDecoded(_ text: Substring) -> String {
 }
 
 extension Response {
-  /// Standard responses have keys in snake case; the sandbox's own API and its control endpoints keep the keys
-  /// unchanged.
+  /// Returns a JSON response. Keys are in snake case, except in the sandbox's own API and control endpoints.
   static func json(
     _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
     status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
@@ -119,7 +116,7 @@ extension Response {
   }
 }
 
-/// `{"error": …, "error_description": …}` (RFC 6749, section 5.2).
+/// An error response in the form `{"error": …, "error_description": …}` (RFC 6749, section 5.2).
 struct ErrorBody: Codable, Error, Hashable, Sendable {
   let error: String
   let errorDescription: String

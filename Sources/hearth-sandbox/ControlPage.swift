@@ -1,4 +1,4 @@
-/// The part of `--help` about the endpoints.
+/// The part of `--help` that describes the endpoints.
 enum ControlPage {
   static let text = """
     PROVIDER

@@ -43,7 +43,7 @@ struct Discovery: Codable, Hashable, Sendable {
   }
 }
 
-/// The answer of a mail domain about its provider (OpenID Connect Discovery 1.0, section 2; RFC 7033, section 4.4).
+/// A WebFinger response that names the provider (OpenID Connect Discovery 1.0, section 2; RFC 7033, section 4.4).
 struct WebFinger: Codable, Hashable, Sendable {
   struct Link: Codable, Hashable, Sendable {
     let rel: String

@@ -1,6 +1,5 @@
 import HTTPTypes
 
-/// The paths of the provider's endpoints.
 enum Endpoint: String, CaseIterable, Sendable {
   case discovery = "/.well-known/openid-configuration"
   case webFinger = "/.well-known/webfinger"

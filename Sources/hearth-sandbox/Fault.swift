@@ -4,13 +4,13 @@ import Hummingbird
 
 /// A deliberate failure.
 struct Fault: Codable, Hashable, Sendable {
-  /// The beginning of the request's path. Only a fault with a mistake may omit it.
+  /// A prefix of the request's path. `nil` matches any path, which is allowed only for a fault with a mistake.
   var path: String?
   var method: String?
   var status: Int?
-  /// Seconds to wait before anything else.
+  /// The delay before anything else, in seconds.
   var delay: Double?
-  /// Whether the request waits for its release before anything else.
+  /// Whether the provider holds the request until it is told to release it.
   var hold: Bool?
   var hang: Bool?
   var drop: Bool?
@@ -19,11 +19,11 @@ struct Fault: Codable, Hashable, Sendable {
   var headers: [String: String]?
   var echo: Bool?
   var redirect: String?
-  /// The provider's mistake while the request takes effect.
+  /// The provider's mistake while handling the request.
   var mistake: Mistake?
   /// Whether the request takes effect.
   var handle: Bool?
-  /// The number of requests; `nil` means until the fault is cleared.
+  /// The number of requests that the fault affects, or `nil` if it stays until it is cleared.
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -41,10 +41,11 @@ struct Fault: Codable, Hashable, Sendable {
       && mistake?.concerns(call) ?? true
   }
 
-  /// The response to `call`. `original` is the response without the fault, if the request took effect.
+  /// Returns the response to `call`. `original` is the response without the fault, or `nil` if the request was not
+  /// handled.
   func response(to call: Call, inPlaceOf original: Response?) -> Response {
     let response = unconditionalResponse(to: call, inPlaceOf: original)
-    // A conditional request (RFC 9110, section 13.1.2).
+    // Handle conditional requests (RFC 9110, section 13.1.2).
     guard let tag = response.headers[.eTag], call.headers[.ifNoneMatch] == tag, response.status == .ok else {
       return response
     }
@@ -75,7 +76,7 @@ struct Fault: Codable, Hashable, Sendable {
     return response
   }
 
-  /// The credentials of a request, for an answer that repeats them as a careless server would.
+  /// Returns the credentials in a request. A careless server's response would repeat them.
   private static func secrets(in call: Call) -> String {
     let names: Set = [
       "refresh_token", "token", "client_secret", "password", "access_token", "code", "code_verifier", "device_code",
@@ -90,7 +91,7 @@ struct Fault: Codable, Hashable, Sendable {
 struct FaultList: Codable, Sendable {
   var faults: [Fault] = []
 
-  /// Returns the first fault for this request. Removes it after its last use.
+  /// Returns the first fault that applies to this request. Removes the fault after its last use.
   mutating func next(for call: Call) -> Fault? {
     guard let index = faults.firstIndex(where: { $0.matches(call) }) else { return nil }
     let fault = faults[index]

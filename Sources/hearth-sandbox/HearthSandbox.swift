@@ -10,8 +10,8 @@ import ServiceLifecycle
 @main
 enum Main {
   static func main() async {
-    // Some libraries end the process or wait forever if a thread cannot be created, and already reading the command
-    // line needs the first one.
+    // Check this before parsing the command line, which already needs a thread. If threads are missing, some libraries
+    // abort or hang.
     guard hearth_count_free_threads(16) == 16 else { HearthSandbox.exit(withError: TooFewThreads()) }
     await HearthSandbox.main()
   }
@@ -82,7 +82,7 @@ struct HearthSandbox: AsyncParsableCommand {
         registrationToken: registrationToken,
         deviceCodeLifetime: deviceCodeLifetime.value, deviceInterval: deviceInterval.value))
     if let state { try sandbox.load(from: state) }
-    // Standard output has only the line below.
+    // Log to stderr, because stdout must contain only the line below.
     var logger = Logger(label: "hearth-sandbox") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = .error
     let application = sandbox.application(host: host, port: port, logger: logger) { [portFile] address in
@@ -98,7 +98,7 @@ struct HearthSandbox: AsyncParsableCommand {
 }
 
 extension HearthSandbox {
-  /// How to sign in, with the commands to try.
+  /// Returns a short guide with example commands.
   private func guide(_ url: String) -> String {
     let client = clientID ?? "hearth"
     let secret = clientSecret == nil ? "" : " --client-secret-file FILE"
@@ -115,7 +115,7 @@ extension HearthSandbox {
   }
 }
 
-/// A duration on the command line: `3600`, `0.5` or `90s`.
+/// A duration on the command line, such as `3600`, `0.5` or `90s`.
 struct Seconds: ExpressibleByArgument {
   let value: Double
 

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// Grants and their rotating refresh tokens. The tokens of one sign-in are a family: if a rotated token is used again,
-/// the whole family is revoked (RFC 9700, section 4.14.2).
+/// Issues grants and rotates their refresh tokens. The tokens of a sign-in form a family. If a rotated token is used
+/// again, the whole family is revoked (RFC 9700, section 4.14.2).
 struct IdentityProvider: Codable, Sendable {
   struct Family: Codable, Sendable {
     let subject: String
-    /// The only client that may use the family, or `nil` if any may.
+    /// The only client that may use the family, or `nil` if any client may.
     let clientID: String?
     let scope: String
     let lifetime: Double
     let hasRefreshToken: Bool
     var hasIDToken = true
-    /// When the person logged in, or `nil` if nobody did.
+    /// The time at which the user logged in, or `nil` if nobody did.
     var authenticatedAt: Date?
     var isRevoked = false
   }
@@ -29,17 +29,17 @@ struct IdentityProvider: Codable, Sendable {
   private var families: [Family] = []
   private var accessTokens: [String: AccessToken] = [:]
   private var refreshTokens: [String: RefreshToken] = [:]
-  /// Every token ever issued, and every other secret such as a code, in order.
+  /// All tokens and other secrets that have been issued, in order.
   var issued: [String] = []
 
-  /// The owner of an access token or ID token, or `nil` if the token is unknown, expired or revoked.
+  /// Returns the owner of an access token or ID token, or `nil` if the token is unknown, expired or revoked.
   func owner(of token: String, at now: Date) -> (family: Family, expiresAt: Date)? {
     guard let known = accessTokens[token], now < known.expiresAt, !families[known.family].isRevoked else { return nil }
     return (families[known.family], known.expiresAt)
   }
 
-  /// Returns a first grant and the number of its family. Only its ID token has the nonce (OpenID Connect Core, section
-  /// 12.2).
+  /// Starts a new family and returns its first grant. Only the first ID token contains the nonce (OpenID Connect Core,
+  /// section 12.2).
   mutating func grant(
     _ family: Family, nonce: String? = nil, issuer: Issuer, mistake: Mistake? = nil, at now: Date
   ) -> (grant: Grant, family: Int) {
@@ -48,13 +48,12 @@ struct IdentityProvider: Codable, Sendable {
     return (issue(index, nonce: nonce, issuer: issuer, mistake: mistake, at: now), index)
   }
 
-  /// Revokes all tokens of one sign-in.
   mutating func revoke(family: Int) {
     families[family].isRevoked = true
   }
 
-  /// Exchanges a refresh token for the next one. A token that was rotated at most `grace` seconds ago is accepted
-  /// again, because the response to the first exchange may have been lost.
+  /// Exchanges a refresh token for a new grant. Accepts a token again within `grace` seconds after its rotation,
+  /// because the first response may have been lost.
   mutating func refresh(
     _ token: String, clientID: String?, grace: Double, issuer: Issuer, mistake: Mistake?, at now: Date,
     countedIn statistics: inout Statistics
@@ -77,8 +76,8 @@ struct IdentityProvider: Codable, Sendable {
     return issue(known.family, issuer: issuer, mistake: mistake, at: now)
   }
 
-  /// Revokes a refresh token with its family, or only an access token (RFC 7009, section 2.1). Returns whether it was
-  /// known.
+  /// Revokes a refresh token with its family, or a single access token (RFC 7009, section 2.1). Returns false if the
+  /// token is unknown.
   mutating func revoke(token: String) -> Bool {
     if let known = refreshTokens[token] {
       families[known.family].isRevoked = true
@@ -87,7 +86,7 @@ struct IdentityProvider: Codable, Sendable {
     return accessTokens.removeValue(forKey: token) != nil
   }
 
-  /// Revokes the grants of one subject, or of all, and returns how many there were.
+  /// Revokes the grants of one subject, or of all subjects. Returns the number of revoked grants.
   mutating func revoke(subject: String?) -> Int {
     let indices = families.indices.filter { index in
       !families[index].isRevoked && (subject == nil || families[index].subject == subject)
@@ -96,8 +95,8 @@ struct IdentityProvider: Codable, Sendable {
     return indices.count
   }
 
-  /// Revokes all that a subject granted to the client of this ID token, which may have expired. Returns the subject, or
-  /// `nil` if the token is unknown.
+  /// Revokes all grants that this ID token's subject made to its client, even if the token has expired. Returns the
+  /// subject, or `nil` if the token is unknown.
   mutating func endSession(idToken: String) -> String? {
     guard let known = accessTokens[idToken] else { return nil }
     let ended = families[known.family]
@@ -107,14 +106,14 @@ struct IdentityProvider: Codable, Sendable {
     return ended.subject
   }
 
-  /// Makes every access token invalid, and returns how many there were.
+  /// Invalidates all access tokens. Returns the number of tokens.
   mutating func expireAccessTokens() -> Int {
     defer { accessTokens = [:] }
     return accessTokens.count
   }
 
-  /// The owner and expiry of an active token (RFC 7662, section 2.2), or `nil` if it is not active. A refresh token has
-  /// no expiry.
+  /// Returns the owner and expiry of a token (RFC 7662, section 2.2), or `nil` if the token is not active. Refresh
+  /// tokens have no expiry.
   func introspect(_ token: String, at now: Date) -> (family: Family, expiresAt: Date?)? {
     if let owner = owner(of: token, at: now) { return (owner.family, owner.expiresAt) }
     guard let known = refreshTokens[token], known.rotatedAt == nil, !families[known.family].isRevoked else {
@@ -148,7 +147,7 @@ struct IdentityProvider: Codable, Sendable {
   }
 }
 
-/// A successful response of the token endpoint (RFC 6749, section 5.1).
+/// A successful token response (RFC 6749, section 5.1).
 struct Grant: Codable, Hashable, Sendable {
   let accessToken: String
   let refreshToken: String?

@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// Signs ID tokens: JWTs with ES256 and a key of the provider's key set (OpenID Connect Core, section 2).
+/// Signs ID tokens with the provider's key. The tokens are JWTs with ES256 (OpenID Connect Core, section 2).
 struct Issuer: Sendable {
   let url: String
   let key: SigningKey
@@ -12,15 +12,15 @@ struct Issuer: Sendable {
     var sub, aud: Claim
     var azp: String?
     var iat, exp: Int
-    /// When the person logged in, or `nil` if nobody did.
+    /// The time at which the user logged in, or `nil` if nobody did.
     var authTime: Int?
     var nonce: String?
     var atHash: String?
-    /// Makes two tokens of the same second differ.
+    /// Distinguishes tokens that are issued in the same second.
     let jti = UUID().uuidString
   }
 
-  /// A claim with several possible types.
+  /// The value of a claim.
   enum Claim: Encodable {
     case text(String), number(Int), list([String])
 
@@ -74,7 +74,7 @@ struct Issuer: Sendable {
     return base64URL((try? encoder.encode(value)) ?? Data())
   }
 
-  /// The left half of the hash, which ties an access token to its ID token (OpenID Connect Core, section 3.1.3.6).
+  /// Returns the hash that ties an access token to its ID token (OpenID Connect Core, section 3.1.3.6).
   private static func hash(of accessToken: String) -> String {
     base64URL(Data(SHA256.hash(data: Data(accessToken.utf8))).prefix(16))
   }

@@ -1,17 +1,18 @@
 import HTTPTypes
 
-/// A mistake of the provider, or a refusal, while it handles a request.
+/// A mistake that the provider makes, or a refusal that it returns, while it handles a request.
 enum Mistake: String, CaseIterable, Codable, Hashable, Sendable {
-  // In the ID token (OpenID Connect Core, section 3.1.3.7, describes the check for each).
+  // These are mistakes in the ID token. Section 3.1.3.7 of OpenID Connect Core describes the checks that detect them.
   case wrongNonce, noNonce, algNone, unknownKey, wrongSignature, otherAudience, otherIssuer, expiredIDToken
   case wrongAtHash, noIDToken, otherSubject, otherParty
-  /// Valid, but unusual ID tokens: `sub` is a number; `aud` names an API in addition to the client, without `azp`.
+  /// Valid but unusual ID tokens. In the first, `sub` is a number. In the second, `aud` names an additional API and
+  /// `azp` is missing.
   case numericSubject, twoAudiences
-  // In the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
+  // These are mistakes in the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
   case wrongState, noState, wrongIss, noIss, noCode
-  /// The person's consent is reported as a refusal.
+  /// The user consented, but the provider reports a refusal.
   case denied
-  /// In the answer of the token endpoint to a code or a poll.
+  /// Errors in the token endpoint's response to a code or to a poll.
   case replayedCode, expiredDeviceCode, slowDown
 
   /// Whether the mistake can be made while handling this request.

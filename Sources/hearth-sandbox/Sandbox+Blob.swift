@@ -4,11 +4,11 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// `/api/blob`: bodies of any length, which are not kept.
+/// Handles `/api/blob`, which accepts and returns bodies of any length without storing them.
 ///
-/// GET returns `bytes` bytes, as the query says, with a number at the beginning of each block of 64 KiB. With `cut` the
-/// answer breaks off after that many bytes, and with `stall` it hangs there. Any other method returns the size and the
-/// SHA-256 of the body; with `late` the token is checked only after the body.
+/// GET returns `bytes` bytes in blocks of 64 KiB. Each block starts with a number. The answer ends early after `cut`
+/// bytes, or hangs after `stall` bytes. Other methods return the size and SHA-256 of the body. If `late` is set, they
+/// check the token only after the body.
 extension Sandbox {
   static let blobPath = "/api/blob"
   private static let blockSize = 65_536
@@ -18,13 +18,12 @@ extension Sandbox {
     let sha256: String
   }
 
-  /// The answer breaks off here.
   private struct Cut: Error {}
 
   func blob(_ request: Request) async throws -> Response {
     let call = Call(request, body: ByteBuffer())
     state.withLock { $0.statistics.apiRequests += 1 }
-    // A server that refuses a body need not read it.
+    // A server need not read the body before it refuses a request.
     if let fault = state.withLock({ $0.faults.next(for: call) }) { return fault.response(to: call, inPlaceOf: nil) }
     let isLate = call.query["late"] != nil
     if !isLate, owner(of: call) == nil { return unauthorized(call) }

@@ -24,7 +24,7 @@ extension Sandbox {
   private struct StatisticsReport: Encodable {
     let statistics: Statistics
     let effects: [APILedger.Effect]
-    /// The number of requests that wait for their release.
+    /// The number of requests that wait to be released.
     let held: Int
 
     enum CodingKeys: String, CodingKey { case effects, held }
@@ -37,7 +37,7 @@ extension Sandbox {
     }
   }
 
-  /// Handles the requests with which a test, or a person with curl, controls the sandbox.
+  /// Handles the control requests of tests and of users with curl.
   func control(_ call: Call) -> Response {
     do {
       switch (call.method, call.path) {
@@ -79,7 +79,7 @@ extension Sandbox {
         guard fault.path != nil || fault.mistake != nil else {
           throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is needed.")
         }
-        // The connection's end can be watched only once.
+        // The end of the connection can be observed only once.
         guard fault.hold != true || fault.hang != true else {
           throw ErrorBody("invalid_request", "A request can have \"hold\" or \"hang\", not both.")
         }
@@ -102,7 +102,8 @@ extension Sandbox {
 
   private var listOfFaults: Response { .json(state.withLock(\.faults), keys: .useDefaultKeys) }
 
-  /// Reads a JSON object, whatever its content type. A key that is not in `keys` is an error; no body means `{}`.
+  /// Decodes a JSON object, whatever its content type. Throws for keys that are not in `keys`. An empty body counts as
+  /// `{}`.
   private func decode<Value: Decodable>(_ type: Value.Type, _ keys: [String], from call: Call) throws -> Value {
     let data = call.body.isEmpty ? Data("{}".utf8) : call.body
     let given = try JSONDecoder().decode(KeyNames.self, from: data).names
@@ -113,7 +114,7 @@ extension Sandbox {
   }
 }
 
-/// The keys of a JSON object.
+/// Decodes only the keys of a JSON object.
 private struct KeyNames: Decodable {
   struct Name: CodingKey {
     let stringValue: String

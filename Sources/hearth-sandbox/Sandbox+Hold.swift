@@ -3,7 +3,7 @@ import ServiceLifecycle
 import Synchronization
 
 extension Sandbox {
-  /// A held request's wait: the stream ends when the request is released.
+  /// A request that is waiting to be released. Releasing it finishes the stream.
   struct Hold: Sendable {
     let stream: AsyncStream<Void>
     let continuation: AsyncStream<Void>.Continuation
@@ -11,8 +11,8 @@ extension Sandbox {
     init() { (stream, continuation) = AsyncStream.makeStream() }
   }
 
-  /// The fault for a request, with its hold if the fault holds it. The request counts as held from now on, so that a
-  /// `release` cannot miss it.
+  /// Returns the fault for a request, and a hold if the request must wait. The request counts as held immediately, so
+  /// that `release` cannot miss it.
   func nextFault(for call: Call) -> (fault: Fault, hold: Hold?)? {
     held.withLock { held in
       guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return nil }
@@ -23,7 +23,7 @@ extension Sandbox {
     }
   }
 
-  /// Waits until the request is released. Throws if its client leaves or the sandbox stops first.
+  /// Waits until the request is released. Throws if its client disconnects or the sandbox stops.
   func wait(for hold: Hold, _ request: Request) async throws {
     defer { _ = held.withLock { $0.remove(hold.continuation) } }
     try await request.body.consumeWithCancellationOnInboundClose { _ in
@@ -34,7 +34,8 @@ extension Sandbox {
     }
   }
 
-  /// Releases the held requests and removes the faults that would hold more. Returns how many requests were held.
+  /// Releases all held requests and removes faults that would hold more of them. Returns the number of released
+  /// requests.
   @discardableResult
   func release() -> Int {
     let released = held.withLock { held in

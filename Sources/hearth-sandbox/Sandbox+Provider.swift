@@ -58,7 +58,8 @@ extension Sandbox {
     }
   }
 
-  /// The client's id from Basic authentication or the form (RFC 6749, section 2.3.1), or `nil` if the request has none.
+  /// Authenticates the client through Basic credentials or the form (RFC 6749, section 2.3.1). Returns the client's id,
+  /// or `nil` if the request names no client.
   func authenticatedClient(_ call: Call) throws(ErrorBody) -> String? {
     let fields = call.fields
     let id = call.basic?.id ?? fields["client_id"]
@@ -72,14 +73,14 @@ extension Sandbox {
     return id
   }
 
-  /// The error response of a client endpoint. For an unknown client it names the way to authenticate (RFC 6749, section
+  /// Returns an error response. For an unknown client, the response names the authentication scheme (RFC 6749, section
   /// 5.2).
   func refused(_ error: ErrorBody, status: HTTPResponse.Status = .badRequest) -> Response {
     guard error.error == "invalid_client" else { return .json(error, status: status) }
     return .json(error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])
   }
 
-  /// Revokes a token. An unknown one is no error (RFC 7009, section 2.2).
+  /// Revokes a token. An unknown token is not an error (RFC 7009, section 2.2).
   private func revoke(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     guard let token = call.fields["token"] else { throw ErrorBody("invalid_request", "There is no token.") }
@@ -89,7 +90,7 @@ extension Sandbox {
     return Response(status: .ok)
   }
 
-  /// Describes a token (RFC 7662, section 2). The answer about an inactive token says only that.
+  /// Describes a token (RFC 7662, section 2). The response for an inactive token contains nothing else.
   private func introspect(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     let (now, token) = (now, call.fields["token"] ?? "")
@@ -102,13 +103,13 @@ extension Sandbox {
         exp: expiresAt.map { Int($0.timeIntervalSince1970) }))
   }
 
-  /// The owner and expiry of the request's access token, or `nil` if it has no valid one.
+  /// Returns the owner and expiry of the request's access token, or `nil` if the token is missing or invalid.
   func owner(of call: Call) -> (family: IdentityProvider.Family, expiresAt: Date)? {
     let now = now
     return state.withLock { state in call.bearer.flatMap { state.provider.owner(of: $0, at: now) } }
   }
 
-  /// The response to a request without a valid access token (RFC 6750, section 3).
+  /// Returns the response to a request without a valid access token (RFC 6750, section 3).
   func unauthorized(_ call: Call) -> Response {
     state.withLock { $0.statistics.unauthorized += 1 }
     let challenge = "Bearer realm=\"hearth-sandbox\"" + (call.bearer == nil ? "" : ", error=\"invalid_token\"")

@@ -2,12 +2,10 @@ import FoundationEssentials
 import Hummingbird
 import Synchronization
 
-/// The clients that registered themselves.
 struct RegisteredClients: Codable, Sendable {
   struct Client: Codable, Sendable {
     let secret: String?
-    /// The redirect addresses without their ports, which a native client chooses for each sign-in (RFC 8252, section
-    /// 7.3).
+    /// The redirect URIs without ports. Native clients choose a port for each sign-in (RFC 8252, section 7.3).
     let redirects: Set<String>
   }
 
@@ -67,8 +65,8 @@ extension Sandbox {
     return .json(metadata, status: .created)
   }
 
-  /// Whether the client may use this redirect address. A registered client may use only the addresses it registered,
-  /// with any port; any other client may use any address.
+  /// Whether the client may use this redirect URI. A registered client may use only its registered URIs, with any port.
+  /// Other clients may use any URI.
   func mayReturn(to address: String, _ client: String) -> Bool {
     guard let known = state.withLock({ $0.clients.byID[client] }) else { return true }
     return known.redirects.contains(RegisteredClients.withoutPort(address))

@@ -6,8 +6,8 @@ import Synchronization
 extension Sandbox {
   static let tokenPaths = Set([Endpoint.token, .jsonRefresh, .jsonLogin].map(\.rawValue))
 
-  /// The token endpoint (RFC 6749, section 3.2). If it rejects a token in a JSON request, the status is 401, as with
-  /// many backends.
+  /// Handles the token endpoint (RFC 6749, section 3.2). For a JSON request, the response to a rejected token has the
+  /// status 401, as in many backends.
   func token(_ call: Call, grantType: String?) -> Response {
     func count(_ outcome: String) { state.withLock { $0.statistics.tokenOutcomes[outcome, default: 0] += 1 } }
     do throws(ErrorBody) {
@@ -44,7 +44,7 @@ extension Sandbox {
     }
   }
 
-  /// Exchanges the code from the browser (RFC 6749, section 4.1.3).
+  /// Exchanges an authorization code for a grant (RFC 6749, section 4.1.3).
   private func redeem(_ call: Call, clientID: String?) throws(ErrorBody) -> Grant {
     let (fields, now) = (call.fields, now)
     var outcome = state.withLock { $0.codes.redeem(fields, clientID: clientID, at: now) }
@@ -82,7 +82,7 @@ extension Sandbox {
     }
   }
 
-  /// Issues a first grant without a sign-in page.
+  /// Issues a grant without a sign-in page.
   func issue(
     subject: String, clientID: String?, scope: String, lifetime: Double? = nil, hasRefreshToken: Bool = true
   ) -> Grant {
@@ -93,8 +93,9 @@ extension Sandbox {
     return state.withLock { $0.provider.grant(family, issuer: issuer, at: now).grant }
   }
 
-  /// Issues the grant of a person who has consented. With "openid" there is an ID token, and only with "offline_access"
-  /// a refresh token (OpenID Connect Core, section 11); plain OAuth clients always get one.
+  /// Issues a grant after the user has consented. The scope `openid` adds an ID token. In that case, there is a refresh
+  /// token only with `offline_access` (OpenID Connect Core, section 11). Plain OAuth clients always get a refresh
+  /// token.
   private func issue(
     to clientID: String?, scope: String, login: Login, nonce: String?, mistake: Mistake?
   ) -> (grant: Grant, family: Int) {

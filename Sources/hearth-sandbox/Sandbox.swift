@@ -6,7 +6,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// The provider and the API on one port: handles requests, applies faults, and records what happens.
+/// Serves the provider and the API on one port, applies faults and records what happens.
 final class Sandbox: HTTPResponder {
   struct Context: RequestContext {
     var coreContext: CoreRequestContextStorage
@@ -39,7 +39,8 @@ final class Sandbox: HTTPResponder {
 
   let settings: Settings
   let state = Mutex(State())
-  /// The continuations that release held requests. Locked before `state` if both are needed.
+  /// The continuations to finish in order to release held requests. If both locks are needed, this one is acquired
+  /// before `state`.
   let held = Mutex<Set<AsyncStream<Void>.Continuation>>([])
   private let url = Mutex("http://127.0.0.1")
   private let clock: @Sendable () -> Date
@@ -53,7 +54,7 @@ final class Sandbox: HTTPResponder {
 
   var issuer: Issuer { Issuer(url: url.withLock(\.self), key: state.withLock(\.keys.current)) }
 
-  /// `announce` is called once the server is listening.
+  /// Returns the server. Calls `announce` once the server is listening.
   func application(
     host: String, port: Int, logger: Logger, announce: @escaping @Sendable (Address) -> Void = { _ in }
   ) -> Application<Sandbox> {
@@ -91,12 +92,12 @@ final class Sandbox: HTTPResponder {
       throw ChannelError.ioOnClosedChannel
     }
     var answer = fault.response(to: call, inPlaceOf: response)
-    // A connection that was watched for its end is not read any more.
+    // The connection cannot be read any more, because its end was observed.
     if hold != nil { answer.headers[.connection] = "close" }
     return answer
   }
 
-  /// Waits. Ends early if the sandbox stops.
+  /// Waits for `duration`. Throws if the sandbox stops first.
   func pause(_ duration: Duration) async throws {
     try await cancelWhenGracefulShutdown { try await Task.sleep(for: duration) }
   }

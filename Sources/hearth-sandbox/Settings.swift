@@ -1,13 +1,13 @@
-/// The settings of the provider. Times are in seconds.
+/// The provider's settings, with times in seconds.
 struct Settings: Sendable {
   var tokenLifetime: Double = 3600
   var grace: Double = 10
   var clientID: String?
   var clientSecret: String?
   var password = "password"
-  /// Whether authorization requests must be pushed.
+  /// Whether clients must push their authorization requests.
   var demandsPushedRequests = false
-  /// Whether clients cannot register, whether each gets a secret, and the initial access token that they must send.
+  /// Whether clients cannot register.
   var refusesRegistration = false
   var registersSecrets = false
   var registrationToken: String?

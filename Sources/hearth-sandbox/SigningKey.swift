@@ -1,7 +1,7 @@
 import Crypto
 import FoundationEssentials
 
-/// A key for ES256, with the name that tokens and the key set use for it.
+/// A key for ES256. Tokens and the key set identify the key by its `kid`.
 struct SigningKey: Codable, Sendable {
   private let raw: Data
 
@@ -9,7 +9,7 @@ struct SigningKey: Codable, Sendable {
     raw = P256.Signing.PrivateKey().rawRepresentation
   }
 
-  /// A public key of a key set (RFC 7517, section 4; RFC 7518, section 6.2).
+  /// A public key in a key set (RFC 7517, section 4; RFC 7518, section 6.2).
   struct PublicKey: Codable, Hashable, Sendable {
     var kty = "EC"
     var crv = "P-256"
@@ -23,7 +23,7 @@ struct SigningKey: Codable, Sendable {
       return nil
     }
     let (x, y) = (base64URL(point.prefix(32)), base64URL(point.suffix(32)))
-    // The name is the thumbprint (RFC 7638, section 3).
+    // The `kid` is the thumbprint (RFC 7638, section 3).
     let thumbprint = SHA256.hash(data: Data(#"{"crv":"P-256","kty":"EC","x":"\#(x)","y":"\#(y)"}"#.utf8))
     return PublicKey(kid: base64URL(Data(thumbprint)), x: x, y: y)
   }
@@ -34,12 +34,12 @@ struct SigningKey: Codable, Sendable {
   }
 }
 
-/// The current signing key, and earlier ones that may still be needed to verify tokens.
+/// The current signing key, and earlier keys that may still be needed to verify tokens.
 struct SigningKeys: Codable, Sendable {
   private(set) var current = SigningKey()
   private var former: [SigningKey] = []
 
-  /// The key set (RFC 7517, section 5).
+  /// The published key set (RFC 7517, section 5).
   var published: [SigningKey.PublicKey] { ([current] + former).compactMap(\.publicKey) }
 
   mutating func rotate() {
@@ -48,7 +48,7 @@ struct SigningKeys: Codable, Sendable {
   }
 }
 
-/// Two hex digits for each byte.
+/// Encodes bytes as hex digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

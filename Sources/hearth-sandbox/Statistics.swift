@@ -1,27 +1,26 @@
-/// Counts of requests and their outcomes.
+/// Counts requests and their outcomes.
 struct Statistics: Codable, Sendable {
   var tokenCalls = 0
-  /// Counts by outcome: `success`, the `error` of the response, or `fault`.
+  /// The number of token calls by outcome: `success`, the `error` of the response, or `fault`.
   var tokenOutcomes: [String: Int] = [:]
   var tokenCallsInFlight = 0
   var maxTokenCallsInFlight = 0
-  /// Successful refreshes by subject.
+  /// The number of successful refreshes by subject.
   var refreshes: [String: Int] = [:]
-  /// Rotated tokens that were accepted again within the grace period.
+  /// The number of times that a rotated token was accepted again within the grace period.
   var graceReuses = 0
-  /// Rotated tokens that were used after the grace period, so that their family was revoked.
+  /// The number of times that a rotated token was used after the grace period, which revoked its family.
   var reuseDetected = 0
-  /// Sign-ins on the pages that led to tokens, by subject.
+  /// The number of sign-ins on the pages that led to tokens, by subject.
   var signIns: [String: Int] = [:]
-  /// Codes that were used a second time.
   var codesReplayed = 0
   var revocations = 0
-  /// Sessions that clients ended in the browser.
+  /// The number of sessions that clients ended in the browser.
   var sessionsEnded = 0
   var apiRequests = 0
   var replays = 0
   var keyConflicts = 0
-  /// Responses of the API and of /userinfo with the status 401.
+  /// The number of responses with status 401 from the API and /userinfo.
   var unauthorized = 0
 
   mutating func tokenCallBegan() {

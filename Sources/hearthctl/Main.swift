@@ -9,7 +9,7 @@ import HearthCore
 enum Main {
   static func main() {
     let line = CommandLine.arguments.dropFirst()
-    // First, because the process will hold passphrases and tokens. A program run by exec keeps the caller's limits.
+    // Do this before the process reads any passphrase or token. A program run by exec keeps the caller's limits.
     guard hearth_forbid_dumps(line.first == "exec" ? 0 : 1) == 0 else {
       Output.error("The process cannot be kept out of core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)
@@ -21,7 +21,7 @@ enum Main {
         var verb = try Verbs.parse(line)
         try verb.run()
       }
-      // A command that watches returns here after Ctrl-C.
+      // Commands that watch for changes return here after Ctrl-C.
       if Interruption.hasCome { exit(ExitStatus.interrupted.rawValue) }
     } catch let failure as CommandFailure {
       if let message = failure.message { Output.error(message) }
@@ -32,10 +32,10 @@ enum Main {
       Output.error(failure.description)
       exit(ExitStatus(failure).rawValue)
     } catch let error as RPCError {
-      // A value could not be parsed, so no daemon was asked.
+      // A value could not be parsed, so the daemon was not called.
       end(error, line, .usage)
     } catch {
-      // Help, version, and wrong usage (64), with the name of its command.
+      // The error is a request for help or the version, or a usage error with the name of the command (64).
       let code = Hearthctl.exitCode(for: error)
       guard code != .success else {
         print(HelpText.fitted(Hearthctl.fullMessage(for: error)))
@@ -54,7 +54,7 @@ enum Main {
     exit((status ?? ExitStatus(error)).rawValue)
   }
 
-  /// The existing accounts, for a name that is not one of them.
+  /// Returns the names of the existing accounts, for an error about an unknown name.
   private static func accountHint(_ name: String, _ line: ArraySlice<String>) -> String {
     let accounts = Completions.accountNames(Array(line))
     guard !accounts.isEmpty else { return "" }

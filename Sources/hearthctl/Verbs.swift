@@ -1,22 +1,23 @@
 import ArgumentParser
 import HearthCore
 
-/// The verbs on the command line, before options and arguments.
+/// Finds the verb on the command line.
 enum Verbs {
   /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
-    // For an unknown verb, ArgumentParser would complain about the first option after it, or show the whole help.
+    // ArgumentParser would report an unknown verb poorly, with an error about the first option or with the whole help.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
     if let unknown { throw ValidationError("There is no verb \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
   }
 
-  /// The known part of the command: `hearthctl outbox add`.
+  /// Returns the known part of the command, such as `hearthctl outbox add`.
   static func command(in line: some Sequence<String>) -> String {
     read(line.filter { $0 != "help" }).known.joined(separator: " ")
   }
 
-  /// The line with "help" in front, where ArgumentParser expects it: `help outbox add` for `outbox help add`.
+  /// Moves "help" to the front, where ArgumentParser expects it. For example, `outbox help add` becomes `help outbox
+  /// add`.
   private static func arranged(_ line: [String]) -> [String] {
     let (known, _, further) = read(line)
     let verbs = known.dropFirst()
@@ -24,7 +25,7 @@ enum Verbs {
     return ["help"] + verbs + line.dropFirst(verbs.count + 1)
   }
 
-  /// `further` are the verbs that may follow the known ones.
+  /// Splits the line into verbs. `further` contains the names of verbs that could follow.
   private static func read(
     _ line: some Sequence<String>
   ) -> (known: [String], unknown: String?, further: [String]) {
@@ -43,6 +44,6 @@ enum Verbs {
 }
 
 extension [String] {
-  /// The names in a sentence; only the first ones if there are many.
+  /// A comma-separated list of the names. After twelve names, only the number of the others.
   var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
 }

@@ -10,24 +10,24 @@ import Logging
 import ServiceLifecycle
 import UnixSignals
 
-/// The composition root: creates all parts and runs them until a signal stops the daemon.
+/// The composition root. It creates all parts and runs them until a signal stops the daemon.
 struct Daemon {
   struct Setup {
     let paths: ConfiguredPaths
     let state: StatePaths
     let lock: InstanceLock
     let passed: PassedSockets
-    /// The path of the socket if systemd passes none.
+    /// The path for a new socket, to be used if systemd passes no sockets.
     let socketPath: String
     let configuration: Configuration
     let configurationPath: String?
     let threshold: LogThreshold
-    /// The level from `--log-level`, which the configuration cannot change.
+    /// The level from `--log-level`, which overrides the configuration.
     let fixedLevel: Logger.Level?
     let descriptors: Descriptors
   }
 
-  /// The parts of the daemon that follow the configuration or report about it.
+  /// The parts that depend on the configuration or report about it.
   struct Parts {
     let setup: Setup
     let clock: SystemClock
@@ -66,7 +66,7 @@ struct Daemon {
   }
 
   init(_ setup: Setup) async throws {
-    // First, so that an early signal stops the daemon in order.
+    // Trap signals first, so that an early signal stops the daemon cleanly.
     signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
     let configuration = setup.configuration
     let clock = try SystemClock()
@@ -76,14 +76,14 @@ struct Daemon {
       store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
       clock: clock, logger: logger, elapsed: ControlServer.uptime)
     self.metrics = metrics
-    // The socket comes first: if another daemon has it, nothing else is touched.
+    // Open the socket first. If another daemon uses it, nothing else is touched.
     let sockets = try Self.sockets(setup)
     if let complaint = setup.passed.complaint { logger.warning("\(complaint)") }
-    // Sessions work even if the outbox cannot be opened: its calls are refused, and opening is retried.
+    // Sessions work even if the outbox cannot be opened. Calls for the outbox then fail, and opening it is retried.
     outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] in
       logger.error("\($0)")
     }
-    // Nothing may throw from here on, because the senders must be shut down.
+    // Nothing may throw after this line, because the senders must be shut down.
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.paths.authorities),
@@ -165,16 +165,16 @@ struct Daemon {
     await reloader.serve(server)
   }
 
-  /// systemd's sockets if there are any, else a new one.
+  /// Returns the sockets from systemd. If there are none, creates a new socket.
   private static func sockets(_ setup: Setup) throws -> [ListeningSocket] {
     let passed = try setup.passed.listeners()
     return passed.isEmpty ? [try ListeningSocket(path: setup.socketPath)] : passed
   }
 
-  /// How long stopping may take in addition to waiting for providers.
+  /// The time that stopping may take, in addition to waiting for providers.
   private static let stopMargin: Duration = .seconds(3)
 
-  /// Runs until SIGTERM or SIGINT.
+  /// Runs the daemon until SIGTERM or SIGINT.
   func run() async throws {
     await metrics.recall()
     await reloader.apply(parts.setup.configuration)
@@ -183,7 +183,7 @@ struct Daemon {
       DaemonService(run: sockets.run),
     ]
     if let watchdog = Watchdog.requested() { services.append(DaemonService(run: { await reportAlive(to: watchdog) })) }
-    // If another daemon uses the same state folder, this one finishes what it has begun and stops.
+    // If another daemon takes over the state folder, finish the running work and stop.
     let lock = ServiceGroupConfiguration.ServiceConfiguration(
       service: DaemonService(run: keepLock), failureTerminationBehavior: .gracefullyShutdownGroup)
     let group = ServiceGroup(
@@ -205,7 +205,7 @@ struct Daemon {
     parts.clock.stop()
   }
 
-  /// Runs the services that clients use; they start and end together.
+  /// Runs the services for clients. They start and end together.
   private func serve() async throws {
     try await withThrowingTaskGroup(of: Void.self) { services in
       let running: [any RunningService] = [
@@ -220,7 +220,7 @@ struct Daemon {
     }
   }
 
-  /// Stops accepting calls and starting deliveries. Refreshes in progress finish, and calls that wait for them are
+  /// Stops accepting calls and starting deliveries. Refreshes in progress finish. Calls that wait for a refresh are
   /// answered.
   private func finish() async {
     server.shutDown()
@@ -258,10 +258,10 @@ struct Daemon {
       await parts.sessions.networkReturned()
       await parts.outbox.networkReturned()
       await revocations.networkReturned()
-      // An address, a route and their counterparts of the other family appear shortly after one another.
+      // IPv4 and IPv6 addresses and routes usually appear shortly after one another.
       await parts.clock.sleep(until: parts.clock.now() + .seconds(3))
     }
-    // Without hints from the kernel, failed attempts are repeated after their usual wait.
+    // Without notifications from the kernel, failed attempts are retried after the usual delay.
     try? await gracefulShutdown()
   }
 
@@ -276,7 +276,7 @@ struct Daemon {
     }
   }
 
-  /// Returns after a stop signal, once requests in progress have had their time.
+  /// Handles signals. Returns after a stop signal, once requests in progress have had time to finish.
   private func handleSignals(of group: ServiceGroup) async {
     await withDiscardingTaskGroup { reloads in
       for await signal in signals {
@@ -295,10 +295,10 @@ struct Daemon {
   }
 }
 
-/// One of the daemon's services, for the service group. It runs until told to stop, and may need time to end.
+/// A service in the daemon's service group. It runs until it is stopped, and stopping may take a while.
 private struct DaemonService: Service {
   let run: @Sendable () async throws -> Void
-  /// Asks `run` to end; `nil` if `run` may be cancelled at any time.
+  /// Asks `run` to end. `nil` if `run` may be cancelled at any time.
   var stop: (@Sendable () async -> Void)?
 
   func run() async throws {

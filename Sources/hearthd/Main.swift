@@ -8,10 +8,10 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// The entry point: runs the daemon with the command line's options, and sets the exit status.
+/// The entry point. Runs the daemon with the options from the command line and sets the exit status.
 @main
 enum Main {
-  /// The exit status for an unusable configuration: starting again would not help (sysexits.h, EX_CONFIG).
+  /// The exit status for an invalid configuration. Restarting would not help (sysexits.h, EX_CONFIG).
   static let badConfiguration: Int32 = 78
   private static let passed = PassedSockets()
 
@@ -26,7 +26,7 @@ enum Main {
       print("hearthd \(HearthVersion.text)")
       return
     }
-    // Reading the configuration needs the first thread.
+    // Check this first, because reading the configuration already needs a thread.
     orRefuse { try Surroundings.requireThreads() }
     let paths = options.paths(
       environment: ProcessInfo.processInfo.environment,
@@ -57,7 +57,7 @@ enum Main {
     }
   }
 
-  /// Exits with 0 after help, and with 1 after wrong usage (ArgumentParser's own status is 64).
+  /// Parses the options. Exits with 0 after help, and with 1 instead of ArgumentParser's 64 after a usage error.
   private static func parsedOptions() -> Options {
     do {
       return try Options.parse()
@@ -68,7 +68,7 @@ enum Main {
     }
   }
 
-  /// Carries out `--describe` and similar options, which always print JSON on standard output.
+  /// Carries out `--describe` and similar options, which print JSON on standard output.
   private static func report(_ options: Options, _ paths: ConfiguredPaths) async -> Never {
     if options.describeKeys {
       print(ConfigurationSchema.document)
@@ -120,7 +120,7 @@ enum Main {
     do { return try body() } catch { refuse(error) }
   }
 
-  /// Exits because the daemon cannot start. Clients waiting at its sockets receive the reason.
+  /// Exits because the daemon cannot start. Clients that are waiting on systemd's sockets receive the reason.
   private static func refuse(_ error: any Error) -> Never {
     rejectClients("\(error)")
     if case .noneUsable = error as? PassedSocketFailure { fail("\(error)", status: badConfiguration) }
@@ -150,7 +150,7 @@ enum Main {
     }
   }
 
-  /// Carries out `--check-outbox`, which prints what is wrong with the outbox. The daemon must not be running.
+  /// Carries out `--check-outbox`, which prints the problems of the outbox. The daemon must not be running.
   private static func check(_ state: StatePaths) async -> Never {
     do {
       let lock = try InstanceLock.acquire(inStateFolder: state.folder)

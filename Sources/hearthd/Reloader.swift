@@ -7,20 +7,20 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// Reads the configuration again and applies the changes. A bad configuration changes nothing.
+/// Reloads the configuration and applies the changes. If the configuration is invalid, nothing changes.
 actor Reloader {
   private let parts: Daemon.Parts
   private let builder: SessionBuilder
   private let startedAt: Timestamp
   private let socketPath: String
-  /// Current problems in the daemon's environment, one sentence each.
+  /// Returns the current problems in the daemon's environment, as sentences.
   private let warnings: @Sendable () -> [String]
-  /// The file that was read last; `nil` if there was none, so that the defaults apply.
+  /// The path of the file that was read last, or `nil` if there was no file.
   private var configurationPath: String?
   private var current = Configuration()
-  /// Why the file that was read last is not in use; `nil` if it is.
+  /// The reason why the last file that was read is not in use, or `nil` if it is in use.
   private var refusal: String?
-  /// Makes a reload wait for the previous one.
+  /// Serializes reloads.
   private let mutex = AsyncMutex()
   private var server: ControlServer?
 
@@ -35,7 +35,7 @@ actor Reloader {
     configurationPath = parts.setup.configurationPath
   }
 
-  /// The daemon's description of itself, with the paths in use, which a reload may change.
+  /// The daemon's description of itself. A reload may change the paths.
   var info: DaemonInfo {
     let files = parts.setup.state
     let refused = refusal.map {
@@ -50,13 +50,13 @@ actor Reloader {
       ], warnings: warnings.isEmpty ? nil : warnings)
   }
 
-  /// Which account a program gets if it names none, by the current configuration.
+  /// The current rules that select an account for programs that do not specify an account.
   var rules: AccountRules { current.rules }
 
-  /// How long the daemon waits for requests to providers when it stops, by the current configuration.
+  /// The time that the daemon waits for requests to providers when it stops.
   var stopTimeout: Duration { current.refresh.stopTimeout }
 
-  /// Applies the configuration's limits to this server from now on.
+  /// Sets the server to which each new configuration's limits are applied.
   func serve(_ server: ControlServer) { self.server = server }
 
   func reload() async throws(ReloadFailure) {
@@ -87,16 +87,16 @@ actor Reloader {
     parts.status.ready()
   }
 
-  /// Applies this configuration. Sessions with an unchanged configuration continue undisturbed.
+  /// Applies a configuration. Sessions whose configuration has not changed are not affected.
   func apply(_ fresh: Configuration) async {
     let old = current
     current = fresh
     parts.setup.threshold.level = parts.setup.fixedLevel ?? fresh.logLevel
-    // First, so that no token file of a removed account outlives its session.
+    // Update sinks before sessions, so that the token file of a removed account does not outlive its session.
     parts.sinks.configure(fresh.sinks)
     let former = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0) })
     let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.api) })
-    // First, so that no token of a removed provider is sent to a new origin.
+    // Update accounts before origins, so that no token of a replaced provider is sent to a new origin.
     for account in fresh.accounts {
       if let former = former[account.name] { await update(account, after: former) }
     }
@@ -120,7 +120,7 @@ actor Reloader {
     parts.status.sessionIs(account, nil)
   }
 
-  /// Restricts tokens to these APIs from now on.
+  /// From now on, tokens may be sent only to these APIs.
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
     parts.access.change(to: apis)
     await parts.outbox.accountsChanged(settings: settings)
@@ -128,8 +128,8 @@ actor Reloader {
     await parts.streams.accountsChanged()
   }
 
-  /// Updates the account's session, which continues. Discovered endpoints are kept if the provider's settings are the
-  /// same, and an entered passphrase if the credential's settings are the same.
+  /// Updates the account's running session. Discovered endpoints are kept if the provider's settings are unchanged. The
+  /// passphrase is kept if the credential's settings are unchanged.
   private func update(_ account: AccountConfiguration, after former: AccountConfiguration) async {
     guard var entry = await parts.sessions[account.name] else { return }
     var tokens: (any TokenEndpoint)?

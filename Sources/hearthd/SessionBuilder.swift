@@ -6,7 +6,7 @@ import HearthRuntime
 import HearthStorage
 import Logging
 
-/// Makes an account's session and credential store from its configuration.
+/// Creates an account's session and credential store from its configuration.
 struct SessionBuilder: Sendable {
   let state: StatePaths
   let clock: any Clock
@@ -22,7 +22,7 @@ struct SessionBuilder: Sendable {
 
   func store(for account: AccountConfiguration) -> FileCredentialStore {
     let credential = account.credential
-    // Each account has its own file system access, so that a hanging one does not block other accounts.
+    // Each account has its own file system access, so that a hanging file system does not block other accounts.
     return FileCredentialStore(
       account: account.name, path: credential.file ?? state.credentialFile(of: account.name),
       isConfiguredPath: credential.file != nil,
@@ -30,7 +30,7 @@ struct SessionBuilder: Sendable {
       watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
   }
 
-  /// A debug build takes seconds to derive a key from a passphrase, so tests may use a lower cost.
+  /// The cost parameter for scrypt. Debug builds take seconds to derive a key, so tests can lower it.
   private static var scryptCost: Int? {
     #if DEBUG
       getenv("HEARTH_SCRYPT_COST").flatMap { Int(String(cString: $0)) }
@@ -56,7 +56,8 @@ struct SessionBuilder: Sendable {
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
-  /// Makes the endpoints and the probe of the account's provider. Requests to APIs use the same route from now on.
+  /// Creates the endpoints and the probe for the account's provider. From now on, requests to APIs use the same proxy
+  /// and certificates.
   func endpoints(
     of account: AccountConfiguration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint, probe: any AccountProbe) {
@@ -69,7 +70,7 @@ struct SessionBuilder: Sendable {
 }
 
 extension CredentialSettings {
-  /// How grants to be revoked are stored: never under a weaker seal than the credential's.
+  /// The storage for grants that must be revoked. It protects them at least as well as the credential.
   var keepsRevocations: PendingRevocation.Keeping {
     switch protection {
     case .none: .ownKey

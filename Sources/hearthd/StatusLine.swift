@@ -3,16 +3,16 @@ import HearthCore
 import HearthLinux
 import Synchronization
 
-/// The status line of `systemctl --user status hearthd`.
+/// The status line in `systemctl --user status hearthd`.
 ///
-/// It is sent a tenth of a second after a change, so that many changes need one message.
+/// A change is sent after a tenth of a second, so that many changes need only one message.
 final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]
     var outbox = OutboxStats()
     var lastText = ""
     var isReady = false
-    /// Whether sending is already scheduled.
+    /// Whether a message is already scheduled.
     var isScheduled = false
   }
 
@@ -24,7 +24,7 @@ final class StatusLine: Sendable {
 
   func outboxIs(_ stats: OutboxStats) { change { $0.outbox = stats } }
 
-  /// Tells the service manager that the daemon serves calls, for the first time or after a reload.
+  /// Tells the service manager that the daemon is ready, after starting or reloading.
   func ready() {
     let text = state.withLock { state in
       state.isReady = true
@@ -34,7 +34,7 @@ final class StatusLine: Sendable {
     notifier.ready(status: text)
   }
 
-  /// Tells the service manager that the daemon is stopping, which takes at most `time`. No status follows.
+  /// Tells the service manager that the daemon is stopping and needs at most `time`. No more status is sent afterwards.
   func stopping(within time: Duration) {
     state.withLock { $0.isReady = false }
     notifier.stopping(within: time)

@@ -2,10 +2,10 @@ import HearthControl
 import HearthThreads
 import Synchronization
 
-/// One connection shared by concurrent calls. Its own thread connects, sends the calls and delivers each response, in
-/// any order, so that no task is blocked.
+/// A connection that concurrent calls share. It has its own thread, so no task blocks. Responses may arrive in any
+/// order.
 final class CallLine: Sendable {
-  /// The connection was lost, and the call with it.
+  /// The connection was lost before the call was answered.
   struct Lost: Error {
     let failure: ControlClient.Failure
     /// Whether the daemon may have received the call.
@@ -18,16 +18,14 @@ final class CallLine: Sendable {
     let number: Int
     let method: String
     let params: JSONObject
-    /// The time limit of the call, and the deadline that follows from it.
     let limit: Duration
     let deadline: ContinuousClock.Instant
   }
 
   private struct State {
     var lastNumber = 0
-    /// Calls that have not been sent yet.
     var queue: [Call] = []
-    /// The waiting tasks, by the number of their call.
+    /// The waiting tasks, by call number.
     var waiting: [Int: Continuation] = [:]
     var isClosed = false
     var end: ControlClient.Failure?
@@ -36,21 +34,22 @@ final class CallLine: Sendable {
   private let waker = Waker()
   private let state = Mutex(State())
 
-  /// Connects in the background; calls may be made at once.
+  /// Starts connecting in the background. Callers may make calls immediately.
   init(path: String, connecting: Duration) {
     WorkerThread(linger: 0).enqueue { self.run(path: path, connecting: connecting) }
   }
 
-  /// Whether the connection is lost, so that callers need a new one.
+  /// Whether the connection has ended. If so, callers need a new connection.
   var isOver: Bool { state.withLock { $0.end != nil } }
 
-  /// Closes the connection. The caller must have no pending calls.
+  /// Closes the connection. Must not be called while calls are pending.
   func close() {
     state.withLock { $0.isClosed = true }
     waker.wake()
   }
 
-  /// The result of a call. Throws `Lost`, `ControlClient.Failure` or, if its task is cancelled, `CancellationError`.
+  /// Makes a call and returns its result. Throws `Lost`, `ControlClient.Failure` or, if the task is cancelled,
+  /// `CancellationError`.
   func call(_ method: String, _ params: JSONObject, within limit: Duration) async throws -> JSON {
     let number = state.withLock { state in
       state.lastNumber += 1
@@ -66,7 +65,7 @@ final class CallLine: Sendable {
 
   private func take(_ call: Call, _ continuation: Continuation) {
     let refusal: (any Error)? = state.withLock { state in
-      // The task may have been cancelled before it was registered here.
+      // The task may have been cancelled before its continuation is registered here.
       if Task.isCancelled { return CancellationError() }
       if let end = state.end { return Lost(failure: end, wasSent: false) }
       state.queue.append(call)
@@ -97,24 +96,25 @@ final class CallLine: Sendable {
     }
   }
 
-  /// Serves calls. Returns when the connection is closed from this side.
+  /// Sends calls and delivers their responses until this side closes the connection.
   private func serve(_ client: inout ControlClient) throws(ControlClient.Failure) {
     var begun: [JSON: Call] = [:]
     while true {
       for call in newCalls() {
-        // Sending it would fail and close the connection for all other calls.
+        // A send that times out would close the connection for all other calls.
         guard call.deadline > .now else {
           finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
           continue
         }
-        // Count it as sent beforehand: if sending fails halfway, the daemon may have received it.
+        // If sending fails halfway, the daemon may already have received the call.
         let id = try client.begin(call.method, call.params, until: call.deadline)
         begun[id] = call
       }
       if state.withLock({ $0.isClosed }) { return }
       let response = try client.nextResponse(until: begun.values.map(\.deadline).min())
       if let response {
-        // A response with id null is about the connection: there are too many connections, or a line was too long.
+        // A response without an id is an error of the connection, such as too many connections or a line that is too
+        // long.
         if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
         if let call = begun.removeValue(forKey: response.id) {
           finish(call.number, response.outcome.mapError { ControlClient.Failure.refused($0) })

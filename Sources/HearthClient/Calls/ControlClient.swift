@@ -1,45 +1,41 @@
 import Glibc
 package import HearthControl
 
-/// A result: the part that this version understands, and everything that the daemon sent.
+/// The result of a call, both parsed and as the complete JSON that the daemon sent.
 package struct Reply<Value: Sendable>: Sendable {
   package let value: Value
   package let json: JSON
 }
 
-/// A call that was sent and has not been answered yet.
 package struct BegunCall<Method: ControlMethod>: Sendable {
   let id: JSON
 }
 
-/// The result of the one of two calls that was answered first.
 package enum EitherResult<First, Second> {
   case first(First)
   case second(Second)
 }
 
-/// A connection to the daemon for one thread: a call blocks until its response arrives or its deadline passes.
+/// A connection to the daemon for use by one thread. A call blocks until its response arrives or its deadline passes.
 package struct ControlClient: ~Copyable {
-  /// Why a call has no result. The description is one sentence for people.
+  /// Why a call failed. The description is one sentence for the user.
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Nothing listens there, or the listener closed the connection at once.
+    /// Nothing listens on the socket, or the listener closed the connection immediately.
     case noDaemon(path: String)
     case unreachable(path: String, reason: String)
-    /// A sandbox denies this process Unix sockets.
     case forbidden(reason: String)
     /// The server runs as another user. Nothing was sent to it.
     case foreignServer(path: String, user: UInt32)
-    /// No answer came within this time.
+    /// The daemon did not answer within this time.
     case timedOut(after: Duration)
-    /// The connection ended before the response came.
+    /// The connection ended before the response arrived.
     case disconnected
-    /// The client's waker woke the thread while it was waiting.
+    /// The client's waker interrupted the wait.
     case interrupted
-    /// A line that does not follow the protocol.
+    /// The daemon sent a message that violates the protocol.
     case notUnderstood(String)
-    /// A result that this version cannot parse.
+    /// This version cannot parse the result.
     case unknownResult(method: String)
-    /// The daemon responded with an error.
     case refused(RPCError)
 
     package var description: String {
@@ -66,36 +62,34 @@ package struct ControlClient: ~Copyable {
       }
     }
 
-    /// The seconds, with at most three decimals.
+    /// Formats a duration in seconds, with at most three decimals.
     private static func seconds(_ duration: Duration) -> String {
       let milliseconds = Int(duration / .milliseconds(1))
       return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
     }
   }
 
-  /// The default timeout of a call.
   package static let timeout: Duration = .seconds(60)
-  /// The time for the daemon to accept a connection, which it does at once unless it is stopped.
+  /// The maximum time to wait until the daemon accepts the connection. A running daemon accepts immediately.
   package static let connectingTimeout: Duration = .seconds(5)
-  /// The longest line from the daemon, in bytes. The daemon is trusted, because its uid was checked.
+  /// The longest line accepted from the daemon, in bytes. It is generous because the daemon runs as a trusted user.
   private static let lineLimit = 256 << 20
-  /// The number of calls that the daemon's socket accepts before a response has to be read.
+  /// The number of calls that the daemon accepts on a connection before the client must read a response.
   private static let sentAtOnce = 128
 
-  /// The timeout of a call.
   package let timeout: Duration
   private let path: String
   private let socket: UnixSocket
   private var framer = LineFramer(limit: Self.lineLimit)
   private var lastID = 0
-  /// Notifications received while waiting for an answer.
+  /// Notifications that arrived while the client was waiting for a response.
   private var notifications: [Notification] = []
-  /// Responses to pending calls that arrived while waiting for something else, by the text of their id.
+  /// Responses that arrived while the client was waiting for another one, keyed by the call's id.
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
-  /// Connects within `connecting` and checks that the server runs as `user`, by default this process's own. Another
-  /// thread can interrupt a wait with `waker`.
+  /// Connects within `connecting` and checks that the server runs as `user` (default: this process's user). Another
+  /// thread can interrupt a wait through `waker`.
   package init(
     path: String, user: UInt32 = getuid(), timeout: Duration = ControlClient.timeout,
     connecting: Duration = ControlClient.connectingTimeout, waker: Waker? = nil
@@ -121,7 +115,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Sends a call and waits for its result, for the client's `timeout` or for `within`.
+  /// Makes a call and returns its result. Waits for at most `limit` (default: the client's `timeout`).
   package mutating func call<Method: ControlMethod>(
     _ call: Method, within limit: Duration? = nil
   ) throws(Failure) -> Reply<Method.Result> {
@@ -130,7 +124,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// The same for any method, even one that this version does not know.
+  /// Calls any method, including those that this version does not know.
   package mutating func call(
     _ method: String, _ params: JSONObject = [:], within limit: Duration? = nil
   ) throws(Failure) -> JSON {
@@ -139,7 +133,7 @@ package struct ControlClient: ~Copyable {
     return try response(to: try send(method, params, until: deadline, limit), until: deadline, limit)
   }
 
-  /// The results of independent calls, in order. Many are sent at once.
+  /// Makes independent calls, sending many before reading the first response. Returns their results in order.
   package mutating func call<Method: ControlMethod>(
     each calls: [Method]
   ) throws(Failure) -> [Result<Method.Result, RPCError>] {
@@ -163,7 +157,7 @@ package struct ControlClient: ~Copyable {
     return results
   }
 
-  /// Sends a call. `response(to:within:)` waits for its response.
+  /// Sends a call without waiting for its response. Call `response(to:within:)` to get the response.
   package mutating func begin<Method: ControlMethod>(_ call: Method) throws(Failure) -> BegunCall<Method> {
     let call = BegunCall<Method>(
       id: try send(Method.name, call.params, until: ContinuousClock.now + timeout, timeout))
@@ -171,7 +165,8 @@ package struct ControlClient: ~Copyable {
     return call
   }
 
-  /// Returns the result of a pending call, or `nil` if it does not arrive within `limit`. It can be awaited again.
+  /// Returns the result of a pending call, or `nil` if it does not arrive within `limit`. The call then remains
+  /// pending.
   package mutating func response<Method>(
     to call: BegunCall<Method>, within limit: Duration
   ) throws(Failure) -> Reply<Method.Result>? {
@@ -186,7 +181,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// Returns the result of whichever of the two pending calls is answered first.
+  /// Returns the result of the first of two pending calls to be answered.
   package mutating func response<First, Second>(
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
@@ -200,15 +195,14 @@ package struct ControlClient: ~Copyable {
     throw .unknownResult(method: Second.name)
   }
 
-  /// Sends a call and returns its id. `nextResponse` returns its response.
+  /// Sends a call and returns its id. `nextResponse` returns the response.
   mutating func begin(
     _ method: String, _ params: JSONObject, until deadline: ContinuousClock.Instant
   ) throws(Failure) -> JSON {
     try send(method, params, until: deadline, timeout)
   }
 
-  /// Returns the next response to arrive, whichever call it answers, or `nil` if the deadline passes or the waker wakes
-  /// the thread first.
+  /// Returns the next response to any call, or `nil` if the deadline passes or the waker interrupts the wait.
   mutating func nextResponse(until deadline: ContinuousClock.Instant?) throws(Failure) -> Response? {
     do throws(Failure) {
       while true {
@@ -240,7 +234,7 @@ package struct ControlClient: ~Copyable {
       try socket.write(lines, until: deadline, reading: &framer)
     } catch {
       switch error {
-      // The daemon may have sent the reason before it closed the connection.
+      // The daemon may have sent an error before it closed the connection. That error can still be read.
       case .closed: break
       case .timedOut, .forbidden, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
@@ -254,7 +248,7 @@ package struct ControlClient: ~Copyable {
     try response(to: [id], until: deadline, limit).result
   }
 
-  /// The first response to one of these calls.
+  /// Returns the first response to any of these calls.
   private mutating func response(
     to ids: [JSON], until deadline: ContinuousClock.Instant, _ limit: Duration
   ) throws(Failure) -> (id: JSON, result: JSON) {
@@ -268,7 +262,8 @@ package struct ControlClient: ~Copyable {
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
-        // A response with id null is about the connection: there are too many connections, or a line was too long.
+        // A response without an id is an error of the connection, such as too many connections or a line that is too
+        // long.
         guard ids.contains(response.id) || response.id.isNull else {
           keep(response)
           continue
@@ -281,7 +276,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Keeps a response for a later call of `response`.
+  /// Stores a response to a pending call for the next `response(to:within:)`.
   private mutating func keep(_ response: Response) {
     if begun.contains(response.id.description) { early[response.id.description] = response }
   }
@@ -293,13 +288,13 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// The notifications received while waiting for a response, in order, each once.
+  /// Returns and removes the notifications that arrived while the client was waiting for responses, oldest first.
   package mutating func earlierNotifications() -> [Notification] {
     defer { notifications = [] }
     return notifications
   }
 
-  /// The next notification, in the order of arrival; `nil` when the daemon has closed the connection.
+  /// Returns the next notification, or `nil` once the daemon has closed the connection.
   package mutating func nextNotification(within limit: Duration? = nil) throws(Failure) -> Notification? {
     if !notifications.isEmpty { return notifications.removeFirst() }
     let deadline = limit.map { ContinuousClock.now + $0 }
@@ -314,7 +309,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// `limit` is the original time until the deadline, for the error.
+  /// Returns the next message. Reports `limit` in the error if the deadline passes.
   private mutating func message(
     until deadline: ContinuousClock.Instant?, _ limit: Duration?
   ) throws(Failure) -> JSON {

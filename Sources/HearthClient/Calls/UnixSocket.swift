@@ -1,38 +1,36 @@
 import Glibc
 import HearthControl
 
-/// A connected Unix stream socket, closed when its last owner is released. Calls block up to their deadline.
+/// A connected Unix stream socket that closes itself when it goes out of scope. Calls block until their deadline.
 struct UnixSocket: ~Copyable {
   enum Failure: Error {
     case closed
     case timedOut
-    /// The waker woke the thread.
     case interrupted
-    /// The other end runs as this user.
+    /// The process at the other end runs as this user.
     case foreign(uid_t)
-    /// This process may not create Unix sockets.
+    /// This process is not allowed to create Unix sockets.
     case forbidden(Int32)
     case system(Int32)
   }
 
-  /// The size of a read, in bytes. Most answers fit. The whole buffer is wiped when freed, so a larger one would cost
-  /// time.
+  /// The size of a read in bytes, large enough for most answers. Larger buffers would take longer to wipe.
   private static let readSize = 8192
 
   private let descriptor: Int32
   private let waker: Waker?
 
-  /// Connects. The path must fit (`SocketPath.check`). If the server's queue is still full after `limit`, throws
-  /// `timedOut`. `waker` interrupts waiting for the other end.
+  /// Connects to a path that `SocketPath.check` accepts. Throws `timedOut` if the server's queue stays full for
+  /// `limit`. `waker` interrupts later reads.
   init(path: String, within limit: Duration, waker: Waker?) throws(Failure) {
     self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
-      // A system call filter refuses with one of these. systemd's RestrictAddressFamilies= uses the last one.
+      // A seccomp filter fails the call with one of these errors. systemd's RestrictAddressFamilies= uses EAFNOSUPPORT.
       throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno) ? .forbidden(errno) : .system(errno)
     }
     let (seconds, attoseconds) = limit.components
-    // A zero timeout would mean to wait forever (socket(7)).
+    // A timeout of zero would wait forever (socket(7)).
     var timeout = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
@@ -44,7 +42,7 @@ struct UnixSocket: ~Copyable {
     if descriptor >= 0 { close(descriptor) }
   }
 
-  /// Throws if the process at the other end runs as another user.
+  /// Throws `foreign` if the process at the other end runs as another user.
   func requirePeer(_ expected: uid_t) throws(Failure) {
     var peer = PeerCredentials(process: 0, user: 0, group: 0)
     var size = socklen_t(MemoryLayout<PeerCredentials>.size)
@@ -52,8 +50,8 @@ struct UnixSocket: ~Copyable {
     guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
-  /// Sends all bytes. What arrives in the meantime goes into `framer`: two ends that only write would wait for each
-  /// other forever.
+  /// Sends all bytes and passes incoming bytes to `framer`. If neither end read while it was writing, both would block
+  /// forever.
   func write(
     _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
   ) throws(Failure) {
@@ -75,7 +73,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// Reads some bytes, at least one.
+  /// Returns at least one byte.
   func read(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8] {
     while true {
       _ = try wait(for: Int16(POLLIN), until: deadline)
@@ -84,7 +82,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// Reads what has already arrived.
+  /// Returns the bytes that have already arrived, if any.
   private func received() throws(Failure) -> [UInt8] {
     var failure: Int32 = 0
     var isOver = false
@@ -102,7 +100,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// Waits until the socket is ready for one of `events`, without a limit if `deadline` is `nil`.
+  /// Waits until the socket is ready for one of `events`, indefinitely if `deadline` is `nil`.
   private func wait(for events: Int16, until deadline: ContinuousClock.Instant?) throws(Failure) -> Int16 {
     while true {
       var entries = (
@@ -123,7 +121,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// The timeout for poll(2): rounded up, never negative.
+  /// Converts a deadline to a timeout for poll(2), rounded up and never negative.
   static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
     let (seconds, attoseconds) = Swift.max(deadline - .now, .zero).components
     return Int32(min(seconds, 1_000_000) * 1000 + attoseconds / 1_000_000_000_000_000 + 1)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Wakes a thread that waits for a socket, so that it looks at what another thread left in memory. It can instead watch
-/// a file descriptor; then it stays awake for as long as that is readable.
+/// Wakes a thread that waits for a socket, after another thread has left work for it. With `init(watching:)`, the
+/// thread instead stays awake while a file descriptor is readable.
 package final class Waker: Sendable {
-  /// Becomes readable when the thread should look.
+  /// A file descriptor that is readable while the thread should wake up.
   let descriptor: Int32
   private let other: Int32
 
-  /// If the process has no descriptors left, the thread only wakes up when its time is up.
+  /// Creates a waker. If the process has run out of file descriptors, the thread wakes only at its deadline.
   package init() {
     var ends: [Int32] = [-1, -1]
     _ = socketpair(
@@ -15,10 +15,9 @@ package final class Waker: Sendable {
     (descriptor, other) = (ends[0], ends[1])
   }
 
-  /// Wakes as soon as this descriptor is readable. Closes the descriptor at the end.
+  /// Watches `descriptor` and wakes when it becomes readable. Takes ownership of `descriptor` and closes it.
   package init(watching descriptor: Int32) { (self.descriptor, other) = (descriptor, -1) }
 
-  /// Whether the thread should look now.
   package var isWoken: Bool {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&entry, 1, 0) > 0
@@ -34,13 +33,12 @@ package final class Waker: Sendable {
     _ = send(other, &byte, 1, Int32(MSG_NOSIGNAL))
   }
 
-  /// Clears earlier calls of `wake`.
+  /// Clears previous calls of `wake`.
   func rest() {
     var bytes: [UInt8] = Array(repeating: 0, count: 64)
     while read(descriptor, &bytes, bytes.count) > 0 {}
   }
 
-  /// Waits until woken, or until the deadline.
   package func sleep(until deadline: ContinuousClock.Instant) {
     var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     if poll(&entry, 1, UnixSocket.milliseconds(until: deadline)) > 0 { rest() }

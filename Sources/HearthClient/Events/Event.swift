@@ -2,27 +2,27 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// An event of the daemon.
+  /// An event that the daemon reports.
   public enum Event: Sendable {
-    /// The state of everything before the events that follow. It replaces all earlier state. It comes first, after the
-    /// daemon was away, and after events were missed.
+    /// The complete state, which replaces all earlier state. Sent first, and again after an interruption or after
+    /// missed events.
     case snapshot(sessions: [Session], outbox: Outbox)
     case sessionChanged(Session)
     case tokenRefreshed(account: String, fingerprint: String, previous: String, expiresAt: Time?)
-    /// The token is about to expire, because refreshing keeps failing or, if `final`, cannot prevent it.
+    /// The token is about to expire. Refreshing it keeps failing or, if `final`, is no longer possible.
     case tokenExpiring(account: String, expiresAt: Time, final: Bool)
     case signedOut(account: String)
-    /// An item was queued, delivered, delayed for a retry, given up or held, as its state says.
+    /// The item was queued, delivered, held or given up, or will be retried. Its `state` says which.
     case itemChanged(Item)
     case outboxPaused(account: String, reason: String)
     case outboxResumed(account: String)
     case configurationReloaded
     /// An event that this version does not know.
     case other(name: String)
-    /// The daemon cannot be reached. Hearth keeps trying, and a snapshot follows once it is back. Reported once.
+    /// The daemon is unreachable. Hearth reports this once and keeps trying to connect. A snapshot follows.
     case unavailable(Failure)
 
-    /// Returns `nil` for steps that mean nothing to a program.
+    /// Returns `nil` for steps that a program need not know about.
     init?(_ step: EventFollower.Step) {
       switch step {
       case .snapshot(let value):
@@ -33,7 +33,7 @@ extension HearthClient {
       }
     }
 
-    /// The event, or `nil` if this version does not know it.
+    /// Returns `nil` for an event that this version does not know.
     private static func known(_ notification: Notification) -> Event? {
       guard let name = notification.event, let type = name.params,
         let value = type.init(json: .object(notification.params))

@@ -3,9 +3,8 @@ import HearthCore
 import HearthThreads
 import Synchronization
 
-/// Follows events across restarts of the daemon. Its own thread waits for them, so that no task is blocked.
+/// Delivers events and reconnects when the daemon restarts. It waits on its own thread, so that no task blocks.
 final class EventFeed: Sendable {
-  /// A connection that receives events.
   fileprivate struct Connection: ~Copyable {
     var client: ControlClient
     var follower: EventFollower
@@ -14,9 +13,8 @@ final class EventFeed: Sendable {
   private struct State: ~Copyable {
     var connection: Connection?
     var pauses = ReconnectPauses()
-    /// The earliest time of the next attempt to connect.
     var nextTry: ContinuousClock.Instant?
-    /// Whether the reader knows that the daemon is away.
+    /// Whether the reader has been told that the daemon is unreachable.
     var isAway = false
   }
 
@@ -26,14 +24,14 @@ final class EventFeed: Sendable {
   private let worker = WorkerThread()
   private let waker = Waker()
   private let isCancelled = Atomic(false)
-  /// Used by the worker, which holds the lock while it waits for the daemon; nobody else takes it.
+  /// Accessed only by the worker, which holds the lock while it waits for the daemon.
   private let state = Mutex(State())
 
   init(path: String, timeout: Duration, account: String?) {
     (self.path, self.timeout, self.account) = (path, timeout, account)
   }
 
-  /// The next event; `nil` once the task has been cancelled.
+  /// Returns the next event, or `nil` once the task is cancelled.
   func next() async -> HearthClient.Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -72,7 +70,7 @@ final class EventFeed: Sendable {
     return nil
   }
 
-  /// The next event; `nil` for steps that mean nothing to a program.
+  /// Returns the next event, or `nil` for a step that a program need not know about.
   private func nextEvent(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
     if state.connection == nil { state.connection = try connect() }
     return try state.connection?.next()

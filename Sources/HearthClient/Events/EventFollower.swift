@@ -1,23 +1,23 @@
 package import HearthControl
 import HearthCore
 
-/// Follows the daemon's events over a client's connection: a snapshot, then each notification. If some are missing, it
-/// subscribes again, and another snapshot follows.
+/// Follows the daemon's events on a connection. The first step is a snapshot, and each further step is a notification.
+/// After a gap, the follower subscribes again and yields another snapshot.
 package struct EventFollower: Sendable {
   package enum Step: Sendable {
-    /// The state before all that follows.
+    /// The state before the notifications that follow.
     case snapshot(Subscription)
     case notification(Notification)
   }
 
-  /// How often to check that the daemon is still there while no events arrive.
+  /// If no events arrive for this time, the follower checks that the daemon is still there.
   private static let silence: Duration = .seconds(30)
 
   private let call: Subscribe
   private var subscription: String?
   private var seq = 0
-  /// Whether the subscription covers all events. The daemon numbers all events, so a partial subscription always has
-  /// gaps.
+  /// Whether the subscription covers all events. The daemon numbers events across all subscriptions, so a partial one
+  /// always has gaps.
   private let getsEverything: Bool
 
   package init(_ call: Subscribe) {
@@ -25,8 +25,8 @@ package struct EventFollower: Sendable {
     getsEverything = call.account == nil && call.topics.count == EventTopic.allCases.count
   }
 
-  /// The next step, without a limit by default; `nil` if `limit` passes first. After `events.closed` and after a gap a
-  /// snapshot follows.
+  /// Returns the next step, or `nil` if none arrives within `limit`. After `events.closed` or a gap, the next step is a
+  /// snapshot.
   package mutating func next(
     from daemon: inout ControlClient, within limit: Duration? = nil
   ) throws(ControlClient.Failure) -> Step? {
@@ -50,7 +50,7 @@ package struct EventFollower: Sendable {
     return value
   }
 
-  /// The step, or `nil` if the notification belongs to an ended subscription.
+  /// Returns the step for a notification, or `nil` if the notification belongs to an earlier subscription.
   private mutating func take(
     _ notification: Notification, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Step? {

@@ -2,20 +2,19 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// Returns all events from now on: a snapshot, then each event, in order. The sequence ends when the reading task is
-  /// cancelled.
+  /// Returns a sequence of all events from now on: a snapshot, then each event in order. The sequence ends when the
+  /// task that reads it is cancelled.
   ///
-  /// The events have a connection of their own. When the daemon restarts, the sequence connects and subscribes again,
-  /// with growing pauses of up to five seconds. A reader that falls too far behind misses events. In both cases the
-  /// next event is a ``Event/snapshot(sessions:outbox:)``, so that no reader keeps an outdated state and no event comes
-  /// twice.
+  /// The sequence has its own connection and reconnects if the daemon restarts, with pauses of up to five seconds. If a
+  /// reader falls too far behind, events are dropped. In both cases the next event is a
+  /// ``Event/snapshot(sessions:outbox:)``, so readers never keep outdated state.
   ///
-  /// With `account`, only events of this account and of the daemon are returned.
+  /// If `account` is set, the sequence contains only events of that account and of the daemon.
   public func events(of account: String? = nil) -> Events {
     Events(socket: socket, timeout: timeout, account: account)
   }
 
-  /// A sequence of events. Each iteration has its own subscription.
+  /// A sequence of events. Each iterator has its own subscription.
   public struct Events: AsyncSequence, Sendable {
     public typealias Element = Event
 
@@ -30,7 +29,7 @@ extension HearthClient {
     public struct Iterator: AsyncIteratorProtocol {
       let feed: EventFeed
 
-      /// Returns the next event, however long it takes, or `nil` when the task is cancelled.
+      /// Waits for the next event and returns it, or returns `nil` once the task is cancelled.
       public mutating func next() async -> Event? { await feed.next() }
     }
   }

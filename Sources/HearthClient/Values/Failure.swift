@@ -2,64 +2,64 @@ import HearthControl
 import HearthCore
 
 extension HearthClient {
-  /// Why a call failed. Its description is one sentence for people, from the daemon if it answered, and contains no secret.
+  /// Why a call failed. The description is one sentence for the user and contains no secrets.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What went wrong.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-      /// Nothing listens on the socket, or its path is unknown.
+      /// Nothing listens on the socket, or its path cannot be determined.
       case noDaemon
       /// The socket exists but cannot be used.
       case unreachable
       /// The server runs as another user. Nothing was sent to it.
       case foreignServer
-      /// No answer came in time. The daemon may still carry out the call.
+      /// The daemon did not answer in time. It may still carry out the call.
       case timedOut
-      /// The connection ended before the answer came. The daemon may have carried out the call.
+      /// The connection ended before the answer arrived. The daemon may have carried out the call.
       case disconnected
-      /// This version does not understand the answer.
+      /// This version cannot parse the answer.
       case notUnderstood
-      /// The daemon answered with an error that this version does not know: see ``Failure/code``.
+      /// The daemon returned an error that this version does not know. See ``Failure/code``.
       case unknown
 
       // The daemon's errors (JSON-RPC 2.0, section 5.1).
       case parseError, invalidRequest, methodNotFound, invalidParams, internalError
       case shuttingDown, overloaded
-      /// Nobody is signed in (1001).
+      /// The account is not signed in (1001).
       case unauthenticated
-      /// The session has ended: the user has to sign in again (1002).
+      /// The session has ended. The user has to sign in again (1002).
       case reauthRequired
-      /// The account is locked, or its credential cannot be read now (1003).
+      /// The account is locked, or its credential cannot be read at the moment (1003).
       case locked
-      /// A new token is needed, and the provider cannot be asked now (1004): see ``Failure/retryAfter``.
+      /// A new token is needed but the provider is unavailable (1004). See ``Failure/retryAfter``.
       case refreshUnavailable
-      /// The configuration has no such account (1005).
+      /// The account is not in the configuration (1005).
       case unknownAccount
-      /// The address is not in the account's `api_origins` (1006).
+      /// The URL is not in the account's `api_origins` (1006).
       case originNotAllowed
       /// The API did not answer (1007).
       case requestFailed
-      /// The API wants more than a fresh token, such as a stronger sign-in or another scope (1008): see ``Failure/challenge``.
+      /// The API requires more than a fresh token, such as a stronger sign-in or another scope (1008). See
+      /// ``Failure/challenge``.
       case challenge
       case outboxFull, unknownItem, invalidItemState
-      /// The same key was used for other content (1104).
+      /// The idempotency key was already used for different content (1104).
       case idempotencyConflict
-      /// The disk is full or cannot be written: nothing was accepted (1105).
+      /// The disk is full or not writable, so the daemon did not accept the item (1105).
       case storageUnavailable
       case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
       case wrongPassphrase, passphraseNeeded
     }
 
     public let kind: Kind
-    /// The daemon's error code, or `nil` if it did not answer.
+    /// The daemon's error code, or `nil` if the daemon did not answer.
     public let code: Int?
     public let description: String
-    /// Whether the same call may succeed later without any action.
+    /// Whether the same call may succeed later without user action.
     public let isRetryable: Bool
-    /// The account that the failure is about, if any.
+    /// The account that the call was about, or `nil` if the daemon did not name an account.
     public let account: String?
-    /// How long to wait before the next try, if the daemon knows.
+    /// The time to wait before retrying, or `nil` if the daemon does not know.
     public let retryAfter: Duration?
-    /// What the API wants, if it wants more than a fresh token.
+    /// The API's requirements beyond a fresh token, or `nil` if the failure has another reason.
     public let challenge: Challenge?
 
     init(_ failure: ControlClient.Failure) {
@@ -83,7 +83,7 @@ extension HearthClient {
       (code, isRetryable, account, retryAfter, challenge) = (nil, false, nil, nil, nil)
     }
 
-    /// The sentence, without advice that applies only to hearthctl.
+    /// Returns the description, without advice that applies only to hearthctl.
     private static func sentence(of failure: ControlClient.Failure) -> String {
       switch failure {
       case .timedOut:

@@ -2,29 +2,29 @@ package import HearthControl
 package import HearthCore
 
 extension HearthClient {
-  /// The receipt for a queued request, which is on disk.
+  /// The receipt for a request that is queued on disk.
   public struct Receipt: Sendable, CustomStringConvertible {
     package let value: EnqueueReceipt
 
     public var id: String { value.id }
-    /// Whether the same key and content were queued before, so that this is the earlier item.
+    /// Whether the same content was already queued with the same key. If so, `id` refers to the earlier item.
     public var isDuplicate: Bool { value.isDuplicate }
     public var description: String { "\(id), \(isDuplicate ? "queued before" : "queued")" }
   }
 
-  /// A queued request, without its headers and its body.
+  /// A queued request, without its headers and body.
   public struct Item: Hashable, Sendable, CustomStringConvertible {
     public enum State: String, Hashable, Sendable, CaseIterable {
       case pending, inFlight
-      /// The next attempt, or the first one, is at ``Item/nextAttemptAt``.
+      /// The item will be sent at ``Item/nextAttemptAt``.
       case waiting
-      /// Someone has to act: see ``Item/reason``.
+      /// The item needs attention. See ``Item/reason``.
       case held
       case delivered
-      /// Hearth does not retry it unless asked: see ``Item/reason``.
+      /// Hearth has given up on the item. See ``Item/reason``.
       case dead
       case cancelled
-      /// A newer item has replaced it.
+      /// A newer item replaced this item.
       case superseded
 
       init(_ state: OutboxItem.State) {
@@ -50,12 +50,12 @@ extension HearthClient {
     public var method: String { value.method }
     public var url: String { value.url }
     public var state: State { State(value.state) }
-    /// Why the item is held or dead, in one word: `needsReview`, `rejected`, …
+    /// The reason why the item is held or dead, as one word such as `needsReview` or `rejected`.
     public var reason: String? { value.reason?.rawValue }
-    /// How many times the item was sent.
+    /// The number of times that the item has been sent.
     public var attempts: Int { value.attempts }
     public var nextAttemptAt: Time? { value.nextAttemptAt.map(Time.init) }
-    /// The status of the API's last answer.
+    /// The status of the API's last answer, or `nil` if the API has not answered.
     public var lastStatus: Int? { value.lastStatus }
     public var lastError: String? { value.lastError }
     public var idempotencyKey: String { value.idempotencyKey }
@@ -72,10 +72,11 @@ extension HearthClient {
     public var held: Int { value.held }
     public var delivered: Int { value.delivered }
     public var dead: Int { value.dead }
-    /// Whether sending is paused. ``pausedReason`` says why.
+    /// Whether sending is paused. See ``pausedReason``.
     public var isPaused: Bool { value.isPaused }
     public var pausedReason: String? { value.pausedReason }
-    /// Why the daemon cannot write the outbox now, as a sentence for people. Until it can, it sends nothing.
+    /// The reason why the daemon cannot write to the outbox, as a sentence for the user. The daemon sends nothing until
+    /// it can write again.
     public var error: String? { value.trouble }
     public var description: String {
       let pause = isPaused ? ", paused\(pausedReason.map { ": \($0)" } ?? "")" : ""

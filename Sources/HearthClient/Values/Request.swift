@@ -6,7 +6,7 @@ extension HearthClient {
   public struct Request: Hashable, Sendable {
     public var method: String
     public var url: String
-    /// Header fields, except those that the daemon sets itself: `Authorization`, `Host`, `Content-Length` and the like.
+    /// Header fields. The daemon sets some of them itself, including `Authorization`, `Host` and `Content-Length`.
     public var headers: [String: String]
     public var body: [UInt8]
 
@@ -19,32 +19,33 @@ extension HearthClient {
     }
   }
 
-  /// The answer of an API.
+  /// An API's answer to a request.
   public struct Answer: Sendable {
     package let value: RequestAnswer
 
     public var status: Int { value.status }
-    /// Header fields in their order. A name may appear more than once.
+    /// Header fields in the order received. A name may occur more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
-    /// The age of an earlier answer that was returned instead of an error, or `nil` if the API answered now.
+    /// The age of a stored answer that was returned instead of an error, or `nil` if the answer is new.
     public var age: Duration? { value.age }
   }
-  /// What an API wants beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC 6750).
+  /// The requirements of an API beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC
+  /// 6750).
   public struct Challenge: Hashable, Sendable {
     let value: HearthCore.Challenge
 
-    /// The origin of the API that asks.
+    /// The origin of the API.
     public var origin: String { value.origin.description }
-    /// `insufficient_user_authentication`, `insufficient_scope`, or another code of the API.
+    /// The API's error code, such as `insufficient_user_authentication` or `insufficient_scope`.
     public var error: String? { value.error }
-    /// Ways to sign in (`acr_values`), separated by spaces, the preferred one first.
+    /// The acceptable ways to sign in (`acr_values`), separated by spaces and in order of preference.
     public var acrValues: String? { value.acrValues }
-    /// How long ago the user may have signed in (`max_age`).
+    /// The maximum time since the user last signed in (`max_age`).
     public var maxAge: Duration? { value.maxAge.map { .seconds($0) } }
-    /// Claims as the API wrote them.
+    /// The claims, exactly as the API sent them.
     public var claims: String? { value.claims }
-    /// The scopes, separated by spaces.
+    /// The required scopes, separated by spaces.
     public var scope: String? { value.scope }
   }
 }

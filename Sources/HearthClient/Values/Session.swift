@@ -3,17 +3,16 @@ package import HearthCore
 extension HearthClient {
   /// The current state of an account, without secrets.
   public struct Session: Hashable, Sendable, CustomStringConvertible {
-    /// The state, for a user interface.
     public enum State: String, Hashable, Sendable, CaseIterable {
-      /// The credential has not been read yet.
+      /// The daemon has not read the credential yet.
       case hydrating
-      /// A credential exists, or may exist, but cannot be used now.
+      /// The account may have a credential, but Hearth cannot use it at the moment.
       case locked
-      /// Nobody has signed in.
+      /// The account is not signed in.
       case unauthenticated
-      /// The session has ended: the user has to sign in again.
+      /// The session has ended. The user has to sign in again.
       case reauthRequired
-      /// Signed in.
+      /// The account is signed in.
       case authenticated
 
       init(_ state: SessionState) {
@@ -27,7 +26,7 @@ extension HearthClient {
       }
     }
 
-    /// What the user can do about the state.
+    /// An action that the user can take.
     public enum Action: String, Hashable, Sendable, CaseIterable {
       case wait, unlock, signIn, fixConfiguration
 
@@ -45,19 +44,20 @@ extension HearthClient {
 
     public var account: String { value.account.description }
     public var state: State { State(value.state) }
-    /// Why the session is locked, ended or signed out, in one word: `lockedByUser`, `refreshTokenRejected`, …
+    /// The reason why the session is locked, ended or signed out, as one word such as `lockedByUser` or
+    /// `refreshTokenRejected`.
     public var reason: String? { value.state.reason }
-    /// One sentence for people: the state, and what to do.
+    /// The state and the next step, as one sentence for the user.
     public var message: String { value.message }
-    /// What the user can do, or `nil` if there is nothing to do.
+    /// The action that the user can take, or `nil` if no action is needed.
     public var action: Action? { value.action.map(Action.init) }
     /// The user's id at the provider.
     public var subject: String? { value.subject?.id }
-    /// When the session entered this state.
+    /// The time at which the session entered its current state.
     public var since: Time { Time(value.since) }
-    /// When the current token expires, or `nil` if there is none or its expiry is unknown.
+    /// The time at which the current token expires, or `nil` if there is no token or its expiry is unknown.
     public var expiresAt: Time? { value.token?.expiresAt.map(Time.init) }
-    /// The fingerprint of the current token, which is not a secret.
+    /// The fingerprint of the current token. It is not a secret.
     public var fingerprint: String? { value.token?.fingerprint.description }
     public var description: String { "\(account), \(state): \(message)" }
   }

@@ -1,7 +1,7 @@
 import HearthCore
 
 extension HearthClient {
-  /// A point in time, in milliseconds. Its description is in the format of RFC 3339. With Foundation:
+  /// A point in time with millisecond precision. The description follows RFC 3339. To convert it with Foundation, use
   /// `Date(timeIntervalSince1970: Double(time.millisecondsSince1970) / 1000)`.
   public struct Time: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let millisecondsSince1970: Int64

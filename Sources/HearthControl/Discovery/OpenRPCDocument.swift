@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Describes the daemon's methods for programs: an OpenRPC 1.3 document, made from the declarations that decode the
+/// An OpenRPC 1.3 document that describes the daemon's methods. It is generated from the declarations that decode the
 /// calls.
 package struct OpenRPCDocument: TimelessWireValue {
   package static let fields = Fields<OpenRPCDocument>(
@@ -11,7 +11,7 @@ package struct OpenRPCDocument: TimelessWireValue {
   package let version: String
   package let info: JSONObject
   package let methods: [JSONObject]
-  /// The notifications to subscribers. OpenRPC does not define notifications, but allows extensions.
+  /// The notifications that subscribers receive. OpenRPC does not define notifications but allows extensions.
   package let notifications: [JSONObject]
   package let components: JSONObject
 
@@ -51,8 +51,7 @@ package struct OpenRPCDocument: TimelessWireValue {
       ],
     ]
     if !method.errors.isEmpty {
-      // Errors are repeated instead of referenced, which OpenRPC would allow, because some readers do not resolve
-      // references.
+      // Repeat the errors instead of referencing them, because some OpenRPC readers do not resolve references.
       description["errors"] = .array(method.errors.map { ["code": JSON($0.code), "message": .string($0.rawValue)] })
     }
     return description
@@ -69,13 +68,13 @@ package struct OpenRPCDocument: TimelessWireValue {
     _ params: Params.Type, _ components: inout SchemaComponents
   ) -> [MemberSchema] { params.fields.schemas(&components) }
 
-  /// A content descriptor.
+  /// Converts a member to a content descriptor.
   private static func describe(_ member: MemberSchema) -> JSON {
     ["name": .string(member.name), "required": .bool(member.isRequired), "schema": .object(member.schema)]
   }
 }
 
-/// The members of every notification.
+/// The members that every notification has.
 private struct NotificationHead: WireValue {
   static let fields = Fields<NotificationHead>(
     .required("subscription", \.subscription, .text), .required("seq", \.seq, .int), .required("time", \.time, .time),

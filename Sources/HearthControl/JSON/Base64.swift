@@ -1,4 +1,4 @@
-/// Base64 with padding (RFC 4648, section 4). Strict: it refuses white space and unused bits that are set.
+/// Padded Base64 (RFC 4648, section 4). Decoding is strict: white space and nonzero padding bits are errors.
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -8,7 +8,7 @@ package enum Base64 {
     return values
   }()
 
-  // Long bodies go through these two functions. Plain loops over memory are fast even in a debug build.
+  // Long bodies pass through `encode` and `decode`. Plain loops over memory are fast even in debug builds.
 
   package static func encode(_ bytes: [UInt8]) -> String {
     let alphabet = alphabet
@@ -31,7 +31,7 @@ package enum Base64 {
     }
   }
 
-  /// Returns `nil` if the text is not Base64.
+  /// Returns `nil` if the text is not valid Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     let values = values
     var text = text

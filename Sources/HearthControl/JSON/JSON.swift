@@ -1,6 +1,7 @@
 import HearthCore
 
-/// A JSON value (RFC 8259). Numbers keep their text and objects their order, so that an echoed value is unchanged.
+/// A JSON value (RFC 8259). It preserves the text of numbers and the order of members, so that echoed values do not
+/// change.
 package enum JSON: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -11,15 +12,15 @@ package enum JSON: Hashable, Sendable {
 }
 
 extension JSON {
-  /// The text, or null for `nil`.
+  /// Creates a string, or null from `nil`.
   package init(_ text: String?) { self = text.map(JSON.string) ?? .null }
 
-  /// The number, or null for `nil`.
+  /// Creates a number, or null from `nil`.
   package init(_ number: Int?) {
     self = number.map { .number(JSONNumber($0)) } ?? .null
   }
 
-  /// The number, or null for an infinity or NaN.
+  /// Creates a number, or null from an infinity or NaN.
   package init(finite number: Double) { self = JSONNumber(number).map(JSON.number) ?? .null }
 
   package init(_ flag: Bool) { self = .bool(flag) }
@@ -28,7 +29,7 @@ extension JSON {
 
   package var bool: Bool? { if case .bool(let flag) = self { flag } else { nil } }
 
-  /// The number if it is whole and fits in an `Int`, otherwise `nil`.
+  /// The number, or `nil` if it is not whole or does not fit in an `Int`.
   package var int: Int? { if case .number(let number) = self { number.int } else { nil } }
 
   package var double: Double? { if case .number(let number) = self { number.double } else { nil } }
@@ -39,10 +40,10 @@ extension JSON {
 
   package var object: JSONObject? { if case .object(let object) = self { object } else { nil } }
 
-  /// The member of an object; `nil` if it is missing or this is not an object.
+  /// Returns a member of an object, or `nil` if the member is missing or the value is not an object.
   package subscript(key: String) -> JSON? { object?[key] }
 
-  /// The element of an array; `nil` if it is missing or this is not an array.
+  /// Returns an element of an array, or `nil` if the element is missing or the value is not an array.
   package subscript(index: Int) -> JSON? {
     guard let array, array.indices.contains(index) else { return nil }
     return array[index]
@@ -62,31 +63,31 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
   }
 }
 
-/// A JSON number (RFC 8259, section 6) as the text that it was written as.
+/// A JSON number (RFC 8259, section 6), stored as its original text.
 package struct JSONNumber: Hashable, Sendable {
   package let text: String
 
-  /// `text` has been checked by the parser.
+  /// Creates a number from text that the parser has checked.
   init(parsed text: String) { self.text = text }
 
   package init(_ value: Int) { text = String(value) }
 
-  /// The shortest text of the number; `nil` for an infinity or NaN, which JSON does not have.
+  /// Creates a number with the shortest possible text. Returns `nil` for an infinity or NaN, which JSON cannot
+  /// represent.
   package init?(_ value: Double) {
     guard value.isFinite else { return nil }
     text = Int(exactly: value).map(String.init) ?? "\(value)"
   }
 
-  /// The nearest `Double`.
   package var double: Double? { Double(text) }
 
-  /// The number if it is whole (also `1e3` and `2.0`) and fits in an `Int`.
+  /// The number, or `nil` if it is not whole or does not fit in an `Int`. Numbers such as `1e3` and `2.0` are whole.
   package var int: Int? {
     Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
   }
 }
 
-/// A JSON object. Its members keep the order in which they were read or set. Keys are compared byte by byte.
+/// A JSON object that preserves the order of its members. Keys are compared byte by byte.
 package struct JSONObject: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     package var key: String
@@ -95,13 +96,13 @@ package struct JSONObject: Hashable, Sendable {
 
   package private(set) var members: [Member]
 
-  /// The caller must keep the keys unique.
+  /// Creates an object. The keys must be unique.
   package init(_ members: [Member] = []) { self.members = members }
 
   package var isEmpty: Bool { members.isEmpty }
   package var count: Int { members.count }
 
-  /// Setting `nil` removes the member. A new key is appended.
+  /// Gets or sets a member. Setting `nil` removes the member, and setting a new key appends a member.
   package subscript(key: String) -> JSON? {
     get { members.first { $0.key.hasSameBytes(as: key) }?.value }
     set {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Why a text is not valid JSON.
+/// A syntax error in JSON text.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   package let reason: String
   /// The position of the error, in bytes from the start.
@@ -10,11 +10,11 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension JSON {
-  /// The maximum nesting of arrays and objects.
+  /// The deepest nesting of arrays and objects that the parser accepts.
   package static let maximumDepth = 128
 
-  /// Parses exactly one value (RFC 8259): UTF-8, at most 128 levels deep, and without repeated keys unless
-  /// `allowsTwins`.
+  /// Parses exactly one value (RFC 8259) from UTF-8. Throws if the value is nested more than 128 levels deep, or if a
+  /// key occurs twice and `allowsTwins` is false.
   package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
       var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)
@@ -25,7 +25,7 @@ extension JSON {
   package init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 }
 
-/// A recursive descent parser. It never reads beyond `bytes`, which outlives it.
+/// A recursive descent parser. The caller must keep `bytes` alive while the parser is in use.
 private struct JSONParser {
   let bytes: UnsafeBufferPointer<UInt8>
   let allowsTwins: Bool
@@ -96,7 +96,7 @@ private struct JSONParser {
     guard depth <= JSON.maximumDepth else { throw failure("nested too deeply") }
     offset += 1
     var members: [JSONObject.Member] = []
-    // Filled only once an object has become too large for a linear search.
+    // Filled only if the object becomes too large for a linear search.
     var seen: Set<[UInt8]> = []
     skipWhitespace()
     if next == UInt8(ascii: "}") {
@@ -146,7 +146,7 @@ private struct JSONParser {
     return JSONNumber(parsed: String(decoding: bytes[start..<offset], as: UTF8.self))
   }
 
-  /// Skips digits, at least one.
+  /// Skips one or more digits.
   private mutating func digits() throws(JSONError) {
     let start = offset
     while let byte = next, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { offset += 1 }
@@ -168,8 +168,8 @@ private struct JSONParser {
     }
   }
 
-  /// Skips characters that need no unescaping. Most of the input is like this, so this loop is fast even in a debug
-  /// build.
+  /// Skips characters that need no unescaping. Most input consists of them, so this loop is written to be fast even in
+  /// debug builds.
   private mutating func skipPlainText() {
     guard let start = bytes.baseAddress else { return }
     let end = bytes.count
@@ -190,7 +190,7 @@ private struct JSONParser {
     }
   }
 
-  /// Parses the string that begins at `start` and has its first backslash at `offset`.
+  /// Parses the rest of the string that starts at `start`, from its first backslash at `offset`.
   private mutating func escapedString(from start: Int) throws(JSONError) -> String {
     var unescaped = Array(bytes[start..<offset])
     while let byte = next {
@@ -224,7 +224,7 @@ private struct JSONParser {
     }
   }
 
-  /// Parses the scalar after `\u`: one escape, or the two escapes of a surrogate pair.
+  /// Parses the character after `\u`. Characters outside the basic plane take two escapes (a surrogate pair).
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }

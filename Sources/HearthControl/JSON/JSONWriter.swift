@@ -1,7 +1,7 @@
 import HearthCore
 
 extension JSON: CustomStringConvertible {
-  /// The value in one line, without white space.
+  /// The value as JSON on one line, without white space.
   package var bytes: [UInt8] {
     var bytes: [UInt8] = []
     write(to: &bytes)
@@ -35,8 +35,8 @@ extension JSON: CustomStringConvertible {
     }
   }
 
-  /// Writes a string with its quotes. Escapes what JSON requires (RFC 8259, section 7) and everything that is not plain
-  /// text, so that the line can be shown on any terminal; the value stays the same.
+  /// Writes a quoted string. Escapes the characters that JSON requires (RFC 8259, section 7) and characters that could
+  /// confuse a terminal. A parser gets the original string back.
   private static func write(_ text: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
@@ -62,7 +62,7 @@ extension JSON: CustomStringConvertible {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// The character that begins at `index` of valid UTF-8, and its length in bytes.
+  /// Returns the character at `index` of valid UTF-8 and its length in bytes.
   private static func scalar(
     in utf8: UnsafeBufferPointer<UInt8>, at index: Int
   ) -> (scalar: Unicode.Scalar, length: Int) {
@@ -75,7 +75,7 @@ extension JSON: CustomStringConvertible {
     return (Unicode.Scalar(value) ?? "\u{FFFD}", length)
   }
 
-  /// Escapes a scalar, as a surrogate pair if it is beyond the basic plane.
+  /// Escapes a scalar. Scalars outside the basic plane become surrogate pairs.
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\"": "\\\""

@@ -1,16 +1,16 @@
 import HearthCore
 
-/// The call or calls in one line from a client (JSON-RPC 2.0, sections 4 and 6).
+/// A line from a client, with one call or a batch of calls (JSON-RPC 2.0, sections 4 and 6).
 package enum Incoming: Hashable, Sendable {
   case single(Call)
-  /// Answered by one array, or not at all if it holds only notifications.
+  /// A batch, answered with an array. If it contains only notifications, there is no answer.
   case batch([Call])
-  /// Answered once, with id null.
+  /// A line that cannot be parsed, answered once with a null id.
   case refused(RPCError)
 
   package enum Call: Hashable, Sendable {
     case request(Request)
-    /// Answered with this id. A notification has none and is not answered.
+    /// An invalid call, answered with this id. An invalid notification has no id and is not answered.
     case invalid(id: JSON?, RPCError)
   }
 
@@ -52,7 +52,7 @@ extension Incoming.Call {
       self = .invalid(id: .null, .invalidRequest("An id is a string, a number or null."))
       return
     }
-    // The response repeats the request's id if it can be read (section 5).
+    // The response repeats the request's id if it is readable (section 5).
     func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
 
     guard object["jsonrpc"] == "2.0" else {
@@ -66,26 +66,26 @@ extension Incoming.Call {
     switch object["params"] {
     case nil: self = .request(Request(id: id, method: method))
     case .object(let params): self = .request(Request(id: id, method: method, params: params))
-    // Params must be absent or an object (section 4.2), so null is refused.
+    // Params are optional, but must be an object if present (section 4.2), so null is refused.
     case .array, .null: self = .invalid(id: id, .invalidParams("Parameters are given by name, in an object."))
     case .bool, .number, .string: self = invalid("Parameters are an object.")
     }
   }
 }
 
-/// One call or notification of a client (JSON-RPC 2.0, section 4).
+/// A call or a notification from a client (JSON-RPC 2.0, section 4).
 package struct Request: Hashable, Sendable {
-  /// The id as it was received: a string, a number or null. A notification has none and is never answered.
+  /// The original id: a string, a number or null. A notification has no id (`nil`) and is never answered.
   package let id: JSON?
   package let method: String
-  /// The named parameters, or empty if there are none.
+  /// The named parameters, which may be empty.
   package let params: JSONObject
 
   package init(id: JSON?, method: String, params: JSONObject = [:]) {
     (self.id, self.method, self.params) = (id, method, params)
   }
 
-  /// The line with its newline.
+  /// The encoded request, including the newline.
   package var line: [UInt8] {
     var object: JSONObject = ["jsonrpc": "2.0"]
     object["id"] = id

@@ -1,26 +1,26 @@
 import Glibc
 
-/// Splits a stream of bytes into lines at `\n`. Overwrites returned lines, because they may contain tokens.
+/// Splits a byte stream into lines. Wipes lines after returning them, because they may contain tokens.
 package struct LineFramer: Sendable {
-  /// A line is longer than the limit. Nothing more can be read from the stream.
+  /// A line exceeds the limit. The rest of the stream cannot be read.
   package struct LineTooLong: Error, Hashable, Sendable {}
 
-  /// The maximum length in bytes, without the newline.
+  /// The maximum length of a line in bytes, without its newline.
   package var limit: Int
   private var buffer: [UInt8] = []
-  /// The start of the first line that has not been returned yet.
+  /// The position of the next line in `buffer`.
   private var start = 0
-  /// The position up to which no newline was found.
+  /// The number of bytes that have been searched for a newline without success.
   private var scanned = 0
 
   package init(limit: Int) { self.limit = limit }
 
-  /// Whether a line has begun and not ended. Only valid after `next` has returned all whole lines.
+  /// Whether the buffer ends with an incomplete line. Valid only after `next` has returned all complete lines.
   package var isInsideLine: Bool { start < buffer.count }
 
   package mutating func push(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
-      // Copied instead of moved to the front, which would leave old bytes at the end.
+      // Copy the bytes, because moving them to the front would leave secrets at the end of the buffer.
       buffer = Array(buffer[start...])
       scanned -= start
       start = 0

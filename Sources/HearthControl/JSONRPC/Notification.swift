@@ -1,6 +1,7 @@
 package import HearthCore
 
-/// A message from the daemon to a subscriber: `subscription`, `seq`, `time` and the event's own members.
+/// A message from the daemon to a subscriber. Its params contain `subscription`, `seq`, `time` and the event's own
+/// members.
 package struct Notification: Hashable, Sendable {
   package let method: String
   package let params: JSONObject
@@ -26,7 +27,7 @@ extension Notification {
   package var session: SessionStatus? { params["session"].flatMap { SessionStatus(json: $0) } }
   package var item: OutboxItem? { params["item"].flatMap { OutboxItem(json: $0) } }
 
-  /// The event's own members: names and values, without nulls.
+  /// The names and values of the event's own members, except nulls.
   package var details: [(name: String, value: String)] {
     params.members.filter { !["subscription", "seq", "time"].contains($0.key) && !$0.value.isNull }
       .map { ($0.key, $0.value.string ?? $0.value.description) }

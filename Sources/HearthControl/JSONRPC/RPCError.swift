@@ -1,9 +1,9 @@
 package import HearthCore
 
-/// The error member of a response (JSON-RPC 2.0, section 5.1).
+/// A JSON-RPC error object (JSON-RPC 2.0, section 5.1).
 package struct RPCError: Error, Hashable, Sendable {
   package let code: Int
-  /// One sentence for people, without secrets.
+  /// One sentence for the user, without secrets.
   package let message: String
   package let data: JSONObject?
 
@@ -11,8 +11,8 @@ package struct RPCError: Error, Hashable, Sendable {
     (self.code, self.message, self.data) = (code, message, data)
   }
 
-  /// An error of the contract. `data` has kind, retryable, account, message and action, and `retryAfterSeconds` if
-  /// known. `isRetryable` overrides the kind's own value.
+  /// Creates an error of the contract. Its `data` contains kind, retryable, account, message, action and, if known,
+  /// `retryAfterSeconds`. `isRetryable` overrides the kind's default.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
     retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil
@@ -27,7 +27,7 @@ package struct RPCError: Error, Hashable, Sendable {
 
   package typealias Kind = Failure.Kind
 
-  /// The error of the wire for a failure.
+  /// Creates the wire error for a failure.
   package init(_ failure: Failure) {
     let item = failure.item.map { "items[\($0)]" }
     guard failure.kind != .invalidParams else {
@@ -38,7 +38,7 @@ package struct RPCError: Error, Hashable, Sendable {
       failure.kind, account: failure.account, message: (item.map { $0 + ": " } ?? "") + failure.message)
   }
 
-  /// The kind, or `nil` if this version does not know the code.
+  /// The error's kind, or `nil` if this version does not know the code.
   package var kind: Kind? { Kind(code: code) }
 
   package var isRetryable: Bool { data?["retryable"]?.bool ?? kind?.isRetryable ?? false }
@@ -60,7 +60,6 @@ package struct RPCError: Error, Hashable, Sendable {
   }
 }
 
-/// Errors with the same message or data everywhere.
 extension RPCError {
   package static func parseError(_ message: String) -> RPCError {
     RPCError(code: Kind.parseError.code, message: message)
@@ -86,7 +85,7 @@ extension RPCError {
 
   package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
 
-  /// `name` is the caller's text, even if no account could have this name. It is made safe to show.
+  /// Creates an error for a name that the caller sent, which need not be a valid account name. Sanitizes the name.
   package static func unknownAccount(_ name: String) -> RPCError {
     RPCError(.unknownAccount, message: Failure.unknownAccount(name))
       .with("account", .string(name.shown(limit: String.quotedNameLength)))
@@ -100,7 +99,8 @@ extension RPCError {
     RPCError(.challenge, account: account, message: challenge.sentence).with("challenge", challenge.json)
   }
 
-  /// `code` is OAuth's error code: `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section 2).
+  /// Creates an error with OAuth's code `invalid_scope` (RFC 6749, section 5.2) or `invalid_target` (RFC 8707, section
+  /// 2).
   package static func otherToken(_ code: String, _ account: AccountName, message: String) -> RPCError {
     RPCError(.invalidParams, account: account, message: message).with("error", .string(code))
   }

@@ -1,6 +1,6 @@
-/// The answer to one call (JSON-RPC 2.0, section 5).
+/// The response to one call (JSON-RPC 2.0, section 5).
 package struct Response: Hashable, Sendable {
-  /// The id of the call; null if the call was too malformed to have one.
+  /// The id of the call, or null if the call was malformed and its id could not be read.
   package let id: JSON
   package let outcome: Result<JSON, RPCError>
 
@@ -32,7 +32,7 @@ package struct Response: Hashable, Sendable {
     bytes.append(UInt8(ascii: "}"))
   }
 
-  /// The line with its newline.
+  /// The encoded response, including the newline.
   package var line: [UInt8] {
     var bytes: [UInt8] = []
     write(to: &bytes)
@@ -40,7 +40,7 @@ package struct Response: Hashable, Sendable {
     return bytes
   }
 
-  /// The line that answers a batch, with its newline. `responses` are its lines without newlines.
+  /// Returns the line that answers a batch, including its newline. `responses` are encoded without newlines.
   package static func line(batch responses: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = [UInt8(ascii: "[")]
     for (index, response) in responses.enumerated() {

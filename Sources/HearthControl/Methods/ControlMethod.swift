@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// One method of the control protocol (contract, section 5), declared once for the daemon, the client and the command
-/// line. A value of a conforming type is one call; its properties are the parameters.
+/// A method of the control protocol (contract, section 5). The daemon, the client and hearthctl share its declaration.
+/// Each instance is a call, and its properties are the parameters.
 package protocol ControlMethod: Sendable {
   associatedtype Result: WireValue
 
@@ -16,29 +16,28 @@ extension ControlMethod {
   package static var isReadOnly: Bool { declaration.isReadOnly }
   package static var errors: [RPCError.Kind] { declaration.errors }
 
-  /// Parses the parameters of a call strictly. -32602 names a parameter that is missing, unknown or of the wrong type;
-  /// 1005 means that no account can have the name.
+  /// Parses the parameters of a call. Throws -32602 for parameters that are missing, unknown or of the wrong type, and
+  /// 1005 for an invalid account name.
   package init(params: JSONObject) throws(RPCError) {
     var reader = FieldReader(params)
     self = try reader.read(Self.parameters)
   }
 
-  /// The parameters that the client sends, without those that have the default value.
+  /// The parameters to send. Parameters with their default values are omitted.
   package var params: JSONObject {
     let members = Self.parameters.object(self, at: Timestamp(milliseconds: 0)).members
     return JSONObject(members.filter { !$0.value.isNull })
   }
 }
 
-/// The description of a method: its name, its result and its errors.
 package struct MethodDeclaration<Result: WireValue>: Sendable {
-  /// The name on the wire.
   package let name: String
-  /// One sentence that says what the call does.
+  /// One sentence that says what the method does.
   package let summary: String
-  /// Whether the method changes nothing, so that a call can be dropped if its client leaves before it begins.
+  /// Whether the method changes nothing. If its client disconnects before the call starts, the daemon drops such a
+  /// call.
   package let isReadOnly: Bool
-  /// The errors of the method, in addition to those of every call (`RPCError.Kind.ofEveryCall`).
+  /// The errors that the method may return, in addition to `RPCError.Kind.ofEveryCall`.
   package let errors: [RPCError.Kind]
 
   package init(_ name: String, _ summary: String, isReadOnly: Bool = false, errors: [RPCError.Kind] = []) {
@@ -55,7 +54,6 @@ extension RPCError.Kind {
 
 // MARK: - Parameters of several methods
 
-/// A method without parameters.
 package protocol ParameterlessMethod: ControlMethod {
   init()
 }
@@ -64,7 +62,6 @@ extension ParameterlessMethod {
   package static var parameters: Fields<Self> { Fields(make: Self.init) }
 }
 
-/// A method for one account.
 package protocol AccountMethod: ControlMethod {
   var account: AccountName { get }
   init(_ account: AccountName)
@@ -76,7 +73,7 @@ extension AccountMethod {
   }
 }
 
-/// A method for one account, or for all accounts if none is named.
+/// A method for one account, or for all accounts if `account` is `nil`.
 package protocol AccountsMethod: ControlMethod {
   var account: AccountName? { get }
   init(_ account: AccountName?)
@@ -88,9 +85,8 @@ extension AccountsMethod {
   }
 }
 
-/// A method with one text as its only parameter.
+/// A method with a string as its only parameter.
 package protocol TextMethod: ControlMethod {
-  /// The parameter's name.
   static var parameter: String { get }
   var text: String { get }
   init(_ text: String)
@@ -103,13 +99,13 @@ extension TextMethod {
 }
 
 extension AccountName {
-  /// The account with this name. Throws 1005 if no account can have it.
+  /// Parses an account name. Throws an unknown-account error (1005) if the name is invalid.
   package init(asked name: String) throws(RPCError) {
     guard let account = AccountName(name) else { throw .unknownAccount(name) }
     self = account
   }
 
-  /// The account with this name, or `nil` if no name is given.
+  /// Parses an optional account name. Throws an unknown-account error (1005) if the name is invalid.
   package static func asked(_ name: String?) throws(RPCError) -> AccountName? {
     if let name { try AccountName(asked: name) } else { nil }
   }

@@ -7,9 +7,9 @@ package struct GetInfo: ParameterlessMethod {
   package init() {}
 }
 
-/// Returns metrics of the daemon and its sessions, for graphs and alerts. Counts begin at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects. Only the number and duration of ended sessions are kept across
-/// restarts, because people ask about them after a reboot.
+/// Returns metrics of the daemon and its sessions. Counters start at zero when the daemon starts
+/// (`hearth_start_time_seconds`), as Prometheus expects. The exceptions are the number and duration of ended sessions.
+/// These survive restarts, because users ask about them after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)
@@ -21,7 +21,7 @@ package struct GetMetrics: ControlMethod {
   package init(_ format: MetricsReport.Format) { self.format = format }
 }
 
-/// All metrics, in one of two formats.
+/// All metrics, as JSON or as OpenMetrics text.
 package struct MetricsReport: TimelessWireValue {
   package static let fields = Fields<MetricsReport>(
     .omittable("metrics", \.metrics, .array(MetricFamily.fields)), .omittable("text", \.text, .text), make: Self.init)
@@ -31,9 +31,9 @@ package struct MetricsReport: TimelessWireValue {
     case openMetrics = "openmetrics"
   }
 
-  /// The metrics if the format is JSON.
+  /// The metrics, or `nil` if the format is OpenMetrics.
   package let metrics: [MetricFamily]?
-  /// OpenMetrics 1.0 text with whole lines, if that is the format.
+  /// OpenMetrics 1.0 text that ends with `# EOF`, or `nil` if the format is JSON.
   package let text: String?
 
   private init(metrics: [MetricFamily]?, text: String?) { (self.metrics, self.text) = (metrics, text) }
@@ -60,7 +60,7 @@ package struct DiscoverMethods: ParameterlessMethod {
   package init() {}
 }
 
-/// The daemon's description of itself. Everything except paths and warnings is constant during a run.
+/// The daemon's description of itself. Only paths and warnings can change while the daemon is running.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
 
@@ -76,9 +76,10 @@ package struct DaemonInfo: TimelessWireValue {
   package let pid: Int
   package let startedAt: Timestamp
   package let capabilities: [String]
-  /// The names of places (`state`, `socket`, …) and their paths; a path is `nil` if the place does not exist.
+  /// The names of places (`state`, `socket`, …) with their paths. The path of a place that does not exist is `nil`.
   package let paths: [Path]
-  /// Problems in the daemon's environment and how to fix them, as sentences for people; `nil` if there are none.
+  /// Problems in the daemon's environment and how to fix them, as sentences for the user. `nil` if there are no
+  /// problems.
   package let warnings: [String]?
 
   package init(
@@ -90,7 +91,7 @@ package struct DaemonInfo: TimelessWireValue {
     (self.startedAt, self.capabilities, self.paths, self.warnings) = (startedAt, capabilities, paths, warnings)
   }
 
-  /// Returns `nil` if there is no such place.
+  /// Returns the path of a place, or `nil` if the place does not exist.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 
@@ -113,7 +114,7 @@ extension MetricFamily: TimelessWireValue {
     make: MetricFamily.init)
 }
 
-/// A sample has a `value`, or a histogram's `count`, `sum` and `buckets`.
+/// A sample contains either a `value` or a histogram's `count`, `sum` and `buckets`.
 extension MetricSample: TimelessWireValue {
   package static let fields = Fields<MetricSample>(
     .required("labels", \.labels, .labels), .omittable("value", \.number, .number),

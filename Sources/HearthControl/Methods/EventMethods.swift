@@ -1,12 +1,12 @@
 package import HearthCore
 
-/// The subject of a subscription's events.
+/// A group of events to subscribe to.
 package enum EventTopic: String, CaseIterable, Sendable {
   case session, outbox, daemon
 }
 
-/// Begins a subscription. The result is a snapshot and comes before the first notification, so that no event is missed
-/// or repeated.
+/// Starts a subscription and returns a snapshot. The first notification follows the snapshot, so no event is missed or
+/// repeated.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
     "events.subscribe", "Receive events from now on.", isReadOnly: true, errors: [.unknownAccount])
@@ -23,7 +23,7 @@ package struct Subscribe: ControlMethod {
   }
 }
 
-/// A subscription, and the state right after the event with the number `seq`.
+/// A new subscription, with a snapshot of the state after event number `seq`.
 package struct Subscription: WireValue {
   package static let fields = Fields<Subscription>(
     .required("subscription", \.id, .text), .required("seq", \.seq, .int),

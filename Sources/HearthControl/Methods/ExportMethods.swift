@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Exports items, one page a call. Each page is a consistent snapshot, but the whole export is not: an item that is
-/// delivered, added or changed between two pages may be missing or appear twice.
+/// Exports items, one page per call. Each page is consistent in itself. An item that changes between two pages may be
+/// missing from the export or appear twice.
 package struct ExportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ExportPage>(
     "outbox.export", "Return undelivered items with their whole content, oldest first.",
@@ -18,8 +18,8 @@ extension ExportPage: TimelessWireValue {
     .optional("cursor", \.cursor, .text), make: ExportPage.init)
 }
 
-/// Imports exported items. Each item keeps its user: another user's item is held until that user signs in. An item that
-/// already exists, by its id or its idempotency key, is not added again.
+/// Imports exported items. Each item still belongs to its user. An item of another user is held until that user signs
+/// in. Items with an existing id or idempotency key are skipped.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Queue exported items, all or none.", errors: Enqueue.errors)
@@ -30,9 +30,10 @@ package struct ImportItems: ControlMethod {
     .optional("bytesBefore", \.bytesBefore, .count, omitting: 0), make: Self.init)
 
   package let items: [ExportedItem]
-  /// Whether nothing is stored and the result only says what would be.
+  /// Whether to store nothing and only report what would be stored.
   package let isDryRun: Bool
-  /// What the earlier calls of the same dry run would have stored, because the limits apply to all of them together.
+  /// The number of items that earlier calls of this dry run would have stored. The limits apply to all calls of a dry
+  /// run together.
   package let itemsBefore: Int
   package let bytesBefore: Int
 
@@ -42,13 +43,13 @@ package struct ImportItems: ControlMethod {
   }
 }
 
-/// The results for the items of a call, in their order.
+/// The result for each item of an import, in order.
 package struct ImportReceipt: TimelessWireValue {
   package static let fields = Fields<ImportReceipt>(
     .required("items", \.items, .array(EnqueueReceipt.fields)), .required("bytes", \.bytes, .int), make: Self.init)
 
   package let items: [EnqueueReceipt]
-  /// The bytes that the new items take.
+  /// The size of the new items, in bytes.
   package let bytes: Int
 
   package init(items: [EnqueueReceipt], bytes: Int) { (self.items, self.bytes) = (items, bytes) }
@@ -88,7 +89,7 @@ extension ExportedItem: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text grows little as JSON, so that a body is no longer than in Base64.
+  /// Whether the text stays short when it is encoded as JSON. Otherwise, Base64 is shorter.
   var isPlain: Bool {
     utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
   }

@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// The parameters of each event's notification, in addition to `subscription`, `seq` and `time` (contract, section 5).
+/// The parameters of notifications, in addition to `subscription`, `seq` and `time` (contract, section 5).
 extension EventName {
-  /// The parameters; `nil` for an event that subscribers do not receive.
+  /// The type of the event's parameters, or `nil` if subscribers do not receive the event.
   package var params: (any WireValue.Type)? {
     switch self {
     case .sessionChanged: SessionChange.self
@@ -27,7 +27,6 @@ package struct SessionChange: WireValue {
     make: Self.init)
 
   package let session: SessionStatus
-  /// The name of the previous state.
   package let previous: String
 
   package init(session: SessionStatus, previous: String) {
@@ -42,7 +41,7 @@ package struct TokenExpiry: TimelessWireValue {
 
   package let account: AccountName
   package let expiresAt: Timestamp
-  /// Whether no refresh can prevent it.
+  /// Whether the token can no longer be refreshed and will certainly expire.
   package let isFinal: Bool
 
   package init(account: AccountName, expiresAt: Timestamp, isFinal: Bool) {
@@ -94,7 +93,7 @@ package struct OutboxPause: TimelessWireValue {
   package init(account: AccountName, reason: String) { (self.account, self.reason) = (account, reason) }
 }
 
-/// The end of a subscription whose subscriber did not keep up.
+/// A notification that a subscription has ended because its subscriber was too slow.
 package struct SubscriptionEnd: TimelessWireValue {
   package enum Reason: String, CaseIterable, Sendable {
     case lagged

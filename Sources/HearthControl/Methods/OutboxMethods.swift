@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Queues a request. Answered once the item is on disk. Works in every session state.
+/// Queues a request. Works in every session state. The daemon answers once the item is on disk.
 package struct Enqueue: ControlMethod {
   package static let declaration = MethodDeclaration<EnqueueReceipt>(
     "outbox.enqueue", "Queue a request.",
@@ -18,7 +18,7 @@ package struct EnqueueReceipt: TimelessWireValue {
 
   package let id: String
   package let state: OutboxItem.State
-  /// Whether the same key and content were already queued, so that this is the existing item.
+  /// Whether the same content was already queued with the same key. If so, `id` refers to the existing item.
   package let isDuplicate: Bool
 
   package init(id: String, state: OutboxItem.State, isDuplicate: Bool) {
@@ -36,13 +36,13 @@ package struct EnqueueMany: ControlMethod {
   package init(_ drafts: [OutboxDraft]) { self.drafts = drafts }
 }
 
-/// The items of a call that queued several, in the order of the call.
+/// The items that one call queued, in the order of the call.
 package struct EnqueuedItems: TimelessWireValue {
   package static let fields = Fields<EnqueuedItems>(
     .required("ids", \.ids, .texts), .required("duplicates", \.duplicates, .bools), make: Self.init)
 
   package let ids: [String]
-  /// Whether each item was already queued (`EnqueueReceipt.isDuplicate`).
+  /// Whether each item already existed (`EnqueueReceipt.isDuplicate`).
   package let duplicates: [Bool]
 
   package init(ids: [String], duplicates: [Bool]) { (self.ids, self.duplicates) = (ids, duplicates) }
@@ -59,7 +59,7 @@ extension OutboxDraft {
 }
 
 extension Field<OutboxDraft, Bool> {
-  /// `unordered`, which must not be true together with `lane`.
+  /// The field `unordered`. It must not be true if `lane` is present.
   fileprivate static func unordered(_ get: @escaping @Sendable (OutboxDraft) -> Bool) -> Field {
     let field = optional("unordered", get, .bool, omitting: false)
     return Field(
@@ -101,7 +101,6 @@ extension OutboxQuery {
     make: OutboxQuery.init)
 }
 
-/// One item, or all items of an account in one state.
 package enum ItemChoice: Hashable, Sendable {
   case item(String)
   case all(AccountName, in: ChangeableState)
@@ -113,14 +112,14 @@ package enum ItemChoice: Hashable, Sendable {
   fileprivate var state: ChangeableState? { if case .all(_, let state) = self { state } else { nil } }
 }
 
-/// The states in which all items of an account can be changed at once.
+/// The states in which a method can change all items of an account together.
 package enum ChangeableState: String, CaseIterable, Sendable {
   case dead, held
 
   package var state: OutboxItem.State { self == .dead ? .dead : .held }
 }
 
-/// A method that changes the chosen items and returns their number.
+/// A method that changes the chosen items and returns the number of changed items.
 package protocol ItemChangeMethod: ControlMethod where Result == ItemCount {
   var choice: ItemChoice { get }
   init(_ choice: ItemChoice)
@@ -183,7 +182,7 @@ package struct ResumeOutbox: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Tries all waiting items now. Answered once nothing is left to send or the timeout has passed.
+/// Sends all waiting items now. The daemon answers once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
     "outbox.flush", "Try all waiting items now, and return once nothing is left to send.",
@@ -193,7 +192,7 @@ package struct FlushOutbox: ControlMethod {
     .optional("timeoutSeconds", \.timeout, .seconds(in: 0...3600), default: .seconds(30)), make: Self.init)
 
   package let account: AccountName?
-  /// In whole seconds, up to an hour.
+  /// The timeout in whole seconds, up to an hour.
   package let timeout: Duration
 
   package init(_ account: AccountName?, timeout: Duration = .seconds(30)) {
@@ -209,7 +208,7 @@ package struct GetOutboxStats: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// An outbox item as clients see it (contract, section 6), without its headers and body.
+/// An outbox item as clients see it (contract, section 6), without headers and body.
 extension OutboxItem: TimelessWireValue {
   package static let fields = Fields<OutboxItem>(
     .required("id", \.id, .text), .required("account", \.account, .account),
@@ -227,14 +226,14 @@ extension OutboxItem {
 }
 
 extension WireType<Subject> {
-  /// The subject. The wire names no issuer here.
+  /// The id of a subject. The issuer is not part of this field.
   fileprivate static var subject: WireType {
     WireType<String>.text.mapped(
       "", to: { Subject(issuer: "", id: $0, isIssuerAssumed: true) }, from: \.id)
   }
 }
 
-/// The counts of the outbox, for one account or for all.
+/// The outbox counts of one account or of all accounts.
 extension OutboxStats: TimelessWireValue {
   package static let fields = Fields<OutboxStats>(
     .required("pending", \.pending, .int), .required("inFlight", \.inFlight, .int),

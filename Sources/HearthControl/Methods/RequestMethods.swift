@@ -1,6 +1,5 @@
 package import HearthCore
 
-/// Sends one request with the account's token and returns the API's answer.
 package struct SendRequest: ControlMethod {
   package static let declaration = MethodDeclaration<RequestAnswer>(
     "http.request", "Send a request to an API with the account's token, and return the answer.",
@@ -20,7 +19,7 @@ package struct SendRequest: ControlMethod {
 }
 
 extension RequestDraft {
-  /// The allowed time limits for the API, in seconds.
+  /// The time limits that callers may set for the API, in seconds.
   package static let timeouts = 1...300
 
   fileprivate static let fields = Fields<RequestDraft>(
@@ -34,14 +33,14 @@ extension RequestDraft {
     return draft
   }
 
-  /// The account and the request without its body.
+  /// The account and the request, without the body.
   static let target = Fields<RequestDraft>(
     .required("account", \.account, .account), .required("method", \.method, .text), .required("url", \.url, .text),
     .optional("headers", \.headers, .headers, omitting: []),
     make: { RequestDraft(account: $0, method: $1, url: $2, headers: $3) })
 }
 
-/// An API's answer, with any status.
+/// An API's answer to a request. Error statuses are answers too.
 package struct RequestAnswer: TimelessWireValue {
   package static let fields = Fields<RequestAnswer>(
     .required("status", \.status, .int), .required("headers", \.headers, .headers),
@@ -49,14 +48,14 @@ package struct RequestAnswer: TimelessWireValue {
     .optional("ageSeconds", \.age, .seconds()), make: Self.init)
 
   package let status: Int
-  /// The header fields, in their order.
+  /// The header fields, in the order received.
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
   package let isFromCache: Bool
-  /// The age of an answer from the cache, in whole seconds.
+  /// The age of a stored answer in whole seconds, or `nil` if the API answered now.
   package let age: Duration?
 
-  /// `age` is set for an earlier answer that is returned instead of an error.
+  /// Creates an answer. If `age` is set, `response` is a stored answer that replaces an error.
   package init(_ response: APIResponse, age: Duration? = nil) {
     self.init(
       status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age)
@@ -69,13 +68,14 @@ package struct RequestAnswer: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text has no control characters except white space. Others take six times the space as JSON.
+  /// Whether the text contains no control characters other than white space. Each control character would need six
+  /// bytes in JSON.
   fileprivate var isPlainText: Bool {
     utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
   }
 }
 
-/// `data.challenge` of the error 1008 (contract, section 5).
+/// The value of `data.challenge` in error 1008 (contract, section 5).
 extension Challenge: TimelessWireValue {
   package static let fields = Fields<Challenge>(
     .required("origin", \.origin, .origin), .optional("error", \.error, .text),

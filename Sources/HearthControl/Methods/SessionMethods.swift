@@ -15,7 +15,7 @@ package struct GetSession: AccountMethod {
   package init(_ account: AccountName) { self.account = account }
 }
 
-/// Chooses an account for a program that was not told one.
+/// Chooses an account for a program that did not specify an account.
 package struct ChooseAccount: ControlMethod {
   package static let declaration = MethodDeclaration<ChosenAccount>(
     "session.choose", "Return which account the configuration chooses for a place, and why.", isReadOnly: true)
@@ -30,8 +30,8 @@ package struct ChooseAccount: ControlMethod {
   package init(url: String?, directories: [String]) { (self.url, self.directories) = (url, directories) }
 }
 
-/// The account that the configuration chooses. Everything except `accounts` is `nil` if nothing chooses one of several
-/// accounts.
+/// The account that the configuration chooses. If there are several accounts and none is chosen, everything except
+/// `accounts` is `nil`.
 package struct ChosenAccount: TimelessWireValue {
   package static let fields = Fields<ChosenAccount>(
     .optional("account", \.account, .account), .optional("reason", \.reason, .choice),
@@ -40,10 +40,9 @@ package struct ChosenAccount: TimelessWireValue {
 
   package let account: AccountName?
   package let reason: AccountRules.Reason?
-  /// The directory and URL of the rule that chose the account.
+  /// The directory of the rule that chose the account. `url` is the URL of that rule.
   package let directory: String?
   package let url: String?
-  /// The names of all accounts.
   package let accounts: [String]
 
   private init(
@@ -60,8 +59,8 @@ package struct ChosenAccount: TimelessWireValue {
   }
 }
 
-/// Returns a token. One that is valid long enough is returned at once; otherwise the call waits for one refresh, which
-/// all callers share.
+/// Returns a token. If the current token remains valid long enough, the daemon returns it immediately. Otherwise the
+/// daemon refreshes it once for all callers that wait.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Return a valid token, refreshed if necessary.", isReadOnly: true,
@@ -73,16 +72,16 @@ package struct GetToken: ControlMethod {
     .optional("names", \.wantsNames, .bool, omitting: false), make: Self.init)
 
   package let account: AccountName
-  /// The minimum validity of the token, in whole seconds; `nil` leaves it to the daemon.
+  /// The minimum remaining lifetime of the token in whole seconds, or `nil` for the daemon's default.
   package let minValidity: Duration?
-  /// The URL that the token will be sent to. The call fails if its origin is not in the account's `api_origins`. If
-  /// `nil`, the client is responsible.
+  /// The URL that the token will be sent to, or `nil` to skip the check. The call fails if the origin is not in the
+  /// account's `api_origins`.
   package let url: String?
-  /// The scopes that the token must have, separated by spaces (RFC 6749, section 3.3), and its audience. The call fails
-  /// if the account's tokens have others.
+  /// The scopes that the token must have, separated by spaces (RFC 6749, section 3.3). The call fails if the account's
+  /// tokens have different scopes or a different `audience`.
   package let scope: String?
   package let audience: String?
-  /// Whether the answer also contains the user's names.
+  /// Whether the answer should include the user's names.
   package let wantsNames: Bool
 
   package init(
@@ -94,7 +93,6 @@ package struct GetToken: ControlMethod {
   }
 }
 
-/// A token and its owner.
 package struct GivenToken: TimelessWireValue {
   package static let fields = Fields<GivenToken>(
     .required("account", \.account, .account), .required("accessToken", \.bearer.token.secret, .secret),
@@ -106,10 +104,10 @@ package struct GivenToken: TimelessWireValue {
   package let account: AccountName
   package let bearer: Bearer
   package let issuer: String?
-  /// The mail addresses and names of the user in the grant's tokens, if they were requested.
+  /// The user's email addresses and names from the grant's tokens, or `nil` if the caller did not ask for names.
   package private(set) var names: [String]?
 
-  /// `issuer` is the configured one, used if the user is unknown.
+  /// Creates the result. The configured `issuer` is used if the bearer names no user.
   package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
     self.account = account
     self.bearer = bearer
@@ -127,7 +125,7 @@ package struct GivenToken: TimelessWireValue {
     self.names = names
   }
 
-  /// The token with the user's names, which most clients do not need.
+  /// The token together with the user's names. Most clients do not need the names.
   package var withNames: GivenToken {
     var token = self
     token.names = bearer.userNames
@@ -137,9 +135,9 @@ package struct GivenToken: TimelessWireValue {
   private var subjectID: String? { bearer.subject?.id }
 }
 
-/// Reports that an API answered 401 to a token. A report about an older token changes nothing, one about the current
-/// token forces one refresh, and one about a new token ends the session. If the API asks for more than a fresh token,
-/// the report changes nothing.
+/// Reports that an API answered 401 to a token. A report about the current token causes one refresh. If the API rejects
+/// the new token too, the session ends. A report changes nothing if the token is outdated or if the API asks for more
+/// than a fresh token.
 package struct ReportUnauthorized: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.reportUnauthorized", "Report that an API answered 401 to a token.", errors: [.unknownAccount])
@@ -148,10 +146,10 @@ package struct ReportUnauthorized: ControlMethod {
     .optional("wwwAuthenticate", \.wwwAuthenticate, .text), make: Self.init)
 
   package let account: AccountName
-  /// The fingerprint of the token, as `session.getToken` returned it. The daemon parses it after it has found the
-  /// account.
+  /// The token's fingerprint from `session.getToken`. The daemon parses it only after finding the account, so that an
+  /// unknown account is reported first.
   package let fingerprint: String
-  /// The `WWW-Authenticate` field of the API's answer; several are joined by commas.
+  /// The `WWW-Authenticate` header of the API's answer. Several headers are joined by commas.
   package let wwwAuthenticate: String?
 
   package init(_ account: AccountName, fingerprint: String, wwwAuthenticate: String? = nil) {
@@ -184,8 +182,8 @@ package struct LockSessions: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Removes the user's lock. If `protection = "passphrase"` and nothing is sealed yet, this sets the passphrase for the
-/// first sign-in.
+/// Removes the user's lock. If `protection` is `"passphrase"` and nothing is sealed yet, also sets the passphrase for
+/// the first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.unlock", "Remove the user's lock, and open a credential that a passphrase seals.",
@@ -207,8 +205,8 @@ extension WireType<Secret> {
   }
 }
 
-/// Tests the connection to the provider and the APIs, step by step, and inspects the token. Changes nothing, except
-/// that the token may be refreshed. Checks of this machine only (`sink`) contact no server.
+/// Tests the connections to the provider and the APIs step by step and inspects the token. The only side effect is that
+/// the token may be refreshed. Checks of the local machine (`sink`) contact no server.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
     "session.diagnose", "Test each step on the way to the provider and the APIs, and report what is wrong.",
@@ -221,7 +219,6 @@ package struct DiagnoseSession: ControlMethod {
       omitting: Set(Diagnosis.Check.allCases)), make: Self.init)
 
   package let account: AccountName
-  /// The requested checks.
   package let checks: Set<Diagnosis.Check>
 
   package init(_ account: AccountName, _ checks: Set<Diagnosis.Check> = Set(Diagnosis.Check.allCases)) {
@@ -229,7 +226,7 @@ package struct DiagnoseSession: ControlMethod {
   }
 }
 
-/// The results of `session.diagnose`, in the order in which the checks were made.
+/// The results of `session.diagnose`, in the order of the checks.
 package struct Diagnoses: TimelessWireValue {
   package static let fields = Fields<Diagnoses>(
     .required("checks", \.checks, .array(Diagnosis.fields)), make: Self.init)

@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Signs in with existing tokens. A refresh token without an access token is used at once, and the result says whether
-/// it worked.
+/// Signs in with existing tokens. If there is only a refresh token, the daemon uses it immediately and reports the
+/// result.
 package struct ImportGrant: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
     "session.import", "Sign in with tokens from elsewhere.",
@@ -15,13 +15,14 @@ package struct ImportGrant: ControlMethod {
     .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
-  /// At least one of the two must be given; the daemon checks this after it has found the account.
+  /// The refresh token. Either this or `accessToken` is required. The daemon checks this after finding the account, so
+  /// that an unknown account is reported first.
   package let refreshToken: Secret?
   package let accessToken: Secret?
   package let idToken: Secret?
-  /// How long the access token is valid from now, in whole seconds.
+  /// The remaining lifetime of the access token, in whole seconds.
   package let expiresIn: Duration?
-  /// Whether to sign in even while locked, and replace the locked credential.
+  /// Whether to sign in to a locked account and replace the locked credential.
   package let replace: Bool
 
   package init(
@@ -38,13 +39,13 @@ extension WireType<Secret> {
     WireType<String>.text.refusing { text in
       if text.isEmpty { return "is empty" }
       guard isInForm(text) else { return "has characters that no token has" }
-      // All three together, sealed, must fit in a credential file that Hearth can read again.
+      // All three tokens must fit in a sealed credential file that Hearth can read back.
       return text.utf8.count > 128 << 10 ? "is longer than 128 KiB" : nil
     }.mapped("", to: { Secret($0) }, from: { $0.reveal() })
   }
 }
 
-/// Begins a sign-in. `session.awaitSignIn` returns its result. The flow `password` needs user name and password.
+/// Starts a sign-in. `session.awaitSignIn` returns its result. The `password` flow requires a user name and password.
 package struct BeginSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<BegunSignIn>(
     "session.beginSignIn", "Start a sign-in.",
@@ -61,7 +62,7 @@ package struct BeginSignIn: ControlMethod {
   package let flow: SignInFlow
   package let username: String?
   package let password: Secret?
-  /// Whether to sign in even while locked, and replace the locked credential.
+  /// Whether to sign in to a locked account and replace the locked credential.
   package let replace: Bool
 
   package init(
@@ -72,7 +73,7 @@ package struct BeginSignIn: ControlMethod {
   }
 }
 
-/// A sign-in in progress, with what the user has to do, or one that has already finished.
+/// A sign-in that is in progress or has already finished, with instructions for the user.
 package struct BegunSignIn: TimelessWireValue {
   package static let fields = Fields<BegunSignIn>(
     .required("signIn", \.id, .text), .optional("verificationUri", \.verificationURI, .text),
@@ -80,13 +81,13 @@ package struct BegunSignIn: TimelessWireValue {
     .optional("userCode", \.userCode, .text), .optional("authorizationUrl", \.authorizationURL, .text),
     .optional("expiresAt", \.expiresAt, .time), make: Self.init)
 
-  /// The id for `session.awaitSignIn`.
+  /// The id to pass to `session.awaitSignIn`.
   package let id: String
-  /// The page where the user types the code (RFC 8628, section 3.2).
+  /// The page where the user enters the code (RFC 8628, section 3.2).
   package let verificationURI: String?
   package let verificationURIComplete: String?
   package let userCode: String?
-  /// The URL that the browser opens.
+  /// The URL to open in the browser.
   package let authorizationURL: String?
   package let expiresAt: Timestamp?
 
@@ -125,8 +126,8 @@ package struct CancelSignIn: TextMethod {
   package init(_ text: String) { self.text = text }
 }
 
-/// Completes a sign-in in a browser on another machine, with the address that the provider redirected it to, which the
-/// user has copied.
+/// Completes a sign-in in a browser on another machine. The user copies the URL that the provider redirected the
+/// browser to.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "session.completeSignIn", "Continue a sign-in with the address that the browser was sent to.",
@@ -135,7 +136,7 @@ package struct CompleteSignIn: ControlMethod {
     .required("signIn", \.id, .text), .required("address", \.address, .secret), make: Self.init)
 
   package let id: String
-  /// A secret, because it contains the authorization code.
+  /// The URL. It is secret because it contains the authorization code.
   package let address: Secret
 
   package init(_ id: String, address: Secret) { (self.id, self.address) = (id, address) }

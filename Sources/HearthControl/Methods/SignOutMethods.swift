@@ -1,7 +1,7 @@
 package import HearthCore
 
 package struct SignOut: ControlMethod {
-  /// What happens to the items in the account's outbox.
+  /// What to do with the items in the account's outbox.
   package enum Items: String, CaseIterable, Sendable {
     case keep, discard
   }
@@ -17,7 +17,7 @@ package struct SignOut: ControlMethod {
   package let account: AccountName
   package let revoke: Bool
   package let outbox: Items
-  /// Whether the result names the page where the browser also ends the session at the provider.
+  /// Whether to return the page on which the browser ends the session at the provider.
   package let everywhere: Bool
 
   package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep, everywhere: Bool = false) {
@@ -25,21 +25,22 @@ package struct SignOut: ControlMethod {
   }
 }
 
-/// A signed-out session, and what the provider knows about it.
+/// The result of a sign-out.
 package struct SignedOut: WireValue {
   package enum Revocation: Hashable, Sendable {
     /// The provider has confirmed that the grant is revoked.
     case done
-    /// The provider could not be asked; Hearth asks it again later.
+    /// The provider could not be reached. Hearth will retry.
     case later
     /// There was nothing to revoke, the caller did not want it, or the provider does not support it.
     case none
   }
 
-  /// The page where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section 2).
+  /// The page on which the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0, section
+  /// 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
-    /// There is no such page, for this reason (a sentence).
+    /// There is no such page. The associated sentence explains the reason.
     case missing(String)
   }
 

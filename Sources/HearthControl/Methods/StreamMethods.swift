@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Begins a request whose body and answer are sent in pieces.
+/// Starts a request and transfers its body and answer in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
     "http.open", "Begin a request to an API with a body and an answer of any length, both in pieces.",
@@ -19,7 +19,7 @@ package struct OpenStream: ControlMethod {
 
   /// The request without its body.
   package let draft: RequestDraft
-  /// The kind of body, or `nil` if the request has none.
+  /// The encoding of the body, or `nil` if the request has no body.
   package let upload: APIRequest.Upload?
 
   package init(_ draft: RequestDraft, _ upload: APIRequest.Upload?) {
@@ -33,13 +33,13 @@ package struct OpenStream: ControlMethod {
 package struct OpenedStream: TimelessWireValue {
   package static let fields = Fields<OpenedStream>(.required("stream", \.id, .text), make: Self.init)
 
-  /// The id, which is valid only on the connection that opened the stream.
+  /// The stream's id. It is valid only on the connection that opened the stream.
   package let id: String
 
   package init(id: String) { self.id = id }
 }
 
-/// Sends a piece of the body. Answered once the network has taken it.
+/// Sends a piece of the body. The daemon answers once the piece is on the network.
 package struct WriteStream: ControlMethod {
   package static let declaration = MethodDeclaration<WrittenPiece>(
     "http.write", "Send a piece of the body of a request opened with http.open.", errors: OpenStream.errors)
@@ -48,10 +48,9 @@ package struct WriteStream: ControlMethod {
     .optional("end", \.isLast, .bool, omitting: false), make: { WriteStream($0, at: $1, $2, isLast: $3) })
 
   package let id: String
-  /// The position of the piece in the body, in bytes.
+  /// The offset of the piece in the body, in bytes.
   package let offset: Int
   package let piece: [UInt8]
-  /// Whether this is the last piece.
   package let isLast: Bool
 
   package init(_ id: String, at offset: Int, _ piece: [UInt8], isLast: Bool = false) {
@@ -62,13 +61,14 @@ package struct WriteStream: ControlMethod {
 package struct WrittenPiece: TimelessWireValue {
   package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .count), make: Self.init)
 
-  /// Where the next piece begins: 0 if the body must be sent again, `nil` if nothing more is wanted.
+  /// The offset of the next piece in bytes. It is 0 if the body must be sent again, and `nil` if no more pieces are
+  /// needed.
   package let next: Int?
 
   package init(next: Int?) { self.next = next }
 }
 
-/// Reads the next part of the answer. Answered as soon as there is something to return.
+/// Reads the next part of the answer. The daemon answers as soon as some of it is available.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
     "http.read", "Return the next part of the answer to a request opened with http.open: first its head.",
@@ -86,15 +86,15 @@ package struct ReadPiece: TimelessWireValue {
     .required("end", \.isEnd, .bool),
     make: { ReadPiece(next: $0, status: $1, headers: $2, url: $3, data: $4, isEnd: $5) })
 
-  /// 0 if the body must be written again before there is an answer.
+  /// 0 if the body must be sent again before the API can answer, and otherwise `nil`.
   package var next: Int?
-  /// Set on the first piece, like the rest of the head.
+  /// The status. Only the first piece contains the status and the header fields.
   package var status: Int?
   package var headers: [APIRequest.Header]?
-  /// The URL that answered, which differs from the request's after a redirect.
+  /// The URL that answered. It differs from the request's URL after a redirect.
   package var url: String?
   package var data: [UInt8] = []
-  /// Whether the answer is complete and the stream closed.
+  /// Whether the answer is complete. If so, the stream is closed.
   package var isEnd = false
 
   package init(
@@ -106,7 +106,7 @@ package struct ReadPiece: TimelessWireValue {
   }
 }
 
-/// Cancels a request that is not complete. Succeeds if the stream no longer exists.
+/// Cancels a request that is not complete. Succeeds even if the stream no longer exists.
 package struct CloseStream: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
     "http.close", "Cancel a request opened with http.open. A complete one is already closed.")

@@ -1,34 +1,33 @@
-/// A client's connection, identified by a number that is unique in one run of the daemon.
+/// A number that identifies a client's connection. Numbers are not reused while the daemon is running.
 package struct ConnectionID: Hashable, Sendable {
   package let number: UInt64
 
   package init(_ number: UInt64) { self.number = number }
 }
 
-/// Answers the calls of all connections. The server knows the wire format; the handler knows what the calls mean.
+/// Answers the calls of all connections. The server implements the wire format. The handler implements the methods.
 package protocol ControlHandler: Sendable {
-  /// Carries out a call. Calls of one connection run concurrently, and are cancelled when the connection is lost or the
-  /// daemon stops. The result of a notification (`request.id` is `nil`) is dropped, but its `start` is called.
+  /// Handles a call. Calls of one connection run concurrently and are cancelled if the connection is lost or the daemon
+  /// stops. The result of a notification (`request.id` is `nil`) is discarded, but its `start` is still called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
-  /// Returns the result if it is already available, or `nil` if the call must be handled. Must return at once.
+  /// Returns the result if it is available without waiting, or `nil` if the call must go to `handle`. Must not block.
   func resultAtOnce(of request: Request) -> JSON?
 
-  /// Whether the call changes nothing, so that it can be dropped if its client has left.
+  /// Whether the call changes nothing. Such a call can be dropped if its client has disconnected.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called for everything that is refused without being handled. `request` is `nil` if it cannot be read. Must return
-  /// at once.
+  /// Called for each call that is refused without being handled. `request` is `nil` if it could not be parsed. Must not
+  /// block.
   func refused(_ request: Request?, _ error: RPCError)
 
-  /// Called once for each connection, before its first call. Must return at once.
+  /// Called once per connection, before its first call. Must not block.
   func connectionOpened(_ connection: ConnectionID)
 
-  /// Called once for each connection, as soon as its client has left. Its calls may still be running. Must return at
-  /// once.
+  /// Called once per connection, as soon as its client has disconnected. Calls may still be running. Must not block.
   func connectionLost(_ connection: ConnectionID)
 
-  /// Called once for each connection, after its last call has returned.
+  /// Called once per connection, after its last call has returned.
   func connectionClosed(_ connection: ConnectionID) async
 }
 
@@ -43,26 +42,27 @@ extension ControlHandler {
 package enum ControlResponse: Sendable {
   case result(JSON)
   case failure(RPCError)
-  /// `start` is called once, right after the answer was handed to the connection, so that later notifications come
-  /// after the answer. It must return at once. The caller keeps events between the snapshot and `start`.
+  /// The snapshot of a new subscription. `start` is called once, directly after the answer was queued on the
+  /// connection. Until then, the handler buffers events, so that notifications follow the answer. `start` must not
+  /// block.
   case subscribed(JSON, start: @Sendable () -> Void)
 }
 
-/// The client at the other end, as its handler sees it.
+/// The client at the other end of a connection.
 package protocol ControlPeer: Sendable {
   var id: ConnectionID { get }
 
-  /// Opens a channel for notifications with a count of its own: one for each subscription.
+  /// Opens a channel for one subscription's notifications, with its own count of pending lines.
   func openSink() -> any NotificationSink
 }
 
-/// Sends one subscription's notifications to the client. Never blocks, and may be called from any thread.
+/// Sends the notifications of one subscription. Never blocks and can be used from any thread.
 package protocol NotificationSink: Sendable {
-  /// The number of lines that the client's socket has not taken yet. It no longer falls once the connection is closed,
-  /// so that a sender with a limit stops there.
+  /// The number of lines that the client's socket has not accepted yet. It no longer decreases after the connection is
+  /// closed, so senders that enforce a limit stop.
   var pending: Int { get }
 
-  /// Sends the lines after those sent before, or drops them if the connection is closed. They are pending until the
-  /// socket has taken them all.
+  /// Queues lines, or drops them if the connection is closed. The lines are pending until the socket has accepted all
+  /// of them.
   func send(_ lines: NotificationLines)
 }

@@ -1,8 +1,7 @@
 package import HearthCore
 
-/// Lines of one subscription that are written together.
+/// Encoded notifications of one subscription, to be written together.
 package struct NotificationLines: Sendable {
-  /// The lines with their newlines.
   package private(set) var bytes: [UInt8]
   package private(set) var count: Int
 
@@ -17,12 +16,12 @@ package struct NotificationLines: Sendable {
   }
 }
 
-/// A notification for many subscribers. Everything except the subscription's name is encoded only once.
+/// A notification for many subscribers. Everything except the name of the subscription is encoded only once.
 package struct SharedNotification: Sendable {
   private let beforeName: [UInt8]
   private let afterName: [UInt8]
 
-  /// `params` must have at least one member. `subscription` is added before them.
+  /// Encodes a notification. `params` must not be empty, because `subscription` is inserted before its first member.
   package init(_ event: EventName, params: JSONObject) {
     beforeName =
       Array(#"{"jsonrpc":"2.0","method":"#.utf8) + JSON.string(event.rawValue).bytes
@@ -30,10 +29,10 @@ package struct SharedNotification: Sendable {
     afterName = [UInt8(ascii: ",")] + JSON.object(params).bytes.dropFirst() + Array("}\n".utf8)
   }
 
-  /// The length of the line for one subscriber, whose encoded name is `name`.
+  /// Returns the length of the line for one subscription. `name` is its encoded name.
   func count(for name: [UInt8]) -> Int { beforeName.count + name.count + afterName.count }
 
-  /// Appends the line for that subscriber, with its newline.
+  /// Appends the line for one subscription, including the newline. `name` is its encoded name.
   func append(to lines: inout [UInt8], for name: [UInt8]) {
     lines += beforeName
     lines += name

@@ -1,11 +1,11 @@
 import HearthCore
 
-/// The browser programs in `$BROWSER`: commands separated by colons, each tried if the earlier ones cannot be run.
-/// Spaces separate the words of a command, without quoting; the URL replaces `%s`, or is appended (xdg-open(1) of
-/// xdg-utils; Python's webbrowser does the same).
+/// Parses `$BROWSER`, a list of commands separated by colons. Each is tried if the previous ones cannot be run.
+/// Commands are split at spaces without quoting. The URL replaces `%s` or is appended, as in xdg-open(1) and Python's
+/// webbrowser.
 package enum BrowserCommand {
-  /// The command lines to try, in order, from the value of `$BROWSER`; xdg-open if it has no command. Empty if the
-  /// address is not a web page: it may come from untrusted metadata, and openers run programs for other schemes.
+  /// Returns the command lines to try, in order. If `$BROWSER` contains no command, returns xdg-open. If the URL is not
+  /// a web page, returns no commands, because the URL may be untrusted and openers run programs for other schemes.
   package static func lines(_ variable: String?, for url: String) -> [[String]] {
     guard isPage(url) else { return [] }
     let named = commands(variable).map { words in
@@ -14,11 +14,9 @@ package enum BrowserCommand {
     return named.isEmpty ? [["xdg-open", url]] : named
   }
 
-  /// Whether `$BROWSER` names a program.
   package static func isNamed(_ variable: String?) -> Bool { !commands(variable).isEmpty }
 
-  /// Whether the address is `https`, or `http` on this machine, and a single word that is not an option. No shell sees
-  /// it.
+  /// Whether the URL is an `https` URL, or an `http` URL on this machine, without spaces.
   private static func isPage(_ url: String) -> Bool {
     url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && (try? HTTPURL(String(url.prefix { $0 != "#" }))) != nil
   }

@@ -1,25 +1,22 @@
 import Glibc
 
-/// The paths of Hearth's files if no option sets them: from Hearth's own variables, otherwise in the folders of the XDG
-/// Base Directory Specification. The daemon uses them, and its clients do if the daemon cannot be asked.
+/// The default paths of Hearth's files, from Hearth's environment variables or the XDG base directories. The daemon
+/// uses them, and so do clients that cannot ask the daemon.
 package struct EnvironmentPaths: Hashable, Sendable {
   package let home: String?
-  /// `$HEARTH_CONFIG`.
   package let namedConfiguration: String?
-  /// `$XDG_CONFIG_HOME` or its default.
   private let configurationFolder: String?
-  /// The state folder, or `nil` without a home directory. Not `$STATE_DIRECTORY`, because its path depends on systemd's
-  /// version.
+  /// The state folder, or `nil` without a home directory. `$STATE_DIRECTORY` is ignored, because its path depends on
+  /// systemd's version.
   package let state: String?
-  /// The daemon's socket, if systemd passes none.
+  /// The path of the daemon's socket if systemd does not pass a socket.
   package let socket: String?
   /// The folder in which systemd passes credentials (systemd.exec(5)).
   package let credentials: String?
-  /// `$XDG_RUNTIME_DIR`.
   package let runtime: String?
 
-  /// `variable` reads the environment; an empty value counts as unset. Relative paths are resolved from
-  /// `workingDirectory` in Hearth's own variables, and ignored in the others (XDG Base Directory Specification).
+  /// Reads the environment through `variable`. Empty variables count as unset. In Hearth's own variables, relative
+  /// paths are resolved from `workingDirectory`. In all others, they are ignored (XDG Base Directory Specification).
   package init(workingDirectory: String, _ variable: (String) -> String?) {
     func own(_ name: String) -> String? {
       variable(name).flatMap { $0.isEmpty ? nil : Self.absolute($0, from: workingDirectory) }
@@ -39,12 +36,12 @@ package struct EnvironmentPaths: Hashable, Sendable {
     credentials = folder("CREDENTIALS_DIRECTORY")
   }
 
-  /// The paths of the user's own configuration file, in the order in which they are tried.
+  /// The paths to try for the user's own configuration file, in order.
   package var ownConfigurationFiles: [String] {
     [namedConfiguration, configurationFolder.map { $0 + "/hearth/config.toml" }].compactMap(\.self)
   }
 
-  /// The paths of the configuration file, in the order in which they are tried.
+  /// The paths to try for the configuration file, in order.
   package var configurationFiles: [String] { ownConfigurationFiles + ["/etc/hearth/config.toml"] }
 
   package static func absolute(_ path: String, from workingDirectory: String) -> String {
@@ -65,6 +62,5 @@ extension EnvironmentPaths {
     return String(cString: folder)
   }
 
-  /// Resolves a relative path from the working directory.
   package static func absolute(_ path: String) -> String { absolute(path, from: workingDirectory) }
 }

@@ -1,32 +1,32 @@
 package import HearthCore
 
-/// A file or standard input that should contain one secret. People create such files with any editor, or use files of
+/// Extracts one secret from a file or from standard input. Users create such files with any editor or reuse files of
 /// other tools.
 package enum SecretText {
-  /// The kind of secret to look for in JSON, by the names of its member, also within `credentials`.
+  /// The kind of secret to look for in JSON.
   package enum Kind: Sendable {
     case clientSecret, refreshToken
 
     fileprivate var names: [String] {
       switch self {
-      // The first is used by Google, RFC 7591 and most others; the second by Azure and Spring.
+      // Google, RFC 7591 and most others use the first name. Azure and Spring use the second.
       case .clientSecret: ["client_secret", "clientSecret"]
       case .refreshToken: ["refresh_token", "refreshToken"]
       }
     }
   }
 
-  /// Why there is no secret, as the end of a sentence that begins with the file's name. It repeats nothing of the text.
+  /// The reason why no secret was found, worded to follow the file's name. It does not quote the file.
   package struct Refusal: Error, Hashable {
     package let reason: String
   }
 
-  /// Returns the secret, without a byte order mark before it and line ends after it. If the text is a JSON object,
-  /// returns the only secret of this kind in it.
+  /// Returns the secret without a byte order mark and trailing newlines. If the text is JSON, returns the only secret
+  /// of this kind in it.
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
     guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text: save it as UTF-8") }
     let bytes = ByteOrderMark.removed(from: bytes)
-    // A secret may also begin with a brace.
+    // A secret that is not JSON may also start with a brace.
     if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
       return Secret(try secret(kind, in: json))
     }
@@ -52,7 +52,7 @@ package enum SecretText {
     return line
   }
 
-  /// Whether it is a line like `CLIENT_SECRET=…`, `export TOKEN_SECRET=…` or `client_secret: …`.
+  /// Whether the line looks like `CLIENT_SECRET=…`, `export TOKEN_SECRET=…` or `client_secret: …`.
   private static func isSetting(_ line: String, of kind: Kind) -> Bool {
     guard let end = line.firstIndex(where: { $0 == "=" || $0 == ":" }) else { return false }
     let name = line[..<end].split(separator: " ").last.map { $0.lowercased() } ?? ""
@@ -61,7 +61,7 @@ package enum SecretText {
 
   private static func secret(_ kind: Kind, in json: JSON) throws(Refusal) -> String {
     let found = Set(members(of: json).filter { kind.names.contains($0.name) }.map(\.text))
-    // For Keycloak's adapters.
+    // Keycloak's adapters store the client secret in `credentials`.
     let other = kind == .clientSecret ? json["credentials"]?["secret"]?.string : nil
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {
@@ -77,8 +77,8 @@ package enum SecretText {
     return secret
   }
 
-  /// The strings in an object, and in objects and lists one or two levels down: Google's client is in `installed` or
-  /// `web`.
+  /// Returns the strings in an object, and in objects and arrays up to two levels below. For example, Google's client
+  /// secret is in `installed` or `web`.
   private static func members(of json: JSON, depth: Int = 0) -> [(name: String, text: String)] {
     guard depth < 3 else { return [] }
     if let elements = json.array { return elements.flatMap { members(of: $0, depth: depth + 1) } }

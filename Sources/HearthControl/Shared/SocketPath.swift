@@ -1,9 +1,9 @@
 package import Glibc
 
-/// Finds the daemon's socket for a client, and checks socket paths.
+/// Finds the daemon's socket for a client and checks the path.
 package enum SocketPath {
   package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no option, and neither environment variable is set.
+    /// Neither `--socket` nor an environment variable specifies the path.
     case unknown
     case tooLong(String)
 
@@ -18,10 +18,10 @@ package enum SocketPath {
     }
   }
 
-  /// The longest path in `sockaddr_un` (unix(7)), without its final zero.
+  /// The longest path that fits in `sockaddr_un` (unix(7)), without the terminating zero.
   package static let maximumBytes = 107
 
-  /// Returns the path of `--socket`, or else the path from the environment.
+  /// Returns the path from `--socket`, or from the environment if there is no such option.
   package static func resolve(option: String?, else paths: EnvironmentPaths) throws(Failure) -> String {
     guard let path = option ?? paths.socket else { throw .unknown }
     try check(path)
@@ -33,7 +33,7 @@ package enum SocketPath {
     guard path.utf8.count <= maximumBytes else { throw .tooLong(path) }
   }
 
-  /// Passes the address of a socket at this path, which `check` has accepted, to a system call.
+  /// Passes the address of a socket to a system call. The path must have passed `check`.
   package static func withAddress(of path: String, _ call: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -44,10 +44,10 @@ package enum SocketPath {
   }
 }
 
-/// The process at the other end of a Unix socket: `struct ucred` from SO_PEERCRED (unix(7)).
+/// The credentials of the process at the other end of a Unix socket: `struct ucred` from SO_PEERCRED (unix(7)). Client
+/// and server accept only processes of their own user.
 ///
-/// For a server, these are the credentials of the process that began to listen. Client and server only talk to their
-/// own user.
+/// The credentials of a server are those of the process that called listen(2).
 package struct PeerCredentials: Sendable, CustomStringConvertible {
   package let process: pid_t
   package let user: uid_t

@@ -1,11 +1,11 @@
 package import HearthCore
 
 extension Bearer {
-  /// The claims with names that users recognize as their own (OIDC Core, section 5.1; Microsoft's and Amazon's).
+  /// Claims that contain names users recognize as their own (OIDC Core, section 5.1, Microsoft and Amazon).
   private static let claims = ["email", "preferred_username", "upn", "username", "cognito:username"]
 
-  /// The user's names in the grant's tokens, if they are JWTs. The subject is not one: for most providers it is a
-  /// number.
+  /// The user's names in the grant's tokens, if they are JWTs. The subject is omitted, because for most providers it is
+  /// a number.
   package var userNames: [String] {
     var names: [String] = []
     for secret in secrets {
@@ -20,18 +20,18 @@ extension Bearer {
 }
 
 extension Token {
-  /// The time at which the token says it expires, if it is a JWT (RFC 7519, section 4.1.4).
+  /// The expiry time in the token, if the token is a JWT (RFC 7519, section 4.1.4).
   package var expiresAt: Timestamp? {
     guard let seconds = secret.claims?["exp"]?.double, (0...Self.lastSecond).contains(seconds) else { return nil }
     return Timestamp(milliseconds: Int64(seconds * 1000))
   }
 
-  /// The end of the year 9999.
+  /// The end of the year 9999, in seconds since 1970.
   private static let lastSecond = 253_402_300_799.0
 }
 
 extension Secret {
-  /// The claims of a JWT (RFC 7519, section 3). Its signature need not be checked, because it came from the provider.
+  /// The claims of a JWT (RFC 7519, section 3). The signature is not checked, because the token came from the provider.
   fileprivate var claims: JSON? {
     let parts = reveal().split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }

@@ -1,24 +1,22 @@
 import HearthCore
 
-/// Reads the members of one object. It collects errors until all members are read, and reports the first one of the
-/// lowest rank.
+/// Reads the members of an object. Collects all errors and then reports the most important error.
 struct FieldReader {
-  /// The kinds of errors, in the order in which they take precedence.
+  /// The kinds of errors, from most to least important.
   enum Rank: Int {
-    /// A member is missing or of the wrong type.
+    /// A member is missing or has the wrong type.
     case form
-    /// A member is unknown.
+    /// A member is not known.
     case unknown
-    /// A value is not allowed, either on its own or in combination with others.
+    /// A value is not allowed, or contradicts another value.
     case meaning
-    /// No account can have the name.
+    /// The account name is invalid.
     case account
   }
 
   private let members: JSONObject
-  /// The prefix of names in messages: `items[2].`
+  /// The prefix for names in error messages, such as `items[2].`.
   private let prefix: String
-  /// Whether unknown members are ignored.
   var isLenient: Bool
   private var kept: (rank: Rank, error: RPCError)?
 
@@ -33,18 +31,17 @@ struct FieldReader {
     kept = (rank, error)
   }
 
-  /// Refuses a member. `what` is the fault, such as "must be a string".
+  /// Records an error about a member. `what` describes the fault, such as "must be a string".
   mutating func refuse(_ name: String, _ what: String, _ rank: Rank = .form) {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
   }
 
-  /// Returns `nil` if the member is missing or null, or was refused.
+  /// Returns `nil` if the member is missing, null or invalid.
   mutating func optional<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
     guard let member = members[name], !member.isNull else { return nil }
     return type.read(member, name, &self)
   }
 
-  /// Whether the member is present and not null.
   func isGiven(_ name: String) -> Bool { members[name].map { !$0.isNull } ?? false }
 
   mutating func required<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
@@ -55,10 +52,10 @@ struct FieldReader {
     return type.read(member, name, &self)
   }
 
-  /// The member as an object; empty if it is not one.
+  /// Returns the member's object, or an empty object if the member is not an object.
   func object(_ name: String) -> JSONObject { members[name]?.object ?? [:] }
 
-  /// Reads the whole object, or throws the error to report.
+  /// Reads the whole object. Throws the most important error, if there are any.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
     let whole = fields.read(&self)
     func isKnown(_ key: String) -> Bool { fields.names.contains { $0.hasSameBytes(as: key) } }
@@ -69,7 +66,7 @@ struct FieldReader {
     return whole!
   }
 
-  /// Reads an object called `name` inside this one.
+  /// Reads `object`, the value of the member `name`.
   mutating func read<Value>(
     _ object: JSONObject, in name: String, _ read: (inout FieldReader) throws(RPCError) -> Value?
   ) -> Value? {

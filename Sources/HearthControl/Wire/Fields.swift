@@ -1,15 +1,14 @@
 import HearthCore
 
-/// The members of an object on the wire, in their order. The same list writes and reads a `Whole`.
+/// The members of an object on the wire, in order. They define how a `Whole` is both written and read.
 package struct Fields<Whole>: Sendable {
-  /// The names of the members.
   package let names: [String]
-  /// The schemas of the members, in their order.
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
   let read: @Sendable (inout FieldReader) -> Whole?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 
-  /// `make` creates the whole from these values. It returns `nil` or throws -32602 if they contradict one another.
+  /// Combines fields. `make` creates the whole from their values. It returns `nil` or throws -32602 if the values
+  /// contradict one another.
   init<each Value>(
     _ fields: repeat Field<Whole, each Value>,
     make: @escaping @Sendable (repeat each Value) throws(RPCError) -> Whole?
@@ -23,7 +22,7 @@ package struct Fields<Whole>: Sendable {
       return schemas
     }
     read = { reader in
-      // Read every field first, because the last one may have an error that takes precedence.
+      // Read every field before reporting, because a later field may have a more important error.
       let values = (repeat (each fields).read(&reader))
       guard reader.error == nil else { return nil }
       do throws(RPCError) {
@@ -45,11 +44,11 @@ package struct Fields<Whole>: Sendable {
   }
 }
 
-/// One member of an object, or several that form one value. `Value` is their type in the `Whole`.
+/// One or more members of an object that together form one value of the `Whole`.
 struct Field<Whole, Value>: Sendable {
   let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  /// Returns `nil` after refusing a member.
+  /// Returns `nil` after recording an error.
   let read: @Sendable (inout FieldReader) -> Value?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 }
@@ -65,7 +64,7 @@ extension Field {
     }
   }
 
-  /// A member for an optional value. `nil` is written as null in results and left out of parameters.
+  /// A member for an optional value. In results, `nil` is written as null. In parameters, `nil` is omitted.
   static func optional<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -76,7 +75,7 @@ extension Field {
     }
   }
 
-  /// Like `optional`, but `nil` is also left out of results.
+  /// Like `optional`, but `nil` is omitted from results too.
   static func omittable<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -86,7 +85,7 @@ extension Field {
     }
   }
 
-  /// A member that is always written. If it is missing, it has the `fallback` value.
+  /// A member that is always written. When read, a missing member has the value `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
   ) -> Field where Value: Sendable {
@@ -96,7 +95,7 @@ extension Field {
       read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
   }
 
-  /// Like `optional` with a default, but the `fallback` is not written.
+  /// Like `optional` with a default, but a member with the value `fallback` is not written.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
   ) -> Field where Value: Equatable & Sendable {
@@ -106,7 +105,7 @@ extension Field {
     }
   }
 
-  /// A member that is an object with fields of the whole as its members.
+  /// A member that contains some fields of the whole in a nested object.
   static func within<each Member>(
     _ name: String, _ fields: repeat Field<Whole, each Member>
   ) -> Field where Value == (repeat each Member) {
@@ -126,7 +125,7 @@ extension Field {
     }
   }
 
-  /// All fields of a part, next to the other fields of the whole.
+  /// All fields of a part, at the same level as the other fields of the whole.
   static func all(_ get: @escaping @Sendable (Whole) -> Value, _ fields: Fields<Value>) -> Field {
     Field(names: fields.names, schemas: fields.schemas, read: fields.read) { whole, now, members in
       fields.write(get(whole), now, &members)

@@ -1,7 +1,8 @@
 import HearthCore
 
 extension WireType<[APIRequest.Header]> {
-  /// An object of strings, or of arrays of strings for names that appear more than once. Keeps the order.
+  /// An object that contains a string for each header, or an array of strings for repeated headers. Preserves the
+  /// order.
   static var headers: WireType {
     WireType(
       "must be an object of strings",
@@ -32,7 +33,6 @@ extension WireType<[APIRequest.Header]> {
 }
 
 extension WireType<[UInt8]> {
-  /// Bytes in Base64 with padding.
   static var bytes: WireType {
     WireType<String>.text.mapped(
       "must be Base64 with padding", .type("string", ["contentEncoding": "base64"]), to: { Base64.decode($0) },
@@ -41,8 +41,9 @@ extension WireType<[UInt8]> {
 }
 
 extension Field where Value == [UInt8] {
-  /// `body` (text in UTF-8) or `bodyBase64` (other bytes), not both; empty without either. `isText` says whether bytes
-  /// that are UTF-8 are written as text. With `omitsEmpty` an empty body is not written.
+  /// The body of a request or answer. A body is written as `body` if it is UTF-8 that `isText` accepts, and otherwise
+  /// as `bodyBase64`. An object must not contain both members. If it contains neither, the body is empty. `omitsEmpty`
+  /// leaves out an empty body.
   static func body(
     _ get: @escaping @Sendable (Whole) -> [UInt8], omitsEmpty: Bool = true,
     isText: @escaping @Sendable (String) -> Bool = { _ in true }

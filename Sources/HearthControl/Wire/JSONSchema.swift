@@ -1,13 +1,13 @@
-/// The schema of one type's values (JSON Schema, draft 7), made when a document needs it.
+/// The schema of a type's values (JSON Schema, draft 7), generated when a document needs it.
 struct JSONSchema: Sendable {
-  /// Makes the schema. Named objects are added to the components and referenced.
+  /// Generates the schema. Named objects are added to the components and referenced.
   let json: @Sendable (inout SchemaComponents) -> JSONObject
 
   static func type(_ name: String, _ keywords: JSONObject = [:]) -> JSONSchema {
     JSONSchema { _ in JSONObject([JSONObject.Member(key: "type", value: .string(name))] + keywords.members) }
   }
 
-  /// Bounds equal to the limits of `Int` are left out.
+  /// A whole number. Bounds at the limits of `Int` are omitted.
   static func integer(in range: ClosedRange<Int>) -> JSONSchema {
     var bounds = JSONObject()
     if range.lowerBound != .min { bounds["minimum"] = JSON(range.lowerBound) }
@@ -40,7 +40,7 @@ struct JSONSchema: Sendable {
     JSONSchema { components in components.reference(to: fields) }
   }
 
-  /// Other members are allowed, because later versions may add some.
+  /// Returns an object schema that allows additional members, because later versions may add some.
   static func object(_ members: [MemberSchema]) -> JSONObject {
     let properties = members.map { JSONObject.Member(key: $0.name, value: .object($0.schema)) }
     let required = members.filter(\.isRequired).map { JSON.string($0.name) }
@@ -50,7 +50,6 @@ struct JSONSchema: Sendable {
   }
 }
 
-/// The schema of one member of an object.
 struct MemberSchema {
   let name: String
   let isRequired: Bool
@@ -72,14 +71,14 @@ struct MemberSchema {
   }
 }
 
-/// The schemas that a document references, by the names of their types.
+/// The schemas that a document references, by type name.
 struct SchemaComponents {
   private(set) var schemas = JSONObject()
 
   mutating func reference<Whole>(to fields: Fields<Whole>) -> JSONObject {
     let name = "\(Whole.self)"
     if schemas[name] == nil {
-      // Reserve the name first, because an object may contain others of its own type.
+      // Reserve the name first, because an object may contain objects of its own type.
       schemas[name] = .null
       schemas[name] = .object(JSONSchema.object(fields.schemas(&self)))
     }

@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// Metrics in the text formats of Prometheus and OpenMetrics.
+/// Formats metrics as text for Prometheus and OpenMetrics.
 package enum MetricsText {
-  /// OpenMetrics 1.0 (https://prometheus.io/docs/specs/om/open_metrics_spec/, "Text format").
+  /// Returns OpenMetrics 1.0 text (https://prometheus.io/docs/specs/om/open_metrics_spec/, "Text format").
   package static func openMetrics(_ families: [MetricFamily]) -> String {
     families.map { family in
       var head = ["# TYPE \(family.name) \(family.type.rawValue)"]
@@ -12,8 +12,8 @@ package enum MetricsText {
     }.joined() + "# EOF\n"
   }
 
-  /// Prometheus's own format, version 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), for
-  /// `promtool check metrics` and node_exporter's textfile collector. In it, a counter has `_total` in its name.
+  /// Returns Prometheus text 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats/), for `promtool check
+  /// metrics` and node_exporter's textfile collector. In this format, the names of counters end with `_total`.
   package static func prometheus(_ families: [MetricFamily]) -> String {
     families.map { family in
       let name = family.sampleName
@@ -23,7 +23,7 @@ package enum MetricsText {
 
   private static func lines(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }
 
-  /// Escapes characters that a line or a quoted text must not contain.
+  /// Escapes characters that are not allowed in lines and quoted strings.
   fileprivate static func escaped(_ text: String) -> String {
     text.map { character in
       switch character {
@@ -35,7 +35,7 @@ package enum MetricsText {
     }.joined()
   }
 
-  /// The shortest decimal. Whole numbers have no fraction.
+  /// Formats a number as its shortest decimal. Whole numbers have no fraction.
   fileprivate static func number(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
 }
 

@@ -1,6 +1,5 @@
 package import HearthCore
 
-/// The contract's `SessionStatus` (section 3).
 extension SessionStatus: WireValue {
   package static let fields = Fields<SessionStatus>(
     .required("account", \.account, .account), .optional("subject", \.subjectID, .text),
@@ -31,7 +30,7 @@ extension SessionStatus: WireValue {
     credential: Reading, signIn: SignInProgress?, username: String?
   ) -> SessionStatus? {
     let (isReadable, isWritePending, credentialError) = credential
-    // A subject is unique only within its issuer, so it means nothing without one.
+    // Subjects are unique only within an issuer, so a subject without an issuer is meaningless.
     guard let state = SessionState(name: name, reason: reason, detail: credentialError ?? ""), state.route == route,
       subject == nil || issuer != nil
     else { return nil }
@@ -49,7 +48,7 @@ extension SessionStatus: WireValue {
 }
 
 extension WireType<String> {
-  /// The name of a session's state. An unknown name is refused later, when the whole is made.
+  /// The name of a session's state. Unknown names are refused later, when the status is created.
   static var stateName: WireType {
     WireType("must be a string", .choice(among: SessionState.names), read: \.string, write: JSON.string)
   }
@@ -83,7 +82,7 @@ extension SessionStatus.TokenLife {
 }
 
 extension WireType<SessionStatus.TokenLife> {
-  /// The lifetime of a token. Health and remaining time are as of the answer.
+  /// The lifetime of a token. Health and remaining time are computed when the answer is written.
   fileprivate static var tokenLife: WireType {
     let object = WireType.object(SessionStatus.TokenLife.fields)
     return WireType(object.schema, read: object.read) { life, now in
@@ -94,7 +93,7 @@ extension WireType<SessionStatus.TokenLife> {
   }
 }
 
-/// Several sessions, sorted by account.
+/// Several sessions, sorted by account name.
 package struct Sessions: WireValue {
   package static let fields = Fields<Sessions>(
     .required("sessions", \.sessions, .array(SessionStatus.fields)), make: Self.init)

@@ -1,11 +1,11 @@
 package import HearthCore
 
-/// How values of one type are written to and read from JSON.
+/// Describes how values of one type are read from and written to JSON.
 package struct WireType<Value>: Sendable {
   let schema: JSONSchema
-  /// Returns `nil` after refusing the value of the named member.
+  /// Reads the value of the named member, or records an error and returns `nil`.
   let read: @Sendable (JSON, _ name: String, inout FieldReader) -> Value?
-  /// The time is that of the answer, for relative values.
+  /// Writes a value. The timestamp is the time of the answer, for relative values.
   let write: @Sendable (Value, Timestamp) -> JSON
 
   init(
@@ -15,7 +15,7 @@ package struct WireType<Value>: Sendable {
     (self.schema, self.read, self.write) = (schema, read, write)
   }
 
-  /// `form` says what a value must be, such as "must be a string", if it cannot be read.
+  /// Creates a type. `form` is the error for values that cannot be read, such as "must be a string".
   init(
     _ form: String, _ schema: JSONSchema, read: @escaping @Sendable (JSON) -> Value?,
     write: @escaping @Sendable (Value) -> JSON
@@ -29,8 +29,8 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// The type of values that are represented by these. `form` is the error for a value that represents nothing.
-  /// `schema` replaces the original schema with a more precise one.
+  /// Returns a type for values converted from this type. `form` is the error if `to` returns `nil`. `schema` is a more
+  /// precise schema, if there is one.
   func mapped<Other>(
     _ form: @autoclosure @escaping @Sendable () -> String, _ schema: JSONSchema? = nil,
     to: @escaping @Sendable (Value) -> Other?, from: @escaping @Sendable (Other) -> Value
@@ -45,8 +45,8 @@ package struct WireType<Value>: Sendable {
     }
   }
 
-  /// Returns the same type with an additional rule. `fault` returns what is wrong with a value, such as "is empty", or
-  /// `nil`.
+  /// Returns the same type with an additional check. `fault` returns what is wrong with a value, such as "is empty", or
+  /// `nil` if the value is valid.
   func refusing(
     _ rank: FieldReader.Rank = .form, _ schema: JSONSchema? = nil, _ fault: @escaping @Sendable (Value) -> String?
   ) -> WireType {
@@ -60,7 +60,7 @@ package struct WireType<Value>: Sendable {
       }, write: write)
   }
 
-  /// Parses a value from a text. Throws -32602 for the parameter `name` if it cannot be parsed.
+  /// Parses a value from text. Throws -32602 for the parameter `name` if the text is invalid.
   package func value(_ text: String, as name: String) throws(RPCError) -> Value {
     var reader = FieldReader([:])
     guard let value = read(.string(text), name, &reader) else { throw reader.error ?? .invalidParams(name) }
@@ -83,7 +83,7 @@ extension WireType<Bool> {
 extension WireType<Int> {
   static var int: WireType { WireType("must be a whole number", .type("integer"), read: \.int) { JSON($0) } }
 
-  /// A number that JSON can represent exactly.
+  /// A non-negative number that any JSON parser can represent exactly.
   static var count: WireType { .int(in: 0...(1 << 53) - 1) }
 
   static func int(in range: ClosedRange<Int>) -> WireType {
@@ -95,14 +95,13 @@ extension WireType<Int> {
 }
 
 extension WireType<Duration> {
-  /// Whole seconds, rounded towards zero.
+  /// A duration in whole seconds, rounded towards zero.
   static func seconds(in range: ClosedRange<Int> = Int.min...Int.max) -> WireType {
     WireType<Int>.int(in: range).mapped("", to: { .seconds($0) }, from: { Int($0.components.seconds) })
   }
 }
 
 extension WireType<Timestamp> {
-  /// A time of RFC 3339, in UTC.
   package static var time: WireType<Timestamp> {
     WireType<String>.text.mapped(
       "must be a time of RFC 3339, such as 2026-11-21T10:00:00Z", .type("string", ["format": "date-time"]),
@@ -120,7 +119,7 @@ extension WireType where Value: RawRepresentable<String> & CaseIterable & Sendab
 }
 
 extension WireType<AccountName> {
-  /// A name that no account can have is reported as an unknown account (1005).
+  /// An account name. Invalid names are reported as unknown accounts (1005).
   static var account: WireType {
     WireType(.type("string")) { json, name, reader in
       guard let text = WireType<String>.text.read(json, name, &reader) else { return nil }
@@ -166,8 +165,7 @@ extension WireType {
     }
   }
 
-  /// A set of raw values of an enumeration, written in the enumeration's order. `known` lists them in the error for any
-  /// other text.
+  /// A set of enumeration cases, written in the order of declaration. `known` lists the cases for the error message.
   static func set<Element: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
     known: String
   ) -> WireType where Value == Set<Element> {

@@ -1,15 +1,15 @@
 package import HearthCore
 
-/// A value that the daemon returns. Its fields define how daemon and clients write and read it.
+/// A value that the daemon returns. Its fields define how the daemon writes it and clients read it.
 package protocol WireValue: Sendable {
   static var fields: Fields<Self> { get }
 }
 
 extension WireValue {
-  /// `now` is the time of the answer, for relative values.
+  /// Returns the value as JSON. Relative values are relative to `now`, the time of the answer.
   package func json(at now: Timestamp) -> JSON { .object(Self.fields.object(self, at: now)) }
 
-  /// Returns `nil` if this version cannot parse the value. Members of later versions are ignored.
+  /// Returns `nil` if this version cannot parse the value. Unknown members are ignored.
   package init?(json: JSON) {
     guard let object = json.object else { return nil }
     var reader = FieldReader(object, isLenient: true)
@@ -18,14 +18,14 @@ extension WireValue {
   }
 }
 
-/// A value that does not depend on the time of the answer.
+/// A value that has the same JSON at any time.
 package protocol TimelessWireValue: WireValue {}
 
 extension TimelessWireValue {
   package var json: JSON { json(at: Timestamp(milliseconds: 0)) }
 }
 
-/// The result of a call that has nothing to return.
+/// The result of a call that returns no data.
 package struct Empty: TimelessWireValue {
   package static let fields = Fields<Empty>(make: Empty.init)
 
@@ -33,6 +33,6 @@ package struct Empty: TimelessWireValue {
 }
 
 extension JSON {
-  /// The time in RFC 3339, in UTC, or null for `nil`.
+  /// Creates an RFC 3339 time in UTC, or null from `nil`.
   package init(_ time: Timestamp?) { self.init(time?.description) }
 }

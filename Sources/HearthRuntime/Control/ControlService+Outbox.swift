@@ -8,8 +8,8 @@ extension ControlService {
     ResumeOutbox.self, FlushOutbox.self, GetOutboxStats.self, ExportItems.self, ImportItems.self,
   ]
 
-  /// Reads one page and makes the answer, one call at a time: pages are large, and a client may ask for many and read
-  /// none.
+  /// Reads one page and encodes the answer. Calls take turns, because pages are large and a client might request many
+  /// pages without reading them.
   fileprivate func page(
     of query: OutboxQuery, _ read: @autoclosure () async throws -> JSON
   ) async throws -> ControlResponse {
@@ -20,7 +20,7 @@ extension ControlService {
     }
   }
 
-  /// Changes one item, or all items of an account in one state.
+  /// Changes one item, or all of an account's items that are in one state.
   fileprivate func change(_ choice: ItemChoice, _ change: OutboxChange) async throws -> ItemCount {
     switch choice {
     case .item(let id):

@@ -7,18 +7,18 @@ extension ControlService {
     SendRequest.self, OpenStream.self, WriteStream.self, ReadStream.self, CloseStream.self,
   ]
 
-  /// Returns the account's status before a request is sent to an API. Throws if the account cannot send one.
+  /// Returns the account's status before a request is sent to an API. Throws if the account cannot send requests.
   func statusToAsk(_ account: AccountName) async throws(RPCError) -> SessionStatus {
     try await check(account)
     let status = try await ask(account, .awaitReading).answer.status
-    // The grant belongs to an earlier configuration and is sent nowhere.
+    // The grant was issued for an earlier configuration, so Hearth must not send it anywhere.
     if status.isForeign {
       throw RPCError(.refreshUnavailable, account: account, message: status.message, action: status.action)
     }
     return status
   }
 
-  /// Returns the stream with this name. Throws -32602 if the connection has none.
+  /// Returns the connection's stream with this id. Throws -32602 if there is no such stream.
   fileprivate func stream(_ id: String, of peer: any ControlPeer) async throws(RPCError) -> RequestStream {
     guard let stream = await streams.stream(id, of: peer.id) else {
       throw .invalidParams("The parameter \(RequestStream.unknown(id)).")
@@ -40,11 +40,11 @@ extension ControlService {
 extension SendRequest: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> RequestAnswer {
     let before = try await service.statusToAsk(draft.account)
-    // Cached answers are only given to the signed-in user, never while the session is locked or has ended.
+    // Stored answers are returned only to the signed-in user, and never while the session is locked or has ended.
     let user = before.state == .authenticated ? before.subject : nil
     let answer = try await service.answer(
       of: draft.account, await service.requests.answer(to: draft, cache: cache, of: user, for: peer.id))
-    // If the user has locked or signed out since, no answer of theirs is shown any more.
+    // Withhold the answer if the user has locked the account or signed out in the meantime.
     let after = try await service.ask(draft.account, .awaitReading).answer.status
     if let error = RPCError.withholding(from: after, answerFor: answer.subject) { throw error }
     if answer.age != nil { service.metrics.staleAnswerGiven(to: draft.account) }
@@ -72,7 +72,7 @@ extension ReadStream: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> ReadPiece {
     let stream = try await service.stream(text, of: peer)
     let reading = try await service.answer(of: stream.account, await stream.read())
-    // If the user has locked or signed out since, no answer of theirs is shown any more.
+    // Withhold the answer if the user has locked the account or signed out in the meantime.
     let status = try await service.ask(stream.account, .awaitReading).answer.status
     if let error = RPCError.withholding(from: status, answerFor: await stream.subject) {
       await stream.close()

@@ -59,8 +59,8 @@ extension GetToken {
     guard api.allOrigins.contains(place) else { throw RPCError(.originNotAllowed(place, account)) }
   }
 
-  /// Checks the requested scopes and audience. They must not be ignored: a program that asks for others would get the
-  /// wrong token.
+  /// Checks that the account's tokens have the requested scopes and audience. If they do not match, the program would
+  /// get the wrong token.
   private func check(_ offer: TokenOffer) throws(RPCError) {
     if let scope, !offer.hasScopes(scope) {
       let scopes =
@@ -139,7 +139,7 @@ extension LockSessions: PlainMethod {
 extension UnlockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
     let entries = try await service.entries(account)
-    // Concurrently, so that no account waits for another's store.
+    // Unlock concurrently, so that no account waits for another account's store.
     let results = await withTaskGroup(of: (AccountName, Swift.Result<Void, RPCError>).self) { group in
       for entry in entries {
         group.addTask {
@@ -160,7 +160,7 @@ extension UnlockSessions: PlainMethod {
     do throws(UnlockFailure) {
       try await entry.service.unlock(.user, passphrase: passphrase)
     } catch {
-      // If the call is for all accounts, the passphrase applies only to those that have one.
+      // When a passphrase is given for all accounts, use it only for accounts with a sealed credential.
       if account != nil || error != .notSealed { throw RPCError(error, await entry.service.snapshot()) }
       try? await entry.service.unlock(.user, passphrase: nil)
     }
@@ -173,7 +173,8 @@ extension UnlockSessions: PlainMethod {
     }
   }
 
-  /// Returns true also before the first sign-in, because the passphrase is set before anything is sealed.
+  /// Whether the account needs a passphrase. Before the first sign-in, a passphrase is needed too, so that the
+  /// credential can be sealed.
   private static func lacksPassphrase(_ entry: SessionDirectory.Entry) async -> Bool {
     if await entry.service.needsPassphrase() { return true }
     guard case .locked(.accessFailure(let failure)) = await entry.service.snapshot().state else { return false }
@@ -184,33 +185,34 @@ extension UnlockSessions: PlainMethod {
 extension SignOut: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws -> SignedOut {
     try await service.check(account)
-    // First, because the session then forgets whose items these are.
+    // Get the subjects first, because the sign-out makes the session forget the user.
     let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
     try await service.outbox.purge(account, of: discarded)
     await service.signIns.end(allOf: account, .signedOut)
-    // Both the provider's sign-out page and the revocation need the credentials that were signed out.
+    // Both the revocation and the provider's sign-out page need the credentials.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
     let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
-    // Begin first, so that the revocation is stored before anything else is awaited.
+    // Start the revocation now, so that it is stored before anything else is awaited.
     async let revoked: SignedOut.Revocation =
       revoke ? await service.revocations.revoke(credentials, of: entry, isComplete: answer.isCompleteSignOut) : .none
-    // Again: until now other programs could enqueue more for this user. Items from here on belong to the next one.
+    // Purge again, because programs could enqueue more items for this user until now. Later items belong to the next
+    // user.
     let discard = await Swift.Result { try await service.outbox.purge(account, of: discarded) }
     if case .signedOut = answer.response { await service.outbox.left(account) }
-    // Delete all that was kept for the user before reporting the sign-out.
+    // Delete the user's stored answers before reporting the sign-out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
     if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
     await service.sinks.waitUntilIdle(account)
     let revocation = await revoked
     let page = everywhere ? await entry.endSession(of: credentials.first, service.clock) : nil
-    // Only now: a failing store must not prevent the revocation.
+    // Throw only now, because a failing store must not prevent the revocation.
     _ = try discard.get()
     return SignedOut(answer.status, revocation: revocation, endSession: page)
   }
 }
 
 extension SessionDirectory.Entry {
-  /// How long to wait for the address of the provider's sign-out page.
+  /// The maximum time to wait for the URL of the provider's sign-out page.
   private static let timeout: Duration = .seconds(5)
 
   fileprivate func endSession(of credential: Credential?, _ clock: any Clock) async -> SignedOut.EndSession {
@@ -226,14 +228,14 @@ extension SessionDirectory.Entry {
 }
 
 extension ControlService {
-  /// Returns a token that satisfies the call, or `nil` if the session must be asked.
+  /// Returns a token that satisfies the call, or `nil` if only the session can provide one.
   func readyToken(of account: AccountName, minValidity: Duration?) -> GivenToken? {
     guard let ready = sessions.readyToken(of: account, minValidity) else { return nil }
     metrics.tokenGiven(of: account)
     return GivenToken(account, ready.bearer, issuer: ready.issuer)
   }
 
-  /// Returns a token that lasts at least `minValidity`; if that is `nil`, as long as usual.
+  /// Returns a token that remains valid for at least `minValidity` (default: the session's usual minimum).
   func token(of account: AccountName, minValidity: Duration?) async throws(RPCError) -> GivenToken {
     let answer = try await ask(account, .token(minValidity: minValidity)).answer
     switch answer.response {
@@ -245,15 +247,15 @@ extension ControlService {
     }
   }
 
-  /// Locks these accounts for the user.
+  /// Locks these accounts on the user's behalf.
   func lock(_ entries: [SessionDirectory.Entry]) async {
-    // Concurrently, so that no account's lock waits for another's store or provider.
+    // Lock concurrently, so that no account waits for another account's store or provider.
     await withDiscardingTaskGroup { group in
       for entry in entries {
         group.addTask {
           let account = entry.service.account
           await entry.service.lock(.user)
-          // An account without a session publishes no change when it is locked, so tell its sign-ins here.
+          // An account without a session publishes no change when it is locked, so notify its sign-ins here.
           await signIns.sessionChanged(account)
           await sinks.waitUntilIdle(account)
         }

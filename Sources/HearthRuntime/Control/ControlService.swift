@@ -1,7 +1,7 @@
 package import HearthControl
 package import HearthCore
 
-/// Serves the calls of clients. The handler of each method is in a `ControlService+…` file, with others of its family.
+/// Handles the calls of clients. The handlers of each family of methods are in a `ControlService+….swift` file.
 package struct ControlService: ControlHandler {
   let sessions: SessionDirectory
   let signIns: SignInService
@@ -17,11 +17,11 @@ package struct ControlService: ControlHandler {
   let rules: @Sendable () async -> AccountRules
   let token: @Sendable (Secret) -> Token
   let reload: @Sendable () async throws(ReloadFailure) -> Void
-  /// Held while a page of items is read and its answer made.
+  /// Held while a page of items is read and encoded.
   let pages = AsyncMutex()
 
-  /// `info` describes the daemon as it is now, and `rules` are those of the configuration. `token` gives a token its
-  /// fingerprint. `reload` reads the configuration again and applies all of it or nothing.
+  /// `info` returns the daemon's current state. `rules` returns the configured account rules. `token` adds the
+  /// fingerprint to a secret. `reload` applies the configuration completely or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
@@ -53,10 +53,10 @@ package struct ControlService: ControlHandler {
 
   private static let instantMethods: [String: any InstantMethod.Type] = [GetToken.name: GetToken.self]
 
-  /// The methods that are served, by name.
+  /// The supported methods, by name.
   package static var served: [String: any ControlMethod.Type] { methods }
 
-  /// The description of all methods, for programs.
+  /// The OpenRPC description of all methods.
   static let document = OpenRPCDocument(of: Array(methods.values))
 
   package func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse {
@@ -95,7 +95,7 @@ package struct ControlService: ControlHandler {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
-  /// A method that does not exist also changes nothing.
+  /// Whether the call changes nothing. Unknown methods change nothing either.
   package func isReadOnly(_ request: Request) -> Bool { Self.methods[request.method]?.isReadOnly ?? true }
 
   package func refused(_ request: Request?, _ error: RPCError) {
@@ -125,12 +125,12 @@ package struct ControlService: ControlHandler {
     return entry
   }
 
-  /// Throws 1005 if `account` is not configured.
+  /// Throws 1005 if the account is not configured.
   func check(_ account: AccountName?) async throws(RPCError) {
     if let account { _ = try await entry(account) }
   }
 
-  /// Asks the account's session.
+  /// Sends a call to the account's session.
   func ask(
     _ account: AccountName, _ call: SessionCall
   ) async throws(RPCError) -> (entry: SessionDirectory.Entry, answer: SessionAnswer) {
@@ -138,7 +138,7 @@ package struct ControlService: ControlHandler {
     return asked
   }
 
-  /// The named account, or all accounts.
+  /// Returns the named account, or all accounts if it is `nil`.
   func entries(_ account: AccountName?) async throws(RPCError) -> [SessionDirectory.Entry] {
     if let account { [try await entry(account)] } else { await sessions.all }
   }
@@ -150,7 +150,7 @@ package struct ControlService: ControlHandler {
   }
 }
 
-/// A configuration that cannot be used. The message names the file and the place in it.
+/// An error in the configuration. The message contains the file and the position.
 package struct ReloadFailure: Error, Hashable, Sendable {
   package let message: String
 
@@ -159,12 +159,12 @@ package struct ReloadFailure: Error, Hashable, Sendable {
   }
 }
 
-/// A method together with its handler, which throws a `Failure` or an `RPCError`.
+/// A method with its handler. The handler throws a `Failure` or an `RPCError`.
 protocol ServedMethod: ControlMethod {
   func respond(from service: ControlService, for peer: any ControlPeer) async throws -> ControlResponse
 }
 
-/// A method whose only response is its result.
+/// A method that responds with nothing but its result.
 protocol PlainMethod: ServedMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws -> Result
 }
@@ -172,13 +172,13 @@ protocol PlainMethod: ServedMethod {
 extension PlainMethod {
   func respond(from service: ControlService, for peer: any ControlPeer) async throws -> ControlResponse {
     let result = try await result(from: service, for: peer)
-    // Relative times count from the end of the call.
+    // Use the time at the end of the call, because the result contains relative times.
     return .result(result.json(at: service.clock.now()))
   }
 }
 
-/// A method that usually needs to wait for nothing.
+/// A method that can usually be answered without waiting.
 protocol InstantMethod: PlainMethod {
-  /// Returns the result at once, or `nil` if the call must be handled in the usual way.
+  /// Returns the result, or `nil` if that requires waiting.
   func resultAtOnce(from service: ControlService) -> Result?
 }

@@ -1,9 +1,9 @@
 import HearthControl
 import HearthCore
 
-/// The contract's errors for requests without an answer.
+/// The contract's errors for requests that failed.
 extension RPCError {
-  /// `status` is the current status of the account's session.
+  /// Creates the error. `status` is the current status of the account's session.
   init(_ failure: RequestFailure, _ status: SessionStatus) {
     let account = status.account
     switch failure {
@@ -38,7 +38,8 @@ extension RPCError {
         "Another user signed in to \(account) during the request. Ask again if it is meant to use their token.")
   }
 
-  /// Returns why the answer to a request with the token of `subject` may no longer be returned, or `nil` if it may.
+  /// Returns an error if an answer fetched with the token of `subject` must be withheld, or `nil` if it may be
+  /// returned.
   static func withholding(from status: SessionStatus, answerFor subject: Subject?) -> RPCError? {
     switch status.state {
     case .locked, .hydrating, .unauthenticated: return .state(status.state, status)

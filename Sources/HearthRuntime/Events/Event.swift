@@ -2,14 +2,14 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// Everything that Hearth publishes to subscribers, in the journal or both.
+/// An event that Hearth publishes to subscribers, to the journal, or to both.
 package enum Event: Sendable {
   case started(version: String)
   case stopping(version: String)
   case reloaded(version: String)
-  /// The configuration cannot be used, for this reason (a sentence).
+  /// The configuration is invalid. The associated sentence explains why.
   case configurationRefused(String)
-  /// An event of a session, with the status after it.
+  /// A session event, with the session's status after it.
   case session(SessionEvent, SessionStatus)
   case outbox(OutboxEvent)
 }
@@ -40,18 +40,18 @@ extension Event {
   }
 }
 
-/// How an event is published.
+/// The records and the notification that are published for an event.
 struct Publication {
   var records: [JournalRecord] = []
-  /// The notification, or `nil` if the event only goes to the journal.
+  /// The notification for subscribers, or `nil` if the event appears only in the journal.
   var notification: EventNotification?
-  /// Whether subscribers receive the session's status even if it looks the same, because another grant is in use.
+  /// Whether to notify subscribers of the session's status even if it looks unchanged, because the grant was replaced.
   var sendsStatus = false
 }
 
-/// One record of the journal (contract, section 7).
+/// One record in the journal (contract, section 7).
 struct JournalRecord {
-  /// The fields of a record. Values that are `nil` are left out.
+  /// The fields of a record. Fields with `nil` are omitted.
   typealias Fields = KeyValuePairs<String, String?>
 
   let name: EventName
@@ -61,17 +61,17 @@ struct JournalRecord {
   var fields: Fields = [:]
 }
 
-/// The notification to subscribers (contract, section 5), before it has a number and an address.
+/// A notification for subscribers (contract, section 5), without sequence number and subscription.
 struct EventNotification {
   let name: EventName
   let topic: EventTopic
-  /// The account, or `nil` if the event is about none. Then every subscriber of the topic receives it.
+  /// The account, or `nil` if the event is not about an account. All subscribers of the topic receive such events.
   var account: AccountName?
-  /// The parameters, encoded only if there is a subscriber to receive them.
+  /// The parameters. They are encoded only if there are subscribers.
   var params: any WireValue = Empty()
 }
 
-/// Writes events to the log. If stderr is the journal, upper-case metadata become fields of the record.
+/// Writes events to the log. If stderr is connected to the journal, metadata with upper-case names become fields.
 package struct EventLog: Sendable {
   private let logger: Logger
 

@@ -2,19 +2,18 @@ package import HearthControl
 package import HearthCore
 import Synchronization
 
-/// Sends events to every subscriber, in one order.
+/// Sends events to all subscribers in the same order.
 ///
-/// It keeps the last status of each session and the outbox's counts, so that a subscription's snapshot and its `seq`
-/// belong to the same point in that order. Nothing waits for a subscriber: one that is `backlog` events behind is
-/// closed.
+/// The hub stores the status of each session and the counts of the outbox, so that the snapshot of a new subscription
+/// matches its `seq`. The hub never waits for a subscriber. It closes a subscription that lags by `backlog` events.
 package final class EventHub: Sendable {
-  /// How many events a subscriber's socket may be behind.
+  /// The number of events by which a subscriber's socket may lag.
   package static let backlog = 256
-  /// How many events may wait for the response to a subscription, before its socket can take any.
+  /// The number of events to buffer for a subscription until its response has been sent.
   package static let earlyBacklog = 4096
-  /// How many events are written together. They count as behind until the socket has taken all of them.
+  /// The maximum number of events in one write. All of them are pending until the socket has accepted the whole write.
   private static let writtenTogether = 64
-  /// The most subscriptions of one connection.
+  /// The maximum number of subscriptions per connection.
   package static let subscriptionsPerConnection = 64
 
   private struct Subscriber {
@@ -22,10 +21,11 @@ package final class EventHub: Sendable {
     let topics: Set<EventTopic>
     let account: AccountName?
     let sink: any NotificationSink
-    /// The events published between the snapshot and its response; `nil` once the response has been sent.
+    /// The events since the snapshot, or `nil` once the response has been sent.
     var early: [NotificationLines]?
     var earlyCount = 0
-    /// Whether it lagged before its response was sent. It then receives only `events.closed` after the response.
+    /// Whether the subscriber lagged before its response was sent. If so, the subscriber receives only `events.closed`
+    /// afterwards.
     var isLagging = false
 
     var isFarBehind: Bool {
@@ -53,7 +53,7 @@ package final class EventHub: Sendable {
     self.clock = clock
   }
 
-  /// Stores the session's new status and publishes its events.
+  /// Stores a session's new status and publishes its events.
   package func update(_ status: SessionStatus, after events: [SessionEvent]) {
     let now = clock.now()
     let publications = events.map { $0.publication(status) }
@@ -72,7 +72,7 @@ package final class EventHub: Sendable {
     state.withLock { $0.sessions[account] = nil }
   }
 
-  /// Stores the outbox's new counts, of all accounts together and of those that changed, and publishes its events.
+  /// Stores the outbox's new totals and changed counts and publishes its events.
   package func update(_ overview: OutboxOverview, after events: [OutboxEvent]) {
     let now = clock.now()
     state.withLock { state in
@@ -88,9 +88,8 @@ package final class EventHub: Sendable {
     state.withLock { send([notification], &$0, at: now) }
   }
 
-  /// Sends events at once. Each event is encoded once for all subscribers, so that more subscribers do not cost much
-  /// more. Each subscriber gets many events in one write, because writes are the main cost of a subscriber that does
-  /// not read.
+  /// Sends events. Each event is encoded once for all subscribers, so that additional subscribers cost little. Events
+  /// for the same subscriber share a write, because writes dominate the cost of a subscriber that does not read.
   private func send(_ events: [EventNotification], _ state: inout State, at now: Timestamp) {
     let first = state.seq + 1
     state.seq += events.count
@@ -132,7 +131,7 @@ package final class EventHub: Sendable {
     state.subscribers[id]?.earlyCount += lines.count
   }
 
-  /// Closes a subscription that lags.
+  /// Closes a subscription that lags behind.
   private func close(_ id: String, _ state: inout State) {
     state.laggedCount += 1
     if state.subscribers[id]?.early == nil {
@@ -142,13 +141,12 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// The current state, for metrics.
   struct Snapshot {
-    /// Sorted by account; so are the outbox's counts.
+    /// The sessions, sorted by account like the entries of `outbox`.
     let sessions: [SessionStatus]
     let outbox: [(account: AccountName, stats: OutboxStats)]
     let subscriptions: Int
-    /// How many subscriptions have been closed because they lagged.
+    /// The number of subscriptions that were closed because they lagged.
     let lagged: Int
   }
 
@@ -161,8 +159,8 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// Begins a subscription. Returns its snapshot, and what to do right after the response has been sent. Throws
-  /// `overloaded` if the connection has too many.
+  /// Starts a subscription. Returns its snapshot and a function to call directly after sending the response. Throws
+  /// `overloaded` if the connection has too many subscriptions.
   package func subscribe(
     topics: Set<EventTopic>, account: AccountName?, peer: any ControlPeer
   ) throws(RPCError) -> (subscription: Subscription, start: @Sendable () -> Void) {
@@ -193,7 +191,7 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// Ends a subscription. Returns false if the connection has no such subscription.
+  /// Ends a subscription. Returns false if the subscription does not belong to the connection.
   package func unsubscribe(_ id: String, of connection: ConnectionID) -> Bool {
     state.withLock { state in
       guard state.subscribers[id]?.connection == connection else { return false }
@@ -210,7 +208,7 @@ package final class EventHub: Sendable {
 }
 
 extension SessionStatus {
-  /// Whether the session looks different to clients.
+  /// Whether clients can see a difference between the two statuses.
   fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
     (state, subject, action, isReadable, isWritePending, signIn?.message)
       != (other.state, other.subject, other.action, other.isReadable, other.isWritePending, other.signIn?.message)

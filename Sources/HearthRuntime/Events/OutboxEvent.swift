@@ -2,7 +2,7 @@ import HearthControl
 package import HearthCore
 import Logging
 
-/// An event of the outbox. It is published once it is on disk.
+/// An outbox event, published once it is on disk.
 package enum OutboxEvent: Hashable, Sendable {
   case enqueued(OutboxItem)
   case delivered(OutboxItem)
@@ -12,7 +12,7 @@ package enum OutboxEvent: Hashable, Sendable {
   case paused(AccountName, reason: String)
   case resumed(AccountName, reason: String)
 
-  /// The event of an item that has reached its state; `nil` for some states.
+  /// Creates the event for an item that has just entered its state. Returns `nil` for states without an event.
   init?(_ item: OutboxItem) {
     switch item.state {
     case .delivered: self = .delivered(item)
@@ -54,13 +54,14 @@ extension OutboxEvent {
 }
 
 extension OutboxItem {
-  /// `recordedAs` is the event's name in the journal, or `nil` if it only goes to subscribers.
+  /// Returns the publication. `recordName` is the event's name in the journal, or `nil` if only subscribers are
+  /// notified.
   fileprivate func publication(_ name: EventName, recordedAs recordName: EventName? = nil) -> Publication {
     let reason = reason?.rawValue ?? ""
     let record = recordName.map { recordName in
       JournalRecord(
         name: recordName, level: .warning, message: "Item \(id) is \(state.rawValue): \(reason).", account: account,
-        // Never empty, because the catalog quotes the field.
+        // Fields must not be empty, because the journal's message catalog quotes them.
         fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? "none"])
     }
     return Publication(

@@ -3,10 +3,10 @@ import HearthCore
 import Logging
 
 extension SessionEvent {
-  /// `status` is the session's status after the event.
+  /// Returns the publication for the event. `status` is the session's status after the event.
   func publication(_ status: SessionStatus) -> Publication {
     let account = status.account
-    /// `params` is `nil` if subscribers do not receive the event, or learn of it from `session.changed`.
+    /// Without `params`, subscribers receive no notification, or receive `session.changed` instead.
     func publication(
       _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],
       params: (any WireValue)? = nil, sendsStatus: Bool = false
@@ -90,7 +90,7 @@ extension SessionEvent {
 }
 
 extension SessionStatus {
-  /// The notification `session.changed`, sent if the status looks different or an event asks for it.
+  /// Returns the notification `session.changed`.
   func changeNotification(after previous: SessionState) -> EventNotification {
     EventNotification(
       name: .sessionChanged, topic: .session, account: account,

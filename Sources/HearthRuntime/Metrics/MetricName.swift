@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The families of metrics. The raw value is the OpenMetrics name: with the unit, and without `_total` for counters.
+/// The metric families. Raw values are the OpenMetrics names. They include the unit, but not the `_total` of counters.
 enum MetricName: String, CaseIterable {
   case authenticated = "hearth_session_authenticated"
   case tokenRemaining = "hearth_token_remaining_seconds"
@@ -23,11 +23,11 @@ enum MetricName: String, CaseIterable {
   case subscriptions = "hearth_subscriptions"
   case laggedSubscribers = "hearth_lagged_subscribers"
   case buildInfo = "hearth_build_info"
-  /// Not `process_start_time_seconds`, because a collector that passes the metrics on has one of its own.
+  /// The daemon's start time. A collector that forwards metrics already uses `process_start_time_seconds` for itself.
   case startTime = "hearth_start_time_seconds"
 
-  /// Whether the count continues after a restart. These change seldom, and people ask about them after a restart. The
-  /// others begin at zero, as scrapers expect.
+  /// Whether the count survives restarts. Such counts rarely change, and users ask about them after a restart. All
+  /// other counts start at zero, as scrapers expect.
   var isKept: Bool { self == .automaticSignOuts || self == .signedOut }
 
   var kind: MetricFamily.Kind {
@@ -38,14 +38,13 @@ enum MetricName: String, CaseIterable {
     }
   }
 
-  /// The upper bounds of a histogram's buckets.
+  /// The upper bounds of a histogram's buckets. Empty for other kinds of metrics.
   var bounds: [Duration] { if case .histogram(let bounds) = definition.shape { bounds } else { [] } }
 
   private var unit: String? { ["seconds", "bytes"].first { rawValue.hasSuffix("_" + $0) } }
 
   private enum Shape {
     case gauge, counter
-    /// A histogram with the upper bounds of its buckets.
     case histogram([Duration])
   }
 
@@ -131,7 +130,7 @@ extension Duration {
   fileprivate static func minutes(_ count: Int) -> Duration { .seconds(60 * count) }
   fileprivate static func hours(_ count: Int) -> Duration { .seconds(3600 * count) }
 
-  /// The duration in nanoseconds, limited to the range of `Int64`.
+  /// The duration in nanoseconds, clamped to the range of `Int64`.
   var wholeNanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

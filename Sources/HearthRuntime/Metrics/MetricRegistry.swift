@@ -1,11 +1,10 @@
 import HearthCore
 import Synchronization
 
-/// Holds all counts.
 final class MetricRegistry: Sendable {
   private let cells = Mutex<[MetricName: [[MetricLabel]: MetricCell]]>([:])
 
-  /// The samples of a family, sorted by their labels, so that equal reports look equal.
+  /// Returns a family's samples, sorted by label so that equal reports are identical.
   func samples(of name: MetricName) -> [MetricSample] {
     let cells = cells.withLock { $0[name] ?? [:] }
     return cells.map { MetricSample($0.key, $0.value.value) }.sorted {
@@ -13,12 +12,12 @@ final class MetricRegistry: Sendable {
     }
   }
 
-  /// Adds the counts from before a restart. Histograms with other bounds are skipped.
+  /// Adds counts that were saved before a restart. Skips histograms with different bounds.
   func add(_ samples: [MetricSample], to name: MetricName) {
     for sample in samples { cell(name, sample.labels).add(sample.value) }
   }
 
-  /// The cell with these labels. A new one begins at zero.
+  /// Returns the cell with these labels, creating it with a count of zero if necessary.
   func cell(_ name: MetricName, _ labels: KeyValuePairs<String, String> = [:]) -> MetricCell {
     cell(name, labels.map { MetricLabel($0, $1) })
   }
@@ -33,14 +32,15 @@ final class MetricRegistry: Sendable {
   }
 }
 
-/// The count of one sample.
+/// The current value of one sample.
 final class MetricCell: Sendable {
   private struct State {
-    /// The value of a counter or a gauge.
+    /// The value of a counter or gauge.
     var number = 0
-    /// The count of each bucket of a histogram, not cumulative; the last is for values above all bounds.
+    /// The number of values in each bucket of a histogram, not cumulative. The last element counts values above all
+    /// bounds.
     var counts: [Int]
-    /// The sum of a histogram's times in nanoseconds, an integer, so that small values add up exactly.
+    /// The sum of a histogram's values in nanoseconds. It is an integer so that small values add up exactly.
     var sum: Int64 = 0
 
     mutating func add(_ nanoseconds: Int64) {
@@ -59,10 +59,10 @@ final class MetricCell: Sendable {
     state = Mutex(State(counts: Array(repeating: 0, count: bounds.count + 1)))
   }
 
-  /// Adds to a counter or a gauge.
+  /// Increments a counter or gauge.
   func increment(by amount: Int = 1) { state.withLock { $0.number &+= amount } }
 
-  /// Adds a time to a histogram.
+  /// Adds a duration to a histogram.
   func record(_ duration: Duration) {
     let duration = max(duration, .zero)
     let place = bounds.firstIndex { duration <= $0 } ?? bounds.count
@@ -84,7 +84,6 @@ final class MetricCell: Sendable {
     return .histogram(Histogram(buckets: buckets, count: count, sum: Double(state.sum) / 1e9))
   }
 
-  /// The bounds in seconds, as they are reported.
   private var shownBounds: [Double] { bounds.map { Double($0.wholeNanoseconds) / 1e9 } }
 
   func add(_ value: MetricSample.Value) {

@@ -3,15 +3,15 @@ package import HearthCore
 package import Logging
 import Synchronization
 
-/// Counts what sessions and the outbox publish, and the calls on the socket. Current levels (token lifetimes, items by
-/// state) are read from the event hub when a report is made.
+/// Counts calls on the socket, and the events of sessions and the outbox. Current values, such as token lifetimes, are
+/// read from the event hub for each report.
 ///
-/// Labels have few values, and never name a subject, an address, a lane or a token.
+/// Labels have few values and never contain a subject, an address, a lane or a token.
 package final class Metrics: RunningService {
-  /// The last published state of a session.
+  /// The last published status of a session.
   private struct Followed {
     var lastOutcome: RefreshHistory.Outcome?
-    /// Why and when its session ended, if it has ended.
+    /// The reason and time of the session's end, or `nil` if the session has not ended.
     var end: (reason: String, at: Timestamp)?
   }
 
@@ -21,14 +21,14 @@ package final class Metrics: RunningService {
   private let elapsed: @Sendable () -> Duration
   private let registry = MetricRegistry()
   private let sessions = Mutex<[AccountName: Followed]>([:])
-  /// The cells of the methods that were called, for a fast lookup.
+  /// Caches the cells of the methods that were called.
   private let calls = Mutex<[String: (successes: MetricCell, duration: MetricCell)]>([:])
   private let tokensGiven = Mutex<[AccountName: MetricCell]>([:])
-  /// Receives a value at each change of the counts that survive restarts.
+  /// Yields a value whenever counts that survive restarts have changed.
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
 
-  /// `elapsed` returns the time since a fixed point, on a clock that is never set.
+  /// `elapsed` returns the time since some fixed point, on a monotonic clock.
   package init(
     store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
   ) {
@@ -36,14 +36,14 @@ package final class Metrics: RunningService {
     self.clock = clock
     self.logger = logger
     self.elapsed = elapsed
-    // So that it is reported before the first connection, too.
+    // Create the gauge now, so that it is reported even before the first connection.
     _ = registry.cell(.connections)
     (changes, changed) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
   }
 
   // MARK: - Restarts
 
-  /// Restores the counts of the previous run. Call it before anything is counted.
+  /// Restores the counts from before the restart. Must be called before anything is counted.
   package func recall() async {
     do throws(AccessFailure) {
       for family in try await store.recall() {
@@ -57,7 +57,7 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Saves each change of the counts that survive restarts, until `stop`.
+  /// Saves the counts that survive restarts after each change, until `stop` is called.
   package func run() async {
     for await _ in changes {
       let families = MetricName.allCases.filter(\.isKept).map { $0.family(registry.samples(of: $0)) }
@@ -69,12 +69,12 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Ends `run` after the changes so far have been saved.
+  /// Ends `run` once all changes are saved.
   package func stop() { changed.finish() }
 
   // MARK: - Sessions
 
-  /// Counts a session's events; `status` is its status after them.
+  /// Counts a session's events. `status` is the session's status after them.
   package func update(_ status: SessionStatus, after events: [SessionEvent]) {
     let account = status.account.description
     let before = sessions.withLock { sessions in
@@ -94,7 +94,7 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Begins each count at zero, so that scrapers see the first increase.
+  /// Initializes all counters to zero, so that scrapers notice the first increase.
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
@@ -108,7 +108,7 @@ package final class Metrics: RunningService {
     case .refreshed: refreshes(.success, account).increment()
     case .refreshFailed: refreshes(status.history.lastOutcome ?? .unavailable, account).increment()
     case .unauthorized: registry.cell(.unauthorized, ["account": account]).increment()
-    // The session had ended already, so this is not another sign-out.
+    // The session had already ended, so this is not another sign-out.
     case .changed(from: .reauthRequired, to: _), .changed(from: .unauthenticated(signedOut: true), to: _): break
     case .changed(_, to: .reauthRequired(let reason)):
       automaticSignOuts(reason, account).increment()
@@ -129,7 +129,6 @@ package final class Metrics: RunningService {
 
   // MARK: - Outbox
 
-  /// Counts the outbox's events.
   package func update(after events: [OutboxEvent]) {
     for event in events {
       guard case .delivered(let item) = event else { continue }
@@ -142,7 +141,7 @@ package final class Metrics: RunningService {
   /// Wraps the outbox's API endpoint to count requests that carry a token.
   package func measuring(_ api: any APIEndpoint) -> any APIEndpoint { MeasuredAPIEndpoint(api: api, metrics: self) }
 
-  /// `status` is `nil` if no answer came.
+  /// Counts a request of the outbox. `status` is `nil` if the API did not answer.
   func attempted(for account: AccountName, status: Int?, since begun: Duration) {
     let account = account.description
     registry.cell(.attempts, ["account": account, "answer": Self.answer(status)]).increment()
@@ -151,19 +150,19 @@ package final class Metrics: RunningService {
 
   // MARK: - Programs
 
-  /// The values of the label `answer`, except 1xx.
+  /// The values of the label `answer` that are always reported.
   private static let answers = ["2xx", "3xx", "401", "4xx", "5xx", "none"]
 
   private static func answer(_ status: Int?) -> String {
     status.map { $0 == 401 ? "401" : "\($0 / 100)xx" } ?? "none"
   }
 
-  /// Counts a request that was sent for a program. `status` is `nil` if no answer came.
+  /// Counts a request that was sent for a program. `status` is `nil` if the API did not answer.
   package func requested(for account: AccountName, status: Int?) {
     registry.cell(.requests, ["account": account.description, "answer": Self.answer(status)]).increment()
   }
 
-  /// Counts a token of the account that was given to a program.
+  /// Counts a token that a program received.
   func tokenGiven(of account: AccountName) {
     let cell = tokensGiven.withLock { cells in
       if let cell = cells[account] { return cell }
@@ -174,17 +173,17 @@ package final class Metrics: RunningService {
     cell.increment()
   }
 
-  /// Counts an earlier answer that was given instead of an error.
+  /// Counts a stored answer that was returned instead of an error.
   func staleAnswerGiven(to account: AccountName) {
     registry.cell(.staleAnswers, ["account": account.description]).increment()
   }
 
   // MARK: - Calls
 
-  /// The start time of something that is measured.
+  /// Returns the start time for a measurement.
   func begin() -> Duration { elapsed() }
 
-  /// Counts an answered call, with its error if it failed. `method` is a served one, or `unknownMethod`.
+  /// Counts a call that was answered, with its error if it failed. `method` is a supported method or `unknownMethod`.
   func called(_ method: String, error: RPCError?, since begun: Duration) {
     let (successes, duration) = calls.withLock { calls in
       if let cells = calls[method] { return cells }
@@ -203,13 +202,13 @@ package final class Metrics: RunningService {
     duration.record(elapsed() - begun)
   }
 
-  /// Counts a call that failed before it began, which takes no time.
+  /// Counts a call that was refused before it started. Such a call has no duration.
   func refused(_ method: String, _ error: RPCError) {
     registry.cell(.calls, ["method": method, "result": error.kind?.rawValue ?? "\(error.code)"]).increment()
   }
 
-  /// The label for methods that do not exist, because callers choose those names, and for everything without a method:
-  /// lines that are not calls, and connections over the limit.
+  /// The label for calls without a known method. Names of unknown methods are not used, because callers choose them
+  /// freely. Some errors have no method, such as lines that are not calls and connections over the limit.
   static let unknownMethod = "unknown"
 
   func connectionOpened() { registry.cell(.connections).increment() }
@@ -217,14 +216,14 @@ package final class Metrics: RunningService {
 
   // MARK: - Reports
 
-  /// All families, in their order. `snapshot` is the state at `now`.
+  /// Returns all metric families. `snapshot` is the state at `now`.
   func families(_ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp) -> [MetricFamily] {
     MetricName.allCases.map { name in
       name.family(Self.levels(of: name, snapshot, info, at: now) ?? registry.samples(of: name))
     }
   }
 
-  /// The values of a family that is read when a report is made, or `nil` if the family is counted.
+  /// Returns values that are read for each report, or `nil` if the family is counted.
   private static func levels(
     of name: MetricName, _ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp
   ) -> [MetricSample]? {
@@ -256,7 +255,7 @@ package final class Metrics: RunningService {
   }
 }
 
-/// Counts and times the requests that carry a token. Requests without one only ask for the time.
+/// Counts and times requests with a token. Requests without a token only ask for the server's time.
 private struct MeasuredAPIEndpoint: APIEndpoint {
   let api: any APIEndpoint
   let metrics: Metrics
@@ -286,7 +285,7 @@ extension MetricLabel {
 }
 
 extension SessionStatus {
-  /// Why and when the session ended, if it has ended.
+  /// The reason and time of the session's end, or `nil` if the session has not ended.
   fileprivate var end: (reason: String, at: Timestamp)? {
     switch state {
     case .reauthRequired(let reason): (reason.rawValue, since)

@@ -1,6 +1,6 @@
 internal import HearthCore
 
-/// The calls of `flush` that wait until nothing is left to send.
+/// The pending calls of `flush`, which wait until nothing is left to send.
 struct FlushWaiters {
   private struct Waiter {
     let accounts: Set<AccountName>
@@ -10,7 +10,6 @@ struct FlushWaiters {
   private var waiters: [Int: Waiter] = [:]
   private var lastNumber = 0
 
-  /// The number of a new call.
   mutating func nextNumber() -> Int {
     lastNumber += 1
     return lastNumber

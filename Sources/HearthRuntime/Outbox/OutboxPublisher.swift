@@ -2,25 +2,25 @@ internal import HearthCore
 internal import Logging
 internal import Synchronization
 
-/// Publishes the outbox's changes in the order of its commits, each with the counts after it.
+/// Publishes the outbox's changes in the order of its commits, together with the counts after each commit.
 ///
-/// The store calls it before it answers the callers of a commit, so that clients find their own changes in a snapshot.
-/// The cost of a commit does not depend on the number of accounts.
+/// The store reports each commit here before it answers the callers, so that clients find their own changes in a
+/// snapshot. The cost of a commit does not depend on the number of accounts.
 final class OutboxPublisher: Sendable {
   fileprivate struct State {
-    /// The counts after the store's last commits, without pauses.
+    /// The counts after the last commit, without pauses.
     var counts: [AccountName: OutboxStats] = [:]
     var all = OutboxStats()
-    /// The configured accounts, sorted, and why sending is paused.
+    /// The configured accounts, sorted.
     var names: [AccountName] = []
     var pauses: [AccountName: String] = [:]
-    /// Why nothing can be written, if so.
+    /// The reason why the store cannot write, or `nil` if it can.
     var trouble: String?
-    /// A notice for people about this run, if any.
+    /// The store's notice about this run, as a sentence for the user.
     var notice: String?
-    /// The accounts that got more to send since the service last asked.
+    /// The accounts that have gained items to send since the last `takeReady`.
     var ready: [AccountName: OutboxKinds] = [:]
-    /// The counts that were published last.
+    /// The counts that were last published.
     var published = OutboxOverview(all: OutboxStats(), accounts: [:])
   }
 
@@ -48,7 +48,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Publishes items whose state turned out to be different, without a change of the counts.
+  /// Publishes items that turned out to be in a different state. The counts have not changed.
   func found(_ items: [OutboxItem]) {
     let events = items.compactMap { OutboxEvent(.changed($0)) }
     record(events)
@@ -74,7 +74,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Records why nothing can be written; `nil` means that the store works again.
+  /// Publishes the reason why the store cannot write. `nil` means that the store works again.
   func troubled(by sentence: String?) {
     state.withLock { state in
       guard state.trouble != sentence else { return }
@@ -83,7 +83,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Records the store's notice about this run.
+  /// Publishes the store's notice about this run.
   func noticed(_ sentence: String?) {
     state.withLock { state in
       guard state.notice != sentence else { return }
@@ -92,7 +92,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Returns the accounts that got more to send since the last call.
+  /// Returns the accounts that have gained items to send since the last call.
   func takeReady() -> [AccountName: OutboxKinds] {
     state.withLock { state in
       defer { state.ready = [:] }
@@ -100,7 +100,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// These counts, of one account or of all, with the pauses that were published last.
+  /// Adds the published pauses to the counts of one account or all accounts.
   func shown(_ stats: OutboxStats, of account: AccountName?) -> OutboxStats {
     state.withLock { $0.shown(stats, of: account) }
   }
@@ -109,7 +109,7 @@ final class OutboxPublisher: Sendable {
     for event in events { log.record(.outbox(event)) }
   }
 
-  /// Publishes the events and counts; nothing if there are no events and the counts are unchanged.
+  /// Publishes events and counts. Does nothing if there are no events and the counts have not changed.
   private func publish(_ events: [OutboxEvent], _ names: some Collection<AccountName>, _ state: inout State) {
     var overview = OutboxOverview(all: state.shown(state.all), accounts: [:])
     for name in names {

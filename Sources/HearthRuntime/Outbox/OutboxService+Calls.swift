@@ -1,8 +1,8 @@
 package import HearthCore
 
-/// The calls of clients.
+/// The calls of the control protocol.
 extension OutboxService {
-  /// Stores an item. Returns once it is on disk.
+  /// Stores an item. Returns once the item is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws -> OutboxReceipt {
     do { return try await enqueueMany([draft])[0] } catch var failure as Failure {
       failure.item = nil
@@ -10,13 +10,13 @@ extension OutboxService {
     }
   }
 
-  /// Stores all items or none. If one of them is the reason for a failure, the failure names it (`item`).
+  /// Stores all items, or none if one of them is refused. The failure's `item` is the index of that item.
   package func enqueueMany(_ drafts: [OutboxDraft]) async throws -> [OutboxReceipt] {
     let now = self.now()
     return try await keep(try checkedAll(drafts) { try checked($0, at: now) }, at: now)
   }
 
-  /// Checks all elements. A failure names the `item` that is refused.
+  /// Checks all elements. If one of them is refused, the failure's `item` is its index.
   func checkedAll<Element>(_ elements: [Element], _ check: (Element) throws -> NewOutboxItem) throws -> [NewOutboxItem]
   {
     if machine.isStopping { throw Failure.shuttingDown }
@@ -28,7 +28,7 @@ extension OutboxService {
     }
   }
 
-  /// Stores the items. Returns once they are on disk.
+  /// Stores the items. Returns once the items are on disk.
   func keep(_ items: [NewOutboxItem], at now: Timestamp) async throws -> [OutboxReceipt] {
     if items.isEmpty { return [] }
     let receipts = try await answered(among: items, await store.enqueue(items, within: machine.settings))
@@ -44,7 +44,7 @@ extension OutboxService {
     return NewOutboxItem(id: makeID(now), draft: draft, url: url, subject: machine.knownSubject(of: draft.account))
   }
 
-  /// Checks that the account is configured and the request can be sent.
+  /// Checks that the account is configured and that the request is valid.
   func checkedURL(of draft: OutboxDraft) throws -> HTTPURL {
     let api = try known(draft.account)
     let url: HTTPURL
@@ -60,7 +60,7 @@ extension OutboxService {
     return shown(item)
   }
 
-  /// Lists items, at most 1,000 on a page.
+  /// Lists items, at most 1,000 per page.
   package func list(_ query: OutboxQuery) async throws -> OutboxPage {
     try check(query)
     let page = try await answered(of: query.account, await store.list(query))
@@ -78,7 +78,7 @@ extension OutboxService {
     }
   }
 
-  /// Changes an item. Returns the number of items that have changed.
+  /// Changes an item. Returns the number of items that changed.
   func change(_ id: String, _ change: OutboxChange) async throws -> Int {
     let item = try await answered(item: id, await store.change(id, change))
     if item.subject == nil { madeNobodys(item.account) }
@@ -114,7 +114,8 @@ extension OutboxService {
     follow()
   }
 
-  /// Repeats a step of at most `OutboxMachine.batch` items until none are left, and returns their total number.
+  /// Repeats a step until no items are left. Each step handles at most `OutboxMachine.batch` items. Returns the total
+  /// number of items.
   private func untilDone(
     of account: AccountName?, _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
   ) async throws -> Int {
@@ -126,7 +127,7 @@ extension OutboxService {
     }
   }
 
-  /// Pauses or resumes sending. A pause survives restarts and sign-ins. `nil` means all accounts.
+  /// Pauses or resumes sending for one account, or for all accounts. Pauses survive restarts and sign-ins.
   func setPaused(_ account: AccountName?, _ isPaused: Bool) async throws {
     let chosen = try chosen(account)
     let number = machine.nextPauseNumber()
@@ -140,7 +141,7 @@ extension OutboxService {
     return publisher.shown(try await answered(of: account, await store.stats(of: account)), of: account)
   }
 
-  /// Tries waiting items now, and returns once nothing is left to send or the timeout has passed.
+  /// Sends waiting items now. Returns once nothing is left to send or the timeout has passed.
   package func flush(_ account: AccountName?, timeout: Duration) async throws -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
@@ -150,7 +151,7 @@ extension OutboxService {
       machine.retryNow(name, at: now())
     }
     follow()
-    // The service may have been stopped in the meantime; then it has already ended the waiting calls.
+    // If the service was stopped in the meantime, it has already ended the waiting calls.
     if !chosen.isEmpty, !machine.isStopping { await waitUntilIdle(chosen, timeout: timeout) }
     return try await getStats(account)
   }
@@ -169,11 +170,11 @@ extension OutboxService {
 
   private func endFlush(_ number: Int) { flushes.end(number) }
 
-  /// The subjects that the account's user may have items under. Call this before the session forgets the user.
+  /// Returns the subjects under which the user may have items. Call this before the session forgets the user.
   package func subjects(of name: AccountName) -> [Subject?] { machine.subjects(of: name) }
 
-  /// Cancels every undelivered item of these subjects, for a sign-out with `outbox: "discard"`. None of them is sent
-  /// any more; the result of a request in flight changes nothing. Returns the number of cancelled items.
+  /// Cancels all undelivered items of these subjects, for a sign-out with `outbox: "discard"`. The items are not sent
+  /// afterwards. The results of requests in flight are ignored. Returns the number of cancelled items.
   @discardableResult
   package func purge(_ name: AccountName, of subjects: [Subject?]) async throws -> Int {
     try known(name)
@@ -193,8 +194,8 @@ extension OutboxService {
     return count
   }
 
-  /// Records that the account's user has signed out, and returns once that is on disk. If the store fails, it learns of
-  /// it when it works again.
+  /// Records that the account's user has signed out. Returns once the sign-out is on disk. If the store fails, returns
+  /// immediately and records the sign-out later.
   package func left(_ name: AccountName) async {
     machine.left(name)
     while let work = machine.leaving(name) {
@@ -215,7 +216,8 @@ extension OutboxService {
     return [account]
   }
 
-  /// The item as clients see it: if its origin cannot be reached, its next attempt is not before the origin's.
+  /// Returns an item as clients see it. If the item's origin is unreachable, its next attempt is not earlier than the
+  /// next attempt to reach the origin.
   private func shown(_ item: OutboxItem) -> OutboxItem {
     let now = now()
     guard item.state == .waiting, let nextAttemptAt = item.nextAttemptAt, let url = try? HTTPURL(item.url),
@@ -226,7 +228,7 @@ extension OutboxService {
     return item
   }
 
-  /// Returns the store's answer to a call about this account, this item, or these new items.
+  /// Returns the result of a call to the store, or throws a `Failure` that names the account or item.
   func answered<Value>(
     of account: AccountName? = nil, item id: String = "", among items: [NewOutboxItem] = [],
     _ call: @autoclosure () async throws(OutboxStoreFailure) -> Value

@@ -1,11 +1,11 @@
 package import HearthCore
 
-/// Exports items to another outbox and imports them.
+/// Exporting items to another outbox, and importing them.
 extension OutboxService {
-  /// The size of one page's content, in bytes.
+  /// The maximum size of one page's content, in bytes.
   private static let exportBytes = 1 << 20
 
-  /// A page of the undelivered items, at most 1,000.
+  /// Returns a page of at most 1,000 undelivered items.
   package func export(_ query: OutboxQuery) async throws -> ExportPage {
     try check(query)
     if let state = query.state, !state.keepsContent {
@@ -15,13 +15,13 @@ extension OutboxService {
     return try await answered(of: query.account, await store.export(query, bytes: Self.exportBytes))
   }
 
-  /// Stores all items or none. If one of them is the reason for a failure, the failure names it (`item`).
+  /// Imports all items, or none if one of them is refused. The failure's `item` is the index of that item.
   package func importMany(_ exported: [ExportedItem]) async throws -> [OutboxReceipt] {
     let now = self.now()
     return try await keep(try checked(exported, at: now), at: now)
   }
 
-  /// Reports what an import would do, without storing anything. `count` and `bytes` are the number and size of the items
+  /// Returns the result of an import without storing anything. `count` and `bytes` are the number and size of the items
   /// that earlier pages would have added.
   package func rehearse(
     _ exported: [ExportedItem], after count: Int, bytes: Int
@@ -41,7 +41,7 @@ extension OutboxService {
     let url = try checkedURL(of: exported.draft)
     do throws(DraftError) {
       let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
-      // An item of another, unnamed user waits for a person here as well.
+      // An item of another, unnamed user remains held after an import until the user reviews it.
       let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
       return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
     } catch { throw Failure(.invalidParams, error.description) }

@@ -1,10 +1,10 @@
 package import HearthCore
 package import Logging
 
-/// Carries out what the outbox's machine decides: asks the store, gets tokens, sends requests, and sleeps.
+/// Carries out the decisions of the outbox machine: calls the store, gets tokens, sends requests and sleeps.
 ///
-/// One loop (`run`) does the store's work. Each claim that is being sent has a sender, which is a task. A waiting item
-/// needs neither a task nor a connection.
+/// One loop (`run`) does the store's work. Each claim has its own task while it is being sent. Waiting items need
+/// neither a task nor a connection.
 package actor OutboxService: RunningService {
   let store: any OutboxStore
   private let bearers: any BearerTokenProvider
@@ -14,9 +14,8 @@ package actor OutboxService: RunningService {
   let makeID: @Sendable (Timestamp) -> String
   let publisher: OutboxPublisher
   private let log: Logger
-  /// Wakes the loop.
   private let wakeUp = AsyncSignal()
-  /// The total of the clock's steps that the machine knows of.
+  /// The sum of the clock's steps that the machine knows about.
   private var stepped: Duration
 
   var machine: OutboxMachine
@@ -26,18 +25,17 @@ package actor OutboxService: RunningService {
       if storeFailures.lasting != oldValue.lasting { publisher.troubled(by: storeFailures.lasting?.description) }
     }
   }
-  /// Senders that wait until the machine resumes them.
+  /// Senders that are suspended until the machine resumes them.
   private var waiting: [SenderID: CheckedContinuation<Void, Never>] = [:]
-  /// Whether requests have been sent since the counts were last published without a commit.
+  /// Whether requests have been sent since the in-flight counts were last published.
   private var hasUnpublishedCounts = false
   private var countsPublishedAt = Timestamp(milliseconds: 0)
-  /// Callers of `waitUntilReady`.
   private var readinessWaiters: [CheckedContinuation<Void, Never>] = []
 
-  /// The shortest time between two publications of the in-flight counts. Commits publish them too.
+  /// The minimum interval between publications of the in-flight counts. Commits publish them too.
   private static let countsInterval = Duration.milliseconds(100)
-  /// How many bytes are kept of a response's body if the status is not 2xx. More than is shown, so that a token at the
-  /// end of the shown part is found whole.
+  /// The number of bytes to store from a response's body if the status is not 2xx. Hearth displays fewer bytes, so a
+  /// token at the end of the display is still complete here and can be redacted.
   private static let keptOfRejection = 16_384
 
   package init(
@@ -64,11 +62,11 @@ package actor OutboxService: RunningService {
     }
   }
 
-  // MARK: - What happens elsewhere
+  // MARK: - Inputs
 
-  /// Tells the machine that the session of an account changed. `knownSubject` is its current or last user, if known; a
-  /// subject in `permission` takes precedence. `former` is an earlier name of the same user. `token` is the token that
-  /// the session holds.
+  /// Tells the machine that an account's session changed. `knownSubject` is the current or last user, unless
+  /// `permission` names a subject. `former` is an earlier subject of the same user. `token` is the session's current
+  /// token.
   package func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject? = nil,
     token: Fingerprint?
@@ -79,46 +77,45 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Tells the machine that a user has signed in.
   package func signedIn(_ name: AccountName) {
     machine.signedIn(name)
     follow()
   }
 
-  /// Returns once the sessions of these accounts have been reported and the store has been asked, or `shutdown` is
-  /// called. Before that, an enqueued item would have no user and a snapshot no counts.
+  /// Waits until these accounts' sessions have been reported and the store has been loaded, or until `shutdown` is
+  /// called. Enqueued items would otherwise have no user, and snapshots would have no counts.
   package func waitUntilReady(for names: [AccountName]) async {
     while !machine.isStopping, !machine.hasAskedStore || names.contains(where: { !machine.isSessionReported($0) }) {
       await withCheckedContinuation { readinessWaiters.append($0) }
     }
   }
 
-  /// Tells the machine that the network may be back: origins that could not be reached are tried at once.
+  /// Tells the machine that the network may be back. The machine then retries unreachable origins immediately.
   package func networkReturned() {
     machine.networkReturned(at: now())
     follow()
   }
 
-  /// Tells the machine the time of an account's provider; `skew` is its clock minus this machine's.
+  /// Tells the machine the time at an account's provider. `skew` is the provider's clock minus the local clock.
   package func providerTimeReported(of name: AccountName, skew: Duration) {
     machine.serverAnswered(name, skew: skew)
     follow()
   }
 
-  /// The time. The machine always learns of the clock's steps first.
+  /// Returns the time. Tells the machine first if the clock has been set.
   func now() -> Timestamp {
     let moment = clock.moment()
     if moment.stepped != stepped { noteSteps(moment.stepped) }
     return moment.now
   }
 
-  /// Plans deadlines again after the clock was stepped or the machine has slept.
+  /// Recomputes deadlines after the clock was set or the computer resumed from sleep.
   func clockChanged() {
     noteSteps(clock.moment().stepped)
     follow()
   }
 
-  /// Tells the machine of new steps. `total` is the sum of all steps of the clock so far.
+  /// Tells the machine that the clock was set. `total` is the sum of all steps of the clock so far.
   private func noteSteps(_ total: Duration) {
     let shift = total - stepped
     stepped = total
@@ -126,7 +123,6 @@ package actor OutboxService: RunningService {
     countsPublishedAt = countsPublishedAt + shift
   }
 
-  /// Applies a new configuration.
   package func accountsChanged(settings: OutboxSettings) {
     machine.accountsChanged(access.all, settings: settings, at: now())
     publisher.configured(machine.names)
@@ -134,9 +130,9 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Ends `run()`. Requests in flight may finish within `grace`; the others are sent again after the next start. Most
-  /// APIs answer within the default, which is short enough for a supervisor that kills after 10 s, as is usual for
-  /// containers.
+  /// Ends `run()`. Requests in flight may finish within `grace`, and other items are sent after the next start. The
+  /// default is long enough for most APIs, and shorter than the 10 seconds after which container runtimes usually kill
+  /// a process.
   package func shutdown(grace: Duration = .seconds(6)) {
     machine.stop(grace: grace, at: now())
     flushes.endAll()
@@ -144,7 +140,7 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Carries out what follows from an event of the machine, and wakes the loop.
+  /// Carries out the machine's decisions after an event and wakes the loop.
   func follow() {
     publisher.changed(machine.takePauseChanges())
     for id in machine.takeResumed() { waiting.removeValue(forKey: id)?.resume() }
@@ -153,7 +149,7 @@ package actor OutboxService: RunningService {
 
   // MARK: - The loop
 
-  /// Sends until `shutdown()`, or until its task is cancelled.
+  /// Sends items until `shutdown()` is called or the task is cancelled.
   package func run() async {
     let clock = clock
     await withDiscardingTaskGroup { group in
@@ -184,13 +180,12 @@ package actor OutboxService: RunningService {
     if let request = machine.lastRequest(at: now()) { await perform(.exchange(request)) }
   }
 
-  /// When to publish the number of requests in flight, if it has changed since the last time.
+  /// The time to publish the in-flight counts, or `nil` if they have not changed.
   private var countsDueAt: Timestamp? {
     hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }
 
-  /// Clears the failure if nothing is left to send: the items may have been cancelled, and nothing would run into the
-  /// failure again.
+  /// Clears the store's failure if nothing is left to send, because no further request would clear it.
   private func noteNothingToSend() {
     guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
     storeFailures.succeeded(at: .sending)
@@ -215,7 +210,7 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Releases the claims on a store that turned out to be broken.
+  /// Releases all claims if the store has turned out to be broken.
   func noteDamage() {
     if store.isBroken { machine.storeBroke(at: now()) }
   }
@@ -265,7 +260,7 @@ package actor OutboxService: RunningService {
     }
   }
 
-  /// Runs a sender's steps until it has nothing left to send.
+  /// Carries out a sender's steps until the sender has nothing left to send.
   private func send(_ id: SenderID) async {
     while true {
       switch machine.next(of: id, at: now()) {
@@ -305,7 +300,7 @@ package actor OutboxService: RunningService {
       ])
   }
 
-  /// Records that a request is about to be sent. Returns false if it must not be.
+  /// Records that a request is about to be sent. Returns false if the request must not be sent.
   private func mayLeave(_ delivery: Delivery, of epoch: Int64) -> Bool {
     do throws(OutboxStoreFailure) {
       let isClaimed = try store.begin(delivery.number, of: epoch)
@@ -324,7 +319,7 @@ package actor OutboxService: RunningService {
       var response = try await api.exchange(
         delivery.request, of: delivery.item.account, bearer: bearer.token, timeout: machine.settings.requestTimeout)
       if !(200...299).contains(response.status) {
-        // The body is kept and shown, without tokens that a careless server repeats.
+        // The body is stored and displayed, so remove tokens that a careless server repeats in it.
         if response.isCompressed { response.body = [] }
         let isCut = response.isTruncated || response.body.count > Self.keptOfRejection
         response.body = Redactor(bearer.secrets)
@@ -334,7 +329,7 @@ package actor OutboxService: RunningService {
     }
   }
 
-  /// Asks an API for the time (RFC 9110, section 6.6.1) with a request that changes nothing.
+  /// Asks an API for the time (RFC 9110, section 6.6.1) with a HEAD request.
   private func askTime(of name: AccountName, _ origin: Origin) async {
     guard let url = try? HTTPURL(origin.description + "/") else { return }
     let request = APIRequest(method: "HEAD", url: url, headers: [], body: [], idempotencyKey: nil)
@@ -343,7 +338,7 @@ package actor OutboxService: RunningService {
       try await api.exchange(request, of: name, bearer: nil, timeout: machine.settings.requestTimeout)
     }
     _ = now()
-    // If the clock was set in the meantime, the skew may be that of the old clock, and is requested again.
+    // If the clock was set during the request, the skew may be wrong. The machine will ask again.
     if stepped == self.stepped { machine.timeAnswered(result, name, origin) }
     follow()
   }

@@ -1,20 +1,19 @@
 internal import HearthCore
 internal import Logging
 
-/// Logs each failure of the store once, though every attempt runs into it.
+/// Logs each failure of the store once, even if it recurs at every attempt.
 struct StoreFailureLog {
-  /// Where a failure occurs again and again.
+  /// A place at which failures can recur.
   enum Place: Hashable {
-    /// In the loop.
     case loop
-    /// When recording that a request is sent.
+    /// Recording that a request is about to be sent.
     case sending
   }
 
   private let log: Logger
-  /// The last failure at each place; absent after a success.
+  /// The last failure at each place since the last success there.
   private var last: [Place: OutboxStoreFailure] = [:]
-  /// The last damage that was found, at any place.
+  /// The most recent damage found at any place.
   private var damage: OutboxStoreFailure?
 
   init(_ log: Logger) {
@@ -31,10 +30,11 @@ struct StoreFailureLog {
     last[place] = nil
   }
 
-  /// The current recurring failure; `nil` if the store works.
+  /// The current recurring failure, or `nil` if the store works.
   var lasting: OutboxStoreFailure? { last[.loop] ?? last[.sending] }
 
-  /// Notes the failure of a call. The caller reports it, so only damage is logged: the loop may never run into it.
+  /// Records the failure of a call. The caller reports the failure. Damage is logged too, because the loop may never
+  /// encounter it.
   mutating func callFailed(_ failure: OutboxStoreFailure) {
     guard case .broken = failure, damage != failure else { return }
     log.error("\(failure)")

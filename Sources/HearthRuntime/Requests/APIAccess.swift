@@ -1,8 +1,8 @@
 package import HearthCore
 internal import Synchronization
 
-/// Where each account's tokens may be sent, and what answers mean there. Updated when the configuration is read, and
-/// used by everything that sends or gives out tokens. Never waits.
+/// A table of the places to which each account's tokens may be sent, and of the rules for answers from there. It is
+/// updated whenever the configuration is read. Everything that sends or returns tokens uses it. Never blocks.
 package final class APIAccess: Sendable {
   private let table: Mutex<[AccountName: APISettings]>
 
@@ -10,7 +10,7 @@ package final class APIAccess: Sendable {
 
   package var all: [AccountName: APISettings] { table.withLock(\.self) }
 
-  /// The settings, or `nil` if the account is not configured.
+  /// The account's settings, or `nil` if the account is not configured.
   package subscript(account: AccountName) -> APISettings? { table.withLock { $0[account] } }
 
   package func change(to apis: [AccountName: APISettings]) { table.withLock { $0 = apis } }

@@ -2,29 +2,29 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// The requests in progress: limited per account, and each only as long as its client is connected.
+/// Limits the number of requests in progress per account. Ends a request when its client disconnects.
 final class RequestPlaces: Sendable {
-  /// The most requests of an account at once. Each may hold an answer of `RequestMachine.responseLimit` bytes.
+  /// The maximum number of requests in progress per account. Each may buffer `RequestMachine.responseLimit` bytes.
   static let mostAtOnce = 64
 
   private struct Place {
     let account: AccountName
     let client: ConnectionID?
-    /// Ends when the client leaves.
+    /// Finishes when the client disconnects.
     let presence: AsyncStream<Never>.Continuation
   }
 
   private struct State {
     var places: [Int: Place] = [:]
     var lastNumber = 0
-    /// Clients that have left, but whose last calls are still running.
+    /// Clients that have disconnected but still have calls running.
     var left: Set<ConnectionID> = []
   }
 
   private let state = Mutex(State())
 
-  /// Takes a place of the account until `giveBack`, or until the client leaves, which ends `presence`. `client` is
-  /// `nil` for a caller that does not leave.
+  /// Occupies one of the account's places until `giveBack` is called or the client disconnects. Finishes `presence` if
+  /// the client disconnects. `client` is `nil` for callers that cannot disconnect.
   func take(
     _ account: AccountName, for client: ConnectionID?
   ) throws(RequestFailure) -> (number: Int, presence: AsyncStream<Never>) {
@@ -42,8 +42,8 @@ final class RequestPlaces: Sendable {
 
   func giveBack(_ number: Int) { state.withLock { _ = $0.places.removeValue(forKey: number) } }
 
-  /// Runs the work in a place of the account. If the client leaves, the place is free at once and the work is
-  /// cancelled.
+  /// Runs `work` in one of the account's places. If the client disconnects, frees the place immediately and cancels the
+  /// work.
   func run<Value: Sendable>(
     _ account: AccountName, for client: ConnectionID?,
     _ work: @escaping @Sendable () async throws(RequestFailure) -> Value
@@ -59,14 +59,14 @@ final class RequestPlaces: Sendable {
       }
       let first = await group.next()
       group.cancelAll()
-      // No result means that the client has left; still wait for the work to end.
+      // The client has disconnected if there is no result. Wait for the work to end in any case.
       return if let result = first ?? nil { result } else { await group.next() ?? nil }
     }
     guard let result else { throw .clientLeft }
     return try result.get()
   }
 
-  /// Ends the requests of a client that has left. Returns at once.
+  /// Ends the requests of a client that has disconnected. Does not block.
   func clientLeft(_ client: ConnectionID) {
     let left = state.withLock { state in
       state.left.insert(client)
@@ -81,11 +81,11 @@ final class RequestPlaces: Sendable {
     client.map { left in state.withLock { $0.left.contains(left) } } ?? false
   }
 
-  /// Forgets a client that has left, once its last call has returned.
+  /// Forgets a disconnected client, once its last call has returned.
   func clientForgotten(_ client: ConnectionID) { state.withLock { _ = $0.left.remove(client) } }
 }
 
 extension RequestFailure {
-  /// The failure of a request whose client has left. Nobody receives it.
+  /// The failure of a request after its client has disconnected. Nobody receives it.
   static let clientLeft = unanswered(message: "The client has left. The request was not sent.")
 }

@@ -1,7 +1,7 @@
 package import HearthControl
 package import HearthCore
 
-/// Carries out callers' requests as their machines decide.
+/// Sends requests for programs, as directed by a `RequestMachine` for each.
 package actor RequestService {
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
@@ -10,14 +10,14 @@ package actor RequestService {
   private let clock: any Clock
   private let sent: @Sendable (AccountName, Int?) -> Void
   nonisolated let places = RequestPlaces()
-  /// How often answers of the account were wiped. An answer requested before a wipe is not kept after it.
+  /// The number of times that each account's stored answers were wiped. An answer that was requested before a wipe must
+  /// not be stored after the wipe.
   private var wipes: [AccountName: Int] = [:]
-  /// The users whose answers may be kept, as far as they are known.
+  /// The known users whose answers may be stored.
   private var owners: [AccountName: Subject] = [:]
-  /// The longest body of a request, in bytes.
   private var maxBody = OutboxSettings().maxBody
 
-  /// `sent` is called after each request with the status of the answer, or `nil` if no answer came.
+  /// `sent` is called after each request with the status of the answer, or with `nil` if the API did not answer.
   package init(
     bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess, store: any ResponseStore,
     clock: any Clock, sent: @escaping @Sendable (AccountName, Int?) -> Void = { _, _ in }
@@ -26,7 +26,7 @@ package actor RequestService {
     self.sent = sent
   }
 
-  /// Applies a new configuration. `maxBody` is the limit of a request's body, in bytes.
+  /// Applies a new configuration. `maxBody` is the size limit for request bodies, in bytes.
   package func accountsChanged(maxBody: Int) async {
     self.maxBody = maxBody
     for account in owners.keys where access[account] == nil {
@@ -36,8 +36,8 @@ package actor RequestService {
     await store.wipeAll(but: Set(access.all.keys))
   }
 
-  /// Follows a change of the account's session. Wipes what was kept for a user whom another has replaced. When this
-  /// returns after a sign-out, nothing is kept for that user.
+  /// Handles a change of the account's session. Wipes the answers of a user who has been replaced by another user.
+  /// After a sign-out, wipes all answers before it returns.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     let owner: Subject?
     switch state {
@@ -46,23 +46,23 @@ package actor RequestService {
       guard let subject, owners[account] != subject else { return }
       owner = subject
     }
-    // Before the first user, there are no answers of another. A sign-out is reported more than once, while the first
-    // wipe may still be running; the store does one after the other.
+    // There is nothing to wipe before the first user. A sign-out may be reported again while its wipe is still running.
+    // The store runs the wipes one after the other.
     if owner == nil || owners[account] != nil { wipes[account, default: 0] += 1 }
     owners[account] = owner
     await store.wipe(account, keeping: owner)
   }
 
-  /// An answer, and the user whose token was sent, if known.
   package struct Answer: Sendable {
     package var response: APIResponse
     package var subject: Subject?
-    /// The age of an earlier answer that is given instead of an error.
+    /// The age of a stored answer that is returned instead of an error, or `nil` if the API answered now.
     package var age: Duration?
   }
 
-  /// Sends the request and returns the answer. The caller must check that it may still be given out. `user` is signed
-  /// in, and receives earlier answers if `cache` allows that. If `client` leaves, the request is cancelled.
+  /// Sends a request and returns the answer. The caller must then check that the session still allows returning the
+  /// answer. `user` is the signed-in user, who may get a stored answer if `cache` allows that. If `client` disconnects,
+  /// the request is cancelled.
   package func answer(
     to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil, for client: ConnectionID? = nil
   ) async throws(RequestFailure) -> Answer {
@@ -77,7 +77,8 @@ package actor RequestService {
     }
   }
 
-  /// The request of a draft with streamed bodies, and its place, which must be given back.
+  /// Returns the request for a draft with streamed bodies, and the place that the request occupies. The caller must
+  /// give the place back.
   func begin(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, for client: ConnectionID
   ) throws(RequestFailure) -> (request: APIRequest, place: Int) {
@@ -91,7 +92,7 @@ package actor RequestService {
     do { return try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
   }
 
-  /// Keeps an answer if allowed, and returns a kept one if the API gives none.
+  /// Sends a request. Stores the answer if allowed. If the API fails, returns a stored answer.
   private func answer(
     to request: APIRequest, _ key: ResponseKey, timeout: Duration, for client: ConnectionID?
   ) async throws(RequestFailure) -> Answer {
@@ -130,17 +131,16 @@ package actor RequestService {
     return answer
   }
 
-  /// The answer to a request, and how it came about.
   private struct Exchange {
     var answer: Answer
-    /// Whether the last request asked if a cached answer is still valid.
+    /// Whether the last request asked if the stored answer is still valid.
     var isValidation = false
     var isRedirected = false
-    /// The secrets of the token that was sent.
+    /// The secrets in the bearer that was sent.
     var secrets: [Secret] = []
   }
 
-  /// `kept` is an earlier answer to the same request. The API is asked whether it is still valid.
+  /// Sends a request. `kept` is a stored answer to the same request. The API is asked if it is still valid.
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
     validating kept: StoredResponse? = nil
@@ -148,7 +148,7 @@ package actor RequestService {
     var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
     exchange.answer.response = try await converse(original, of: account) {
       (request, bearer) async throws(ExchangeFailure) in
-      // It may have left while the token or the previous answer was awaited.
+      // The client may have disconnected while the token or the previous answer was awaited.
       if places.hasLeft(client) { throw .notSent(message: "The client has left") }
       exchange.isRedirected = request.url != original.url
       let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
@@ -162,7 +162,7 @@ package actor RequestService {
     return exchange
   }
 
-  /// Asks the API as the machine decides, and returns the response for the caller. `send` sends the request once.
+  /// Carries out the machine's steps and returns the response for the caller. `send` sends a single request.
   func converse(
     _ request: APIRequest, of account: AccountName,
     send: (APIRequest, Bearer) async throws(ExchangeFailure) -> APIResponse

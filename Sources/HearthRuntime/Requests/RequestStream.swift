@@ -1,20 +1,20 @@
 import HearthControl
 import HearthCore
 
-/// One request with streamed bodies, from its opening until its answer has been read or its client has gone. One call
-/// may write and another read at the same time.
+/// A request with streamed bodies. It ends once its answer has been read, or when its client disconnects. One call can
+/// write while another reads.
 ///
-/// An exchange takes the body only once its first piece is there, so that Hearth can ask for the body again: after a
-/// 401, or a redirect that keeps the body.
+/// The exchange starts only after the first piece of the body has arrived. Hearth can therefore ask for the body again
+/// after a 401, or after a redirect that preserves the body.
 actor RequestStream {
-  /// How long a client may leave a stream unused.
+  /// The maximum time for which a client may leave a stream idle.
   static let idleTime: Duration = .seconds(300)
 
   /// The result of a client's read.
   enum Reading {
     case head(APIResponse, HTTPURL)
     case piece([UInt8])
-    /// The client must write the body again from its beginning.
+    /// The client must send the body again from the start.
     case rewind
     case end
   }
@@ -22,14 +22,14 @@ actor RequestStream {
   private enum Phase {
     /// Waiting for the token or the connection.
     case preparing
-    /// Ready to send the request: waiting for the client's first piece.
+    /// Ready to send the request. Waiting for the client's first piece.
     case awaitingBody
     case exchanging(any APIExchange)
-    /// The API's response, which the client may read.
+    /// The API has answered. The client can read the response.
     case answered(APIResponse, any APIExchange)
-    /// Failed; the next call receives the failure.
+    /// The stream failed. The next call throws the failure.
     case failed(RequestFailure)
-    /// Ended, with the reason if it failed.
+    /// The stream has ended. The failure is `nil` if it succeeded.
     case over(RequestFailure?)
   }
 
@@ -42,15 +42,14 @@ actor RequestStream {
   private let clock: any Clock
 
   private var phase = Phase.preparing
-  /// The tasks that wait for another phase.
+  /// Tasks that wait for a change of the phase.
   private var waiting: [CheckedContinuation<Void, Never>] = []
-  /// The number of exchanges that have begun.
   private var attempt = 0
   private(set) var subject: Subject?
   private var url: HTTPURL
-  /// The body of the request in its current form.
+  /// The body of the current request. After a redirect, this is the redirected request.
   private var upload: APIRequest.Upload?
-  /// How many bytes of the body the API has taken; `nil` once it has taken all.
+  /// The number of bytes of the body that the API has received, or `nil` once it has received all of them.
   private var taken: Int? = 0
   private var owesRewind = false
   private var isHeadGiven = false
@@ -58,7 +57,7 @@ actor RequestStream {
   private(set) var isReading = false
   private var lastCall: Timestamp
 
-  /// `timeout` is how long the API may go without any progress.
+  /// `timeout` is the maximum time without any progress by the API.
   init(
     _ id: String, _ request: APIRequest, of account: AccountName, timeout: Duration, on connection: ConnectionID,
     exchanges: any APIExchangeEndpoint, clock: any Clock
@@ -86,12 +85,11 @@ actor RequestStream {
     for waiter in woken { waiter.resume() }
   }
 
-  /// Returns when the phase has changed.
   private func change() async { await withCheckedContinuation { waiting.append($0) } }
 
-  // MARK: - From the beginning to the end
+  // MARK: - Lifetime
 
-  /// Runs the stream. Returns when it is over.
+  /// Runs the stream until it is over.
   func run(with requests: RequestService) async {
     await withTaskGroup(of: Void.self) { tasks in
       tasks.addTask { await self.watch() }
@@ -104,7 +102,7 @@ actor RequestStream {
     }
   }
 
-  /// Returns when the client can write the body or read the answer.
+  /// Returns once the client can write the body or read the answer.
   func opened() async throws(RequestFailure) {
     while case .preparing = phase { await change() }
     if !isOpen { try tellEnd() }
@@ -122,7 +120,7 @@ actor RequestStream {
     }
   }
 
-  /// Sends the request once, and returns the head of the response.
+  /// Sends the request once and returns the head of the response.
   private func send(_ request: APIRequest, _ bearer: Bearer) async throws(ExchangeFailure) -> APIResponse {
     if case .exchanging(let former) = phase { former.cancel("its answer is not wanted") }
     (subject, url, upload) = (bearer.subject ?? subject, request.url, request.upload)
@@ -142,14 +140,14 @@ actor RequestStream {
     return try await exchange.response()
   }
 
-  /// Ends the stream with a failure, which the waiting calls or the next call receive.
+  /// Ends the stream. Waiting calls, or else the next call, will throw `failure`.
   func fail(_ failure: RequestFailure) {
     guard isOpen else { return }
     release()
     enter(.failed(failure))
   }
 
-  /// Ends the stream and cancels what is not complete. Only calls that already wait receive a failure.
+  /// Ends the stream and cancels an incomplete exchange. Only calls that are already waiting throw.
   func close() {
     release()
     switch phase {
@@ -166,7 +164,7 @@ actor RequestStream {
     }
   }
 
-  /// Throws the reason for the end to a call on a stream that is no longer open.
+  /// Throws the reason why the stream is no longer open.
   private func tellEnd() throws(RequestFailure) {
     close()
     if case .over(let failure) = phase {
@@ -180,7 +178,8 @@ actor RequestStream {
     while !Task.isCancelled, let time = look() { await clock.sleep(until: time) }
   }
 
-  /// Ends what has taken too long. Returns when to look again; no timeout of the API ends before that.
+  /// Ends exchanges that have taken too long. Returns the time of the next call, which is no later than the next
+  /// timeout.
   private func look() -> Timestamp? {
     let now = clock.now()
     let isLate: (Timestamp, Duration) -> Bool = { $0 + $1 <= now }
@@ -223,8 +222,8 @@ actor RequestStream {
 // MARK: - Calls
 
 extension RequestStream {
-  /// Sends a piece of the body. Returns where the next one begins, once the network has taken this one: 0 if the body
-  /// must be sent again, `nil` if nothing more is wanted. `isLast` ends a body of unknown length.
+  /// Sends a piece of the body and waits until the network has accepted it. Returns the offset of the next piece: 0 if
+  /// the body must be sent again, or `nil` if no more pieces are needed. `isLast` ends a body of unknown length.
   func write(_ piece: [UInt8], at offset: Int, isLast: Bool) async throws(RequestFailure) -> Int? {
     guard !isWriting else { throw .invalidRequest("stream: another piece of the body is being written") }
     (isWriting, lastCall) = (true, clock.now())
@@ -247,7 +246,7 @@ extension RequestStream {
           refusals = attempt
           if (try? await exchange.write(piece, isLast: isLast)) == true {
             let next = isLast ? nil : offset + piece.count
-            // If the body must be sent again by now, the next call says so.
+            // If the body must be sent again by now, the next call reports it.
             if refusals == attempt, !isAwaitingBody { self.taken = next }
             return next
           }
@@ -261,7 +260,7 @@ extension RequestStream {
     }
   }
 
-  /// Checks a piece. Returns true if it is the last one.
+  /// Checks a piece. Returns whether it is the last piece.
   private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws(RequestFailure) -> Bool {
     guard piece.count <= APIRequest.pieceLimit else {
       throw .invalidRequest("data: a piece has at most \(APIRequest.pieceLimit) bytes")
@@ -280,7 +279,7 @@ extension RequestStream {
     }
   }
 
-  /// Returns the next part of the answer, or waits for it: first the head, then the body.
+  /// Waits for the next part of the answer and returns it. The first part is the head.
   func read() async throws(RequestFailure) -> Reading {
     guard !isReading else { throw .invalidRequest("stream: another call reads the answer") }
     (isReading, lastCall) = (true, clock.now())

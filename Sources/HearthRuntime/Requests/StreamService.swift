@@ -1,7 +1,8 @@
 import HearthControl
 package import HearthCore
 
-/// The requests with streamed bodies. Each belongs to the connection that opened it, and ends with it.
+/// Manages requests with streamed bodies. Each stream belongs to the connection that opened it and ends with that
+/// connection.
 package actor StreamService: RunningService {
   private let requests: RequestService
   private let exchanges: any APIExchangeEndpoint
@@ -17,7 +18,6 @@ package actor StreamService: RunningService {
 
   package func run() async { await work.run() }
 
-  /// Ends every stream.
   package func stop() async {
     isStopping = true
     for stream in streams.values { await stream.fail(.stopping) }
@@ -25,15 +25,14 @@ package actor StreamService: RunningService {
     work.finish()
   }
 
-  // MARK: - What clients ask
+  // MARK: - Calls
 
-  /// Opens a stream. When this returns, the stream can be written or read. `upload` is `nil` for a request without a
-  /// body.
+  /// Opens a stream and waits until it can be written or read. `upload` is `nil` for a request without a body.
   func open(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
   ) async throws(RequestFailure) -> RequestStream {
     guard !isStopping else { throw .stopping }
-    // An empty body is not streamed.
+    // Do not stream an empty body.
     let (request, place) = try await requests.begin(draft, upload == .sized(0) ? nil : upload, for: connection)
     guard !isStopping else {
       requests.places.giveBack(place)
@@ -59,9 +58,9 @@ package actor StreamService: RunningService {
     streams[id].flatMap { $0.connection == connection ? $0 : nil }
   }
 
-  // MARK: - What ends streams
+  // MARK: - Ending streams
 
-  /// Ends the streams of a client that has gone. Returns at once.
+  /// Ends the streams of a client that has disconnected. Does not block.
   nonisolated func connectionLost(_ connection: ConnectionID) {
     work.add { await self.end(allOf: connection) }
   }
@@ -70,8 +69,8 @@ package actor StreamService: RunningService {
     for stream in streams.values where stream.connection == connection { await stream.close() }
   }
 
-  /// Follows a change of the account's session: nothing more is given out for a user who has locked it, signed out, or
-  /// been replaced.
+  /// Handles a change of the account's session. No more of an answer is returned after its user has locked the account,
+  /// signed out or been replaced.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     for stream in streams.values where stream.account == account {
       switch state {
@@ -82,7 +81,7 @@ package actor StreamService: RunningService {
     }
   }
 
-  /// Ends the streams that the new configuration no longer allows.
+  /// Ends streams that the new configuration does not allow.
   package func accountsChanged() async {
     for stream in streams.values {
       let (api, origin) = (requests.access[stream.account], await stream.origin)

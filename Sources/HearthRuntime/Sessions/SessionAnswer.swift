@@ -1,17 +1,18 @@
 package import HearthCore
 
-/// A session's answer to a call, and its status at that time, so that callers need not ask again and see a later one.
+/// A session's answer to a call, together with its status at that time. If callers asked for the status separately, it
+/// might have changed in the meantime.
 package struct SessionAnswer: Sendable {
   package let response: SessionResponse
   package let status: SessionStatus
   package let at: Timestamp
 
-  /// Whether this answers a sign-out after which no credential is left to remove.
+  /// Whether a sign-out has left no credential to remove.
   var isCompleteSignOut: Bool { if case .signedOut(_, let isComplete) = response { isComplete } else { false } }
 }
 
 extension SessionStatus {
-  /// What the account's outbox may do in this state.
+  /// The permission for the account's outbox in the session's current state.
   package var outboxPermission: OutboxPermission {
     switch state {
     case .authenticated where isForeign: .blocked(reason: SessionState.Action.fixConfiguration.rawValue)
@@ -21,8 +22,8 @@ extension SessionStatus {
     }
   }
 
-  /// The user who owns the account's items. Without a name they belong to the sign-in, even after that has ended by
-  /// itself.
+  /// The user who owns the account's items. Items of an unnamed user belong to the sign-in, even after the session has
+  /// ended.
   package var outboxUser: Subject? {
     switch state {
     case .authenticated, .locked, .reauthRequired: subject ?? .unnamed

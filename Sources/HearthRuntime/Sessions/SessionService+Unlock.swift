@@ -1,32 +1,32 @@
 package import HearthCore
 
-/// Unlocks, with a passphrase if the credential is sealed.
+/// Unlocking a session, with a passphrase if its credential is sealed.
 extension SessionService {
-  /// How long a passphrase may wait for its attempt.
+  /// The maximum time that a passphrase waits for its turn.
   private static let unlockTimeout: Duration = .seconds(10)
 
-  /// Removes the lock, opens a sealed credential if a passphrase is given, and waits until the credential has been
-  /// read, at most as long as a call waits for that.
+  /// Removes a lock and opens the sealed credential if a passphrase is given. Waits until the credential has been read
+  /// or the usual time limit has passed.
   package func unlock(_ lock: Lock, passphrase: Secret?) async throws(UnlockFailure) {
     if let passphrase { try await openStore(with: passphrase) }
     receive(.unlocked(lock))
-    // After the lock is removed, because what is read while locked is wiped, and the key with it.
+    // Read only after removing the lock, because anything read while locked is wiped, including the key.
     if passphrase != nil { receive(.credentialHinted) }
     if await ask(.awaitReading).status.state == .hydrating { return }
     await storeIsQuiet()
   }
 
-  /// Whether nothing can be sealed until `unlock` is called with the passphrase.
+  /// Whether `unlock` must be called with a passphrase before anything can be sealed.
   package func needsPassphrase() async -> Bool {
     await inStoreOrder { [store] in await store.needsPassphrase() }
   }
 
-  /// Tries passphrases one after another, so that each gets its turn, however many before it are wrong.
+  /// Tries passphrases one after the other, so that each is tried even if the previous ones are wrong.
   private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
     try await passphraseMutex.withLock { await attempt(passphrase) }.get()
   }
 
-  /// Tries a passphrase. After a wrong one the store accepts none for a while; this waits if it is short.
+  /// Tries a passphrase. If the store refuses passphrases for a short time after a wrong one, waits for that time.
   private func attempt(_ passphrase: Secret) async -> Result<Void, UnlockFailure> {
     let deadline = clock.now() + Self.unlockTimeout
     while true {

@@ -1,7 +1,7 @@
 package import HearthCore
 package import Logging
 
-/// Opens the browser for a new sign-in when a session has ended, if its account is configured so (`on_reauth`).
+/// Opens the browser for a new sign-in after a session has ended, if the account is configured to do so (`on_reauth`).
 package final class ReauthService: RunningService {
   private let sessions: SessionDirectory
   private let signIns: SignInService
@@ -13,7 +13,7 @@ package final class ReauthService: RunningService {
     (self.sessions, self.signIns, self.pages, self.logger) = (sessions, signIns, pages, logger)
   }
 
-  /// Prompts for a new sign-in after a session in use has ended.
+  /// Prompts for a new sign-in after a session has ended.
   package func sessionEnded(_ account: AccountName) { work.add { await self.prompt(account) } }
 
   package func run() async { await work.run() }
@@ -24,7 +24,7 @@ package final class ReauthService: RunningService {
     guard let entry = await sessions[account], await entry.service.machine.settings.reauthPrompt == .browser
     else { return }
     let status = await entry.service.snapshot()
-    // If the person has already begun a sign-in, leave it to them.
+    // Do not interfere if the user has already started a sign-in.
     guard case .reauthRequired = status.state, status.signIn == nil else { return }
     guard await pages.hasDisplay() else {
       logger.info("No browser was opened to sign in to \(account): there is no display.")

@@ -1,6 +1,5 @@
 package import HearthCore
 
-/// The way to sign in, with its data.
 package enum SignInRequest: Sendable {
   case browser
   case device
@@ -8,7 +7,7 @@ package enum SignInRequest: Sendable {
   case clientCredentials
 }
 
-/// A sign-in that has begun, as the caller sees it.
+/// A started sign-in, as seen by the caller.
 package struct SignInHandle: Sendable {
   package let id: String
   package let account: AccountName
@@ -16,45 +15,44 @@ package struct SignInHandle: Sendable {
   package let steps: SignInSteps
 }
 
-/// What the person has to do.
+/// The steps that the user has to take to sign in.
 package enum SignInSteps: Sendable {
   case browser(BrowserSignIn)
   case device(DeviceSignIn)
-  /// Nothing; the provider is already being asked.
+  /// The user has nothing to do, because the provider has already been asked.
   case nothing
 }
 
-/// What a sign-in knew and was allowed to do when it began.
+/// The state and the permissions of a sign-in when it started.
 package struct SignInBeginning: Sendable {
-  /// Whether it may replace a locked credential.
+  /// Whether the sign-in may replace a locked credential.
   let replacesLocked: Bool
-  /// The session's epoch; locks that the user sets after it stay in force.
+  /// The session's epoch. Locks that the user sets after it remain in force.
   let epoch: SessionEpoch
-  /// How many times all sign-ins of the account had been ended.
+  /// The number of times that all sign-ins of the account have been ended.
   let ends: Int
 }
 
-/// A sign-in in progress.
 struct SignInAttempt {
   var begun: SignInHandle
   let entry: SessionDirectory.Entry
   let beginning: SignInBeginning
-  /// The listener for the browser's redirect, if there is one.
+  /// The listener for the browser's redirect, or `nil` if the flow uses no browser.
   let redirect: (any OpenRedirect)?
-  /// Ends the tasks that wait for the person.
+  /// Finishes to end the tasks that wait for the user.
   let over: AsyncStream<Never>.Continuation
-  /// The clock's total steps when the sign-in began.
+  /// The sum of the clock's steps when the sign-in started.
   let stepped: Duration
   var machine: SignInMachine
-  /// Whether the browser has been sent to the provider a second time, without a scope that it refused.
+  /// Whether the browser was sent to the provider again without a scope that the provider had refused.
   var hasFallenBack = false
-  /// The reasons already shown for not using answers of the browser.
+  /// The reasons for ignoring the browser's answers that were already displayed.
   var told: Set<String> = []
-  /// Shows the outcome in the browser, once it has come back.
+  /// Displays the outcome in the browser. Set once the browser has returned from the provider's page.
   var tell: (@Sendable (SignInService.Outcome) -> Void)?
 }
 
-/// The outcomes of sign-ins, for callers who ask during a sign-in or for a while after it.
+/// Stores the outcomes of sign-ins for callers that ask during a sign-in or shortly afterwards.
 struct SignInOutcomes {
   typealias Outcome = Result<SessionStatus, SignInEnd>
 
@@ -64,11 +62,11 @@ struct SignInOutcomes {
     var callers: [AsyncStream<Outcome>.Continuation] = []
   }
 
-  /// How many outcomes are kept for late callers.
+  /// The number of outcomes to store for late callers.
   private static let most = 64
 
   private var entries: [String: Entry] = [:]
-  /// The ids, in the order in which the sign-ins began.
+  /// The ids, in the order in which the sign-ins started.
   private var order: [String] = []
 
   mutating func add(_ id: String, of account: AccountName) {
@@ -81,7 +79,7 @@ struct SignInOutcomes {
 
   func account(of id: String) -> AccountName? { entries[id]?.account }
 
-  /// Returns a stream that delivers the outcome, or `nil` if no such sign-in is known.
+  /// Returns a stream that delivers the outcome, or `nil` if the sign-in is unknown.
   mutating func outcome(of id: String) -> AsyncStream<Outcome>? {
     guard let entry = entries[id] else { return nil }
     let (stream, caller) = AsyncStream<Outcome>.makeStream()

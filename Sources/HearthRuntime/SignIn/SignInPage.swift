@@ -1,23 +1,23 @@
 import HearthCore
 
-/// The browser's pages at the end of a sign-in: plain, without scripts, in light and dark.
+/// The pages that the browser shows at the end of a sign-in. They contain no scripts and support dark mode.
 enum SignInPage {
   static func signedIn(_ account: AccountName) -> RedirectPage {
     page(200, "You are signed in", "The account \(account) is signed in. You can close this window.")
   }
 
-  /// `sentence` says what went wrong and what to do. It may be any text.
+  /// Reports a failure. `sentence` explains the problem and the next step, and may contain any text.
   static func failed(_ sentence: String, _ account: AccountName) -> RedirectPage {
     page(
       400, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
   }
 
-  /// The request does not belong to the sign-in, which continues.
+  /// Answers a request that does not belong to the sign-in. The sign-in continues.
   static let foreign = page(
     400, "This is not the current sign-in",
     "Nothing was done. Continue in the window that was opened for the sign-in, or start again in a terminal.")
 
-  /// `sentence` is an error that does not name its sign-in. It may be any text.
+  /// Reports an error that does not identify its sign-in. `sentence` may contain any text.
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",
@@ -25,7 +25,7 @@ enum SignInPage {
         + "the sign-in, or start again in a terminal.")
   }
 
-  /// `why` says why the answer was not used.
+  /// Asks the user to continue in the terminal. `why` explains why the browser's answer was not used.
   static func untrusted(_ why: String, _ account: AccountName) -> RedirectPage {
     page(
       403, "Continue in the terminal",
@@ -33,7 +33,7 @@ enum SignInPage {
         + "waits. If none waits, run \"hearthctl login \(account) --no-browser\".")
   }
 
-  /// Sends the browser to the provider again.
+  /// Redirects the browser to the provider again.
   static func elsewhere(_ url: String) -> RedirectPage {
     var page = page(303, "Continuing at the provider", "Your browser is being redirected there.")
     page.location = url
@@ -43,8 +43,7 @@ enum SignInPage {
   static let over = page(
     410, "This sign-in is over", "It was already answered or cancelled. The terminal shows the result.")
 
-  /// Only the style with this hash may be used; nothing else is loaded or run (Content Security Policy Level 3, section
-  /// 6.6).
+  /// Allows nothing except the style with this hash (Content Security Policy Level 3, section 6.6).
   static let policy =
     "default-src 'none'; style-src 'sha256-BOIocBV0hhUYg5op918nkTCYn8P3RwifsPhZjR60RwA='; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

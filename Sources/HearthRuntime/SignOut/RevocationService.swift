@@ -2,17 +2,17 @@ package import HearthControl
 package import HearthCore
 package import Logging
 
-/// Revokes grants that were signed out while their provider could not be asked, and grants that nobody uses any more,
-/// as `RevocationBacklog` decides.
+/// Revokes grants that could not be revoked at sign-out and grants that are no longer used. A `RevocationBacklog`
+/// decides when.
 package actor RevocationService: PlanningService, RunningService {
   private let sessions: SessionDirectory
   private let store: any RevocationStore
   let clock: any Clock
   private let logger: Logger
   private var backlog = RevocationBacklog()
-  /// The signed-in users that the sessions have reported. The inner value is `nil` if nobody is signed in.
+  /// The users that the sessions have reported. The inner value is `nil` if no one is signed in.
   private var users: [AccountName: Subject??] = [:]
-  /// The grants that a provider is being asked to revoke, and their accounts.
+  /// The grants that a provider is currently asked to revoke, with their accounts.
   private var underWay: [String: (account: AccountName, credential: Credential)] = [:]
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var isStopped = false
@@ -27,7 +27,7 @@ package actor RevocationService: PlanningService, RunningService {
     time = ServiceTime(stepped: clock.moment().stepped)
   }
 
-  /// Loads the grants still to be revoked, and runs until `stop`. All tasks are children of this call.
+  /// Loads the grants that must still be revoked. Runs until `stop` is called. All tasks are children of this call.
   package func run() async {
     let recalled = await store.recall(at: catchUp())
     let now = catchUp()
@@ -35,15 +35,15 @@ package actor RevocationService: PlanningService, RunningService {
     await work.run(beside: [{ await self.followClock() }])
   }
 
-  /// Stops. Remaining grants are tried again after the next start.
+  /// Ends `run`. Remaining grants are retried after the next start.
   package func stop() {
     isStopped = true
     work.finish()
   }
 
-  /// Asks the provider to revoke the credentials, concurrently, within five seconds. Each one is stored until the
-  /// provider has answered; if it cannot be asked, Hearth retries later. If there are none, stored ones are tried at
-  /// once. If `isComplete` is false, another credential follows when it can be reached.
+  /// Asks the provider to revoke the credentials, concurrently and within five seconds. Each credential stays on disk
+  /// until the provider has answered. If the provider is unreachable, Hearth retries later. If there are no
+  /// credentials, retries those on disk now. If `isComplete` is false, another credential follows once it can be read.
   package func revoke(
     _ credentials: [Credential], of entry: SessionDirectory.Entry, isComplete: Bool = true
   ) async -> SignedOut.Revocation {
@@ -64,7 +64,8 @@ package actor RevocationService: PlanningService, RunningService {
   private func revokeAtOnce(_ credential: Credential, of entry: SessionDirectory.Entry) async -> RevocationOutcome {
     let account = entry.service.account
     let pending = await keep(credential, of: account, entry.revocations)
-    // A sign-in that begins after this waits for the answer; one that came earlier must not lose its grant.
+    // The provider might also revoke the user's other grants. Later sign-ins wait until it has answered. Do not
+    // ask it now if the user may already be signed in again or is signing in.
     let outcome: RevocationOutcome = await asking(pending) {
       if !entry.revokesOneGrant, await entry.service.mayShareUser(with: credential, of: account) {
         return .unavailable(retryAfter: nil)
@@ -90,8 +91,8 @@ package actor RevocationService: PlanningService, RunningService {
     return outcome
   }
 
-  /// Returns once no provider is being asked to revoke a grant of the user who signs in to this session: a revocation
-  /// may end all grants that the user has by then.
+  /// Waits while a provider is asked to revoke a grant of this session's user, because the provider might end newer
+  /// grants too.
   package func waitUntilIdle(for service: SessionService) async {
     while await isConcerned(service) {
       guard !underWay.isEmpty else { return }
@@ -106,7 +107,7 @@ package actor RevocationService: PlanningService, RunningService {
     return false
   }
 
-  /// Accepts an unused grant. It is revoked once its user is no longer signed in.
+  /// Accepts an unused grant. Revokes the grant once its user is no longer signed in.
   package func leave(_ credential: Credential, of account: AccountName, _ keeping: PendingRevocation.Keeping) async {
     let pending = await keep(credential, of: account, keeping)
     let now = catchUp()
@@ -148,7 +149,7 @@ package actor RevocationService: PlanningService, RunningService {
     perform(backlog.usersChanged(at: now))
   }
 
-  // MARK: - What the backlog decides
+  // MARK: - Carrying out actions
 
   private func perform(_ actions: [RevocationBacklog.Action]) {
     for action in actions {
@@ -163,7 +164,8 @@ package actor RevocationService: PlanningService, RunningService {
   }
 
   private func ask(_ pending: PendingRevocation) async {
-    // Only the account knows how the provider knows the client. If it is missing, it may come back.
+    // Only the account's configuration says how to authenticate to the provider. A missing account may be configured
+    // again.
     let entry = await sessions[pending.account]
     let outcome: RevocationOutcome? = await asking(pending) {
       guard let entry else { return nil }
@@ -183,7 +185,7 @@ package actor RevocationService: PlanningService, RunningService {
       backlog.ended(pending.id, outcome, providerTime: providerTime, share: .random(in: 0..<1), at: now))
   }
 
-  /// Asks the sessions of all accounts, because what they have published may be older.
+  /// Asks the sessions of all accounts, because the status they last published may be outdated.
   private func isUserSignedIn(_ pending: PendingRevocation) async -> Bool {
     for account in await sessions.accounts {
       guard let service = await sessions[account]?.service else { continue }

@@ -2,19 +2,19 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// Keeps the token files of all sinks as `SinkMachine` decides.
+/// Maintains the token files of all sinks, as directed by a `SinkMachine` for each.
 ///
-/// Inputs are handled in order; steps on files run concurrently.
+/// Inputs are handled in order. File operations run concurrently.
 package actor SinkService: PlanningService, RunningService {
   private struct Sink {
-    /// The settings, or `nil` if the file is from an earlier run and only has to be removed.
+    /// The settings, or `nil` if an earlier run left the file and it must only be removed.
     var settings: SinkSettings?
     var machine: SinkMachine
     let files: any SinkFiles
   }
 
   private struct Waiting {
-    /// The account, or `nil` for a wait for all accounts.
+    /// The account to wait for, or `nil` for all accounts.
     let account: AccountName?
     let continuation: CheckedContinuation<Void, Never>
     /// Whether all earlier inputs have been handled.
@@ -27,15 +27,14 @@ package actor SinkService: PlanningService, RunningService {
   let clock: any Clock
   private let logger: Logger
   private var sinks: [SinkTarget: Sink] = [:]
-  /// The accounts whose session knows whether it has a token.
+  /// The accounts whose sessions know whether they have a token.
   private var decided: Set<AccountName> = []
-  /// The targets that Hearth has written or may have written, with the marks that their files may have.
+  /// The targets that Hearth has written or may have written, with the marks that identify its files.
   private var claims: [SinkTarget: [SinkMark]] = [:]
-  /// The places of files that sinks have written or are about to write.
+  /// The places of the files that sinks have written or are about to write.
   private var places: [SinkTarget: SinkPlace] = [:]
   /// Held while the record is written.
   private let recording = AsyncMutex()
-  /// The tasks that wait until nothing is in progress.
   private var idleWaiters: [Int: Waiting] = [:]
   private var waiterCount = 0
   private var isStopped = false
@@ -45,8 +44,8 @@ package actor SinkService: PlanningService, RunningService {
   let work = WorkInbox()
   var time: ServiceTime
 
-  /// `makeFiles` makes the file access of each sink, so that a hanging file system delays no other sink. It receives
-  /// the marks that an earlier run may have left.
+  /// `makeFiles` creates the file access of each sink, so that a hanging file system does not delay other sinks. Its
+  /// second argument contains the marks that an earlier run may have left.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
     makeFiles: @escaping @Sendable (SinkTarget, [SinkMark]) -> any SinkFiles
@@ -59,8 +58,7 @@ package actor SinkService: PlanningService, RunningService {
     time = ServiceTime(stepped: clock.moment().stepped)
   }
 
-  /// Removes files that earlier runs left and nothing needs, and runs until `stop`. All tasks are children of this
-  /// call.
+  /// Removes unneeded files of earlier runs. Runs until `stop` is called. All tasks are children of this call.
   package func run() async {
     await recall()
     let handleInputs: WorkInbox.Work = { [inputs, work] in
@@ -73,8 +71,7 @@ package actor SinkService: PlanningService, RunningService {
     idleWaiters = [:]
   }
 
-  /// Removes every file and ends `run`. A file that cannot be removed within the file system's deadline is removed at
-  /// the next start.
+  /// Removes all files and ends `run`. A file whose file system does not answer in time is removed at the next start.
   package func stop() async {
     inputs.add { await self.retireAll() }
     await waitUntilIdle()
@@ -94,9 +91,9 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  // MARK: - Inputs and questions
+  // MARK: - Inputs and checks
 
-  /// Keeps these files from now on, and no others.
+  /// Replaces the set of files to maintain.
   package nonisolated func configure(_ settings: [SinkSettings]) {
     inputs.add { await self.apply(settings) }
   }
@@ -123,7 +120,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// Follows the published status of a session.
+  /// Handles the published status of a session.
   package nonisolated func sessionChanged(_ account: AccountName, _ state: SessionState) {
     inputs.add { await self.update(account, state) }
   }
@@ -135,13 +132,13 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// What the session gives out now, which may be newer than what it has published.
+  /// Returns the session's current offer. It may be newer than the session's published status.
   private func offer(for sink: SinkSettings) -> SinkMachine.Offer {
     guard decided.contains(sink.account) else { return .undecided }
     return sessions.heldToken(of: sink.account).flatMap { SinkContent($0, for: sink) }.map { .content($0) } ?? .nothing
   }
 
-  /// Returns once the files of the account, or of all, are up to date with all earlier inputs, or have failed.
+  /// Waits until the files of one account, or of all accounts, reflect all earlier inputs or have failed.
   package func waitUntilIdle(_ account: AccountName? = nil) async {
     guard !hasEnded else { return }
     waiterCount += 1
@@ -166,7 +163,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// The state of the account's sinks, for `doctor`.
+  /// Returns the state of the account's sinks, for `doctor`.
   package func checks(of account: AccountName) -> [Diagnosis] {
     sinks.sorted { $0.key.path < $1.key.path }.filter { $0.value.settings?.account == account }.map { target, sink in
       let path = target.path
@@ -186,7 +183,7 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  // MARK: - What the machines decide
+  // MARK: - Carrying out actions
 
   private func handle(_ input: SinkMachine.Input, _ target: SinkTarget) {
     let now = catchUp()
@@ -194,7 +191,7 @@ package actor SinkService: PlanningService, RunningService {
     for action in actions {
       switch action {
       case .put(let content):
-        // Use the current settings: by the time of the write, the path may belong to another account.
+        // Use the current settings, because the path may belong to another account by the time the file is written.
         guard let settings = sink.settings else { continue }
         work.add { await self.put(content, settings) }
       case .remove: work.add { await self.remove(target) }
@@ -223,13 +220,13 @@ package actor SinkService: PlanningService, RunningService {
       places[target] = place
       if claims[target] == nil { try await sink.files.requireFree(for: settings) }
       let mark = try await sink.files.begin(at: settings)
-      // Record the file before creating it, so that Hearth can find it after a crash.
+      // Record the file before creating it, so that Hearth finds it after a crash.
       try await claim(target, mark)
       do throws(SinkFailure) {
         try await sink.files.put(content.bytes(for: settings), at: settings)
         claims[target] = [mark]
       } catch {
-        // A step that was not answered in time may still be carried out.
+        // An operation that has timed out may still take effect.
         if case .unanswered = error {} else if !settings.isInPlace { claims[target]?.removeAll { $0 == mark } }
         throw error
       }
@@ -239,9 +236,9 @@ package actor SinkService: PlanningService, RunningService {
 
   private func remove(_ target: SinkTarget) async {
     let result = await Result { () async throws(SinkFailure) in
-      // A file at a path that Hearth never wrote to is not Hearth's.
+      // Do not remove a file at a path that Hearth has never written to.
       guard let sink = sinks[target], claims[target] != nil else { return }
-      // A bind mount shows this file, and would not show a new one at the same path.
+      // A bind mount shows this particular file. It would not show a new file at the same path.
       let isKept = sink.settings?.isInPlace == true
       if !(await isAnothers(target, sink.files)) { try await sink.files.remove(target.path, keepingFile: isKept) }
       places[target] = nil
@@ -250,14 +247,14 @@ package actor SinkService: PlanningService, RunningService {
     handle(.removed(result), target)
   }
 
-  /// The path of another sink whose file is at this place.
+  /// Returns the path of another sink with a file at this place.
   private func owner(of place: SinkPlace, besides target: SinkTarget) -> String? {
     places.first { $0.value == place && $0.key != target }?.key.path
   }
 
-  /// Whether the file at this path belongs to another sink, which still keeps it.
+  /// Whether the file at this path belongs to another sink that is still in use.
   private func isAnothers(_ target: SinkTarget, _ files: any SinkFiles) async -> Bool {
-    // If the folder cannot be accessed, removing the file reports why.
+    // If the folder cannot be accessed, removing the file will report the reason.
     guard let place = try? await files.place(of: target.path) else { return false }
     return owner(of: place, besides: target) != nil
   }
@@ -275,7 +272,8 @@ package actor SinkService: PlanningService, RunningService {
     }
   }
 
-  /// Removes the claim on a target. A claim too many does no harm, because there is no file.
+  /// Removes the claim on a target. If the record cannot be written, the claim is harmless, because its file no longer
+  /// exists.
   private func disclaim(_ target: SinkTarget) async {
     await recording.withLock {
       claims[target] = nil
@@ -295,7 +293,7 @@ package actor SinkService: PlanningService, RunningService {
 }
 
 extension SinkContent {
-  /// The token for the sink, or `nil` if the grant has none of that kind.
+  /// Returns `nil` if the grant has no token of the kind that the sink needs.
   fileprivate init?(_ ready: ReadyToken, for sink: SinkSettings) {
     let wanted: Token? =
       switch sink.bearer {
@@ -304,14 +302,13 @@ extension SinkContent {
       case nil: ready.bearer.token
       }
     guard let wanted else { return nil }
-    // The session only knows when the token for APIs expires.
+    // The session knows only when the token for APIs expires.
     let bearer =
       wanted == ready.bearer.token
       ? ready.bearer : ready.bearer.with(wanted, expiresAt: wanted.expiresAt ?? ready.bearer.expiresAt)
     self.init(bearer, issuer: ready.issuer)
   }
 
-  /// The content of the file.
   fileprivate func bytes(for sink: SinkSettings) -> [UInt8] {
     let text =
       switch sink.format {

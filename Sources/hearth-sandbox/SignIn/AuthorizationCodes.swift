@@ -1,8 +1,8 @@
 import Crypto
 import FoundationEssentials
 
-/// The codes that browsers bring to clients. Each is valid once, for a minute, and only for the client, the address and
-/// the challenge of its request (RFC 6749, section 4.1.2; RFC 7636, section 4.6).
+/// Issues authorization codes. Each is valid for one use within a minute, and only with the client, redirect URI and
+/// challenge of its request (RFC 6749, section 4.1.2; RFC 7636, section 4.6).
 struct AuthorizationCodes: Codable, Sendable {
   static let lifetime: Double = 60
 
@@ -17,7 +17,7 @@ struct AuthorizationCodes: Codable, Sendable {
 
   enum Outcome: Sendable {
     case accepted(AuthorizationRequest, Login)
-    /// The code was used before. Its tokens must be revoked (RFC 6749, section 4.1.2).
+    /// The code was used before, so its tokens must be revoked (RFC 6749, section 4.1.2).
     case replayed(family: Int?)
     case rejected(String)
   }

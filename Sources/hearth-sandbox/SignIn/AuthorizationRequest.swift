@@ -1,5 +1,5 @@
-/// A client's request to the authorization endpoint (RFC 6749, section 4.1.1; OpenID Connect Core, section 3.1.2.1).
-/// Only the code flow with PKCE and S256 is supported (RFC 9700, section 2.1.1).
+/// A request to the authorization endpoint (RFC 6749, section 4.1.1; OpenID Connect Core, section 3.1.2.1). Only the
+/// code flow with PKCE and S256 is supported (RFC 9700, section 2.1.1).
 struct AuthorizationRequest: Codable, Hashable, Sendable {
   enum Prompt: String, CaseIterable, Codable, Sendable {
     case none, login, consent, selectAccount = "select_account"
@@ -16,11 +16,11 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
 
   var asksForLogin: Bool { prompts.contains(.login) || prompts.contains(.selectAccount) }
 
-  /// Why a request is refused, by who receives the error.
+  /// The reason why a request is refused. The cases determine who receives the error.
   enum Refusal: Error, Hashable, Sendable {
-    /// The person at the browser, because the browser cannot be sent back (RFC 6749, section 4.1.2.1).
+    /// The user sees the error, because the browser cannot be redirected (RFC 6749, section 4.1.2.1).
     case person(String)
-    /// The client.
+    /// The client receives the error.
     case client(ErrorBody, RedirectURI, state: String?)
 
     var error: ErrorBody {
@@ -31,7 +31,7 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
     }
   }
 
-  /// `wantedClient` is the only known client, or `nil` if every client is accepted.
+  /// Parses a request. `wantedClient` is the only client to accept, or `nil` to accept any client.
   init(_ fields: [String: String], wantedClient: String?) throws(Refusal) {
     guard let client = fields["client_id"], !client.isEmpty, wantedClient == nil || client == wantedClient else {
       throw .person("The client is unknown.")

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The sign-ins of devices. Each has a code for the device's polls and one for the person to type (RFC 8628).
+/// Device sign-ins. Each has a code for the device's polls and a code for the user to type (RFC 8628).
 struct DeviceCodes: Codable, Sendable {
   static let grantType = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -13,19 +13,19 @@ struct DeviceCodes: Codable, Sendable {
     let scope: String
     let userCode: String
     let expiresAt: Date
-    /// The interval between polls in seconds; five more after each poll that came too early.
+    /// The minimum interval between polls in seconds. It grows by five each time the device polls too early.
     var interval: Double
     var polledAt: Date
     var decision = Decision.none
   }
 
-  /// The answer to a device (RFC 8628, section 3.2).
+  /// The response to a device (RFC 8628, section 3.2).
   struct Started: Codable, Sendable {
     let deviceCode, userCode, verificationUri, verificationUriComplete: String
     let expiresIn, interval: Int
   }
 
-  /// A request that waits for a person's consent.
+  /// A request that waits for the user's consent.
   struct Waiting: Codable, Hashable, Sendable {
     let clientID: String
     let scope: String
@@ -46,20 +46,21 @@ struct DeviceCodes: Codable, Sendable {
       expiresIn: Int(lifetime), interval: Int(interval))
   }
 
-  /// The sign-in that waits for this user code, or `nil`. Case and dashes of the code are ignored.
+  /// Returns the sign-in that waits for this user code, or `nil` if there is none. Case and dashes are ignored.
   func waiting(for userCode: String, at now: Date) -> Waiting? {
     guard let entry = key(of: userCode, at: now).flatMap({ entries[$0] }) else { return nil }
     return Waiting(clientID: entry.clientID, scope: entry.scope, userCode: entry.userCode)
   }
 
-  /// Records the person's decision; `login` is `nil` for a refusal. Returns false if nothing waits for it any more.
+  /// Records the user's decision. `login` is `nil` if the user refused. Returns false if no sign-in waits for the
+  /// decision.
   mutating func decide(_ userCode: String, _ login: Login?, at now: Date) -> Bool {
     guard let key = key(of: userCode, at: now) else { return false }
     entries[key]?.decision = login.map(Decision.allowed) ?? .denied
     return true
   }
 
-  /// Answers a poll of the device (RFC 8628, sections 3.4 and 3.5).
+  /// Handles a device's poll (RFC 8628, sections 3.4 and 3.5).
   mutating func poll(
     _ deviceCode: String?, clientID: String?, mistake: Mistake?, at now: Date
   ) -> Result<(scope: String, login: Login), ErrorBody> {

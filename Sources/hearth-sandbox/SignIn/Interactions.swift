@@ -1,14 +1,14 @@
 import FoundationEssentials
 
-/// A logged-in person, and the time of the login.
+/// A user's login with its time.
 struct Login: Codable, Hashable, Sendable {
   let subject: String
   let at: Date
 }
 
-/// The logins and open questions in browsers.
+/// The users' logins and unanswered questions.
 struct Interactions: Codable, Sendable {
-  /// A request for a person's consent.
+  /// A request for the user's consent.
   enum Question: Codable, Hashable, Sendable {
     case authorization(AuthorizationRequest)
     case device(DeviceCodes.Waiting)
@@ -32,7 +32,7 @@ struct Interactions: Codable, Sendable {
     let question: Question
     let since: Date
 
-    /// Whether this login suffices; otherwise the person must log in first.
+    /// Whether the login is recent enough that the user need not log in again.
     func accepts(_ login: Login) -> Bool {
       switch question {
       case .authorization(let request): !request.asksForLogin || login.at >= since
@@ -41,13 +41,13 @@ struct Interactions: Codable, Sendable {
     }
   }
 
-  /// How long a person may take, in seconds.
+  /// The time that the user has to answer, in seconds.
   static let timeout: Double = 600
 
   private var open: [String: Open] = [:]
   private var logins: [String: Login] = [:]
 
-  /// Opens a question. Returns the ticket for the pages' forms.
+  /// Stores a question. Returns the ticket for the forms on the pages.
   mutating func begin(_ question: Question, at now: Date) -> String {
     open = open.filter { now.timeIntervalSince($1.since) < Self.timeout }
     let ticket = RandomText.token("ticket")
@@ -60,19 +60,19 @@ struct Interactions: Codable, Sendable {
     return found
   }
 
-  /// Closes a question, which can be answered only once.
+  /// Removes a question, because it can be answered only once.
   mutating func end(_ ticket: String?) {
     if let ticket { open[ticket] = nil }
   }
 
-  /// Logs a person in. Returns the cookie.
+  /// Logs the user in. Returns the cookie.
   mutating func logIn(_ subject: String, at now: Date) -> String {
     let cookie = RandomText.token("session")
     logins[cookie] = Login(subject: subject, at: now)
     return cookie
   }
 
-  /// Logs the subject out in every browser.
+  /// Logs the subject out in all browsers.
   mutating func logOut(_ subject: String) {
     logins = logins.filter { $0.value.subject != subject }
   }

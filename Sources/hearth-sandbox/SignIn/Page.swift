@@ -2,12 +2,12 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
-/// A page for a person, without scripts. Text from requests is escaped.
+/// A page without scripts. Text from requests is escaped.
 struct Page: Sendable {
   let title: String
   let content: String
 
-  /// The page that asks for user name and password.
+  /// Returns the page that asks for the user name and password.
   static func login(ticket: String, hint: String?, problem: String? = nil) -> Page {
     Page(
       title: "Log in",
@@ -22,7 +22,7 @@ struct Page: Sendable {
         """)
   }
 
-  /// The page that asks for consent.
+  /// Returns the page that asks for consent.
   static func consent(ticket: String, question: Interactions.Question, subject: String) -> Page {
     let scopes = question.scope.split(separator: " ").map { "<li>\(escaped(String($0)))</li>" }.joined()
     let device =
@@ -43,7 +43,7 @@ struct Page: Sendable {
         """)
   }
 
-  /// The page where the person types a device's code.
+  /// Returns the page that asks for a device's code.
   static func device(userCode: String, problem: String? = nil) -> Page {
     Page(
       title: "Sign in on a device",
@@ -83,7 +83,7 @@ struct Page: Sendable {
       </html>
 
       """
-    // No form-action: browsers would also apply it to the client's address when a form's answer redirects there.
+    // Do not set form-action, because browsers would also apply it to a redirect from the form to the client.
     let policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
     return .text(
       text.utf8, contentType: "text/html; charset=utf-8", status: status,

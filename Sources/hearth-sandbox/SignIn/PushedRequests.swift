@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Authorization requests that clients have pushed. Each can be used once, within a minute (RFC 9126).
+/// Pushed authorization requests (RFC 9126). Each can be used once, within a minute.
 struct PushedRequests: Codable, Sendable {
   static let lifetime: Double = 60
 
@@ -17,7 +17,7 @@ struct PushedRequests: Codable, Sendable {
     return uri
   }
 
-  /// Returns `nil` if the request is unknown, used or expired, or belongs to another client.
+  /// Removes a request and returns it. Returns `nil` if the request is unknown, expired or from another client.
   mutating func take(_ uri: String, clientID: String?, at now: Date) -> AuthorizationRequest? {
     guard let entry = entries[uri], entry.request.clientID == clientID else { return nil }
     entries[uri] = nil

@@ -1,10 +1,10 @@
 import FoundationEssentials
 
-/// A redirect address: a path on a loopback address, with any port (RFC 8252, section 7.3).
+/// A redirect URI on a loopback address, with any port and path (RFC 8252, section 7.3).
 struct RedirectURI: Codable, Hashable, Sendable {
   let text: String
 
-  /// Returns `nil` if the text is not such an address.
+  /// Returns `nil` if the text is not an `http` URI on a loopback address.
   init?(_ text: String) {
     guard let url = URL(string: text), url.scheme == "http", url.user == nil, !text.contains("#"),
       text.unicodeScalars.allSatisfy({ (0x21...0x7E).contains($0.value) }),
@@ -13,14 +13,14 @@ struct RedirectURI: Codable, Hashable, Sendable {
     self.text = text
   }
 
-  /// The address with these fields in its query, in order.
+  /// Returns the URI with additional query fields, in order.
   func adding(_ fields: [(String, String)]) -> String {
     let query = fields.map { "\($0)=\(percentEncoded($1))" }.joined(separator: "&")
     return text + (text.contains("?") ? "&" : "?") + query
   }
 }
 
-/// Encodes all characters except the unreserved ones (RFC 3986, section 2.3).
+/// Encodes all characters except unreserved ones (RFC 3986, section 2.3).
 func percentEncoded(_ text: String) -> String {
   text.utf8.map { byte in
     switch byte {

@@ -11,8 +11,7 @@ extension Sandbox {
     var expiresIn = Int(PushedRequests.lifetime)
   }
 
-  /// The authorization endpoint (RFC 6749, section 3.1). The person logs in if necessary, and is then asked for
-  /// consent.
+  /// Handles the authorization endpoint (RFC 6749, section 3.1). The user logs in if necessary and must then consent.
   func authorize(_ call: Call) -> Response {
     do throws(AuthorizationRequest.Refusal) {
       let request = try authorizationRequest(call.method == .post ? call.fields : call.query)
@@ -56,7 +55,7 @@ extension Sandbox {
     return request
   }
 
-  /// Reads the request, and refuses an address that its client has not registered.
+  /// Parses a request. Throws if the client has not registered the redirect URI.
   private func knownRequest(_ fields: [String: String]) throws(AuthorizationRequest.Refusal) -> AuthorizationRequest {
     let request = try AuthorizationRequest(fields, wantedClient: settings.clientID)
     guard mayReturn(to: request.redirectURI.text, request.clientID) else {
@@ -65,7 +64,7 @@ extension Sandbox {
     return request
   }
 
-  /// Accepts a pushed authorization request (RFC 9126, section 2).
+  /// Handles a pushed authorization request (RFC 9126, section 2).
   func pushRequest(_ call: Call) throws(ErrorBody) -> Response {
     let client = try authenticatedClient(call)
     var fields = call.fields
@@ -98,7 +97,7 @@ extension Sandbox {
       headers: [.setCookie: "\(Self.sessionCookie)=\(cookie); Path=/; HttpOnly; SameSite=Lax"])
   }
 
-  /// Shows the page that asks for consent, and handles its form.
+  /// Shows the consent page and handles its form.
   func consent(_ call: Call) -> Response {
     let (fields, now) = (call.method == .post ? call.fields : call.query, now)
     guard let ticket = fields["ticket"], let open = state.withLock({ $0.interactions.question(of: ticket, at: now) })
@@ -128,8 +127,8 @@ extension Sandbox {
     }
   }
 
-  /// Ends a person's session for a client (OpenID Connect RP-Initiated Logout 1.0, section 2). Without an ID token of
-  /// this provider, nothing is ended.
+  /// Ends the user's session for a client (OpenID Connect RP-Initiated Logout 1.0, section 2). The request must contain
+  /// an ID token from this provider.
   func endSession(_ call: Call) -> Response {
     let fields = call.method == .post ? call.fields : call.query
     let isEnded = state.withLock { state in
@@ -148,7 +147,7 @@ extension Sandbox {
     return .redirect(.found, to: fields["state"].map { back.adding([("state", $0)]) } ?? back.text)
   }
 
-  /// Shows the next page: the login if nobody is logged in or a new login is required, otherwise the consent page.
+  /// Shows the login page if the user has to log in. Otherwise shows the consent page.
   func ask(_ question: Interactions.Question, _ call: Call, at now: Date) -> Response {
     let login = loggedIn(call)
     let (ticket, open) = state.withLock { state in
@@ -177,7 +176,7 @@ extension Sandbox {
       .response(.badRequest)
   }
 
-  /// Sends the browser back to the client, with the issuer's name (RFC 9207, section 2).
+  /// Redirects the browser to the client with the issuer's name (RFC 9207, section 2).
   private func sendBack(
     to redirectURI: RedirectURI, _ fields: [(String, String)], state: String?, _ status: HTTPResponse.Status,
     mistake: Mistake? = nil

@@ -4,7 +4,7 @@ import Hummingbird
 import Synchronization
 
 extension Sandbox {
-  /// Begins the sign-in of a device (RFC 8628, section 3.1).
+  /// Starts a device sign-in (RFC 8628, section 3.1).
   func startDevice(_ call: Call) throws(ErrorBody) -> Response {
     guard let client = try authenticatedClient(call) else {
       throw ErrorBody("invalid_client", "There is no client_id.")
@@ -20,8 +20,8 @@ extension Sandbox {
     return .json(started)
   }
 
-  /// Shows the page for the user code, and handles its form (RFC 8628, section 3.3). A code in the address only fills
-  /// in the form.
+  /// Shows the page for the user code and handles its form (RFC 8628, section 3.3). A code in the URL only fills in the
+  /// form.
   func device(_ call: Call) -> Response {
     guard call.method == .post else { return Page.device(userCode: call.query["user_code"] ?? "").response() }
     let (userCode, now) = (call.fields["user_code"] ?? "", now)
@@ -31,7 +31,7 @@ extension Sandbox {
     return ask(.device(waiting), call, at: now)
   }
 
-  /// Records the person's decision for the device's next poll.
+  /// Records the user's decision for the device's next poll.
   func decide(_ waiting: DeviceCodes.Waiting, _ login: Login?) -> Response {
     let now = now
     guard state.withLock({ $0.devices.decide(waiting.userCode, login, at: now) }) else {

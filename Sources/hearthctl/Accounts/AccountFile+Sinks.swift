@@ -2,14 +2,15 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// The `[[accounts.NAME.sinks]]` of a configuration file.
+/// Edits the `[[accounts.NAME.sinks]]` tables of a configuration file.
 extension AccountFile {
-  /// The token files; empty if there is no configuration file.
+  /// Returns the token files. Returns none if there is no configuration file.
   func sinks() throws -> [DaemonProgram.Sink] {
     try ConfigurationPlace.exists(path) ? usable(program.sinks) : []
   }
 
-  /// Adds a sink's table after those of its account. Returns the sink as hearthd reads it, and the path of the backup.
+  /// Adds a sink's table after the account's other tables. Returns the sink as parsed by hearthd and the path of the
+  /// backup.
   func addSink(_ table: TOMLTable, of account: AccountName) throws -> (sink: DaemonProgram.Sink, kept: String?) {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)
@@ -31,7 +32,7 @@ extension AccountFile {
     return (added, edit.keptPath)
   }
 
-  /// Removes the table of the account's sink at this path. Returns the sink's format and the path of the backup.
+  /// Removes the table of the account's sink at `place`. Returns the sink's format and the path of the backup.
   func removeSink(at place: String, of account: AccountName) throws -> (format: String, kept: String?) {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)

@@ -2,17 +2,17 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// The accounts in a configuration file. hearthd checks each change before it replaces the file.
+/// Edits the accounts in a configuration file. hearthd checks each change before the file is replaced.
 struct AccountFile {
   let path: String
   let program: DaemonProgram
 
-  /// The accounts; empty if there is no file.
+  /// Returns the accounts. Returns none if there is no file.
   func accounts() throws -> [DaemonProgram.Account] {
     try ConfigurationPlace.exists(path) ? usableAccounts() : []
   }
 
-  /// Asks hearthd about an account that is not written yet.
+  /// Calls `ask` with the path of a draft that contains a new account. The configuration is not changed.
   func trying<Report>(
     _ account: AccountName, in table: TOMLTable, _ ask: (_ draft: String) throws -> Report
   ) throws -> Report {
@@ -21,8 +21,8 @@ struct AccountFile {
     return report!
   }
 
-  /// Adds a table. Once hearthd has checked it, and right before it takes effect, `accept` is called with the path of
-  /// the new file. With `isTrial` nothing is written. Returns the path of the backup, or `nil` if there was no file.
+  /// Adds a table. Before the change takes effect, hearthd checks the new file, and `accept` is called with its path.
+  /// If `isTrial` is set, the file is not changed. Returns the path of the backup, or `nil` if there was no file.
   @discardableResult
   func add(
     _ table: TOMLTable, of account: AccountName, isTrial: Bool = false, accept: (_ draft: String) throws -> Void
@@ -47,8 +47,8 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Removes an account's tables and the rules that select it. With `isTrial` nothing is written. Returns the path of
-  /// the backup.
+  /// Removes an account's tables and the rules that select the account. If `isTrial` is set, the file is not changed.
+  /// Returns the path of the backup.
   @discardableResult
   func remove(_ account: AccountName, isTrial: Bool) throws -> String? {
     let edit = try ConfigurationEdit(path)
@@ -67,13 +67,13 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// The lines that select the account for programs that name none; empty if there is no file.
+  /// Returns the numbers of the lines that select the account by default. Returns none if there is no file.
   func ruleLines(of account: AccountName) throws -> [Int] {
     TOMLDocument(try ConfigurationEdit(path).bytes ?? []).ruleLines(of: account.description)
   }
 
-  /// Changes keys of an account's table. `change` receives the current text of a value, or `nil`, and returns the new
-  /// one. Returns the path of the backup.
+  /// Changes keys of an account's table. `change` maps the current text of a value, or `nil` for a missing key, to the
+  /// new text. Returns the path of the backup.
   func change(
     _ keys: [String], of account: AccountName, _ change: (_ key: String, _ old: String?) throws -> String?
   ) throws -> String? {
@@ -95,7 +95,7 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Replaces the whole file if it still holds `before` (empty if there is none). Returns the path of the backup.
+  /// Replaces the file if its content is still `before` (empty for a missing file). Returns the path of the backup.
   func replace(_ before: [UInt8], with after: [UInt8]) throws -> String? {
     let edit = try ConfigurationEdit(path)
     guard edit.bytes ?? [] == before else {
@@ -111,7 +111,7 @@ struct AccountFile {
     try read(draft: draft, isWhole: isWhole, program.accounts)
   }
 
-  /// Calls `read` for the current file.
+  /// Calls `read` with the path of the current file.
   func usable<Report>(_ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(path)
@@ -120,8 +120,8 @@ struct AccountFile {
     }
   }
 
-  /// Reads a draft. An error in an added table is reported without its line, which the user has not seen yet. With
-  /// `isWhole` a person wrote the draft, and the line is reported.
+  /// Reads a draft. Errors in a generated table are reported without the line number, which would mean nothing to the
+  /// user. If the user wrote the draft (`isWhole`), the line number is reported.
   func read<Report>(draft: String, isWhole: Bool = false, _ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(draft)

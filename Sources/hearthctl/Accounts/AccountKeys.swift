@@ -3,7 +3,7 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// The keys that `account add` can set. Others can be set later with `account set`.
+/// The keys that `account add` can set. Use `account set` for other keys.
 struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("Name of a known provider: see \"hearthctl account providers\".", valueName: "name"))
   var provider: String?
@@ -105,7 +105,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: "What to do when a session has ended: none, or browser to open a sign-in page.")
   var onReauth: String?
 
-  /// The account's table. `secretFile` is the file that will hold the client's secret.
+  /// Returns the account's table. `secretFile` is the path of the file in which the client secret will be stored.
   func table(_ account: AccountName, secretFile: String?) throws -> TOMLTable {
     var table = TOMLTable(path: ["accounts", account.description])
     table.set("provider", provider)
@@ -128,7 +128,7 @@ struct AccountKeys: ParsableArguments {
     table.set("refresh_url", refreshUrl)
     table.set("login_url", loginUrl)
     table.set("api_key", apiKey)
-    // Other tools write scopes in one text: "openid email".
+    // Users copy scopes from other tools as one string, such as "openid email".
     table.set("scopes", scope.flatMap { $0.split(separator: " ").map(String.init) })
     table.set("api_origins", apiOrigin)
     try table.set("token_parameters", Self.pairs(tokenParameter, "--token-parameter"))
@@ -148,16 +148,16 @@ struct AccountKeys: ParsableArguments {
 
   var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
 
-  /// The issuer. People also paste the address of its document, or only the host.
+  /// Completes an issuer, because users also paste the URL of its discovery document, or only its host.
   private static func issuer(_ text: String) -> String {
     let document = "/.well-known/openid-configuration"
     let name = text.hasSuffix(document) ? String(text.dropLast(document.count)) : text
     return name.contains("://") || !name.contains(".") ? name : "https://" + name
   }
 
-  /// Refuses an unknown provider, and one without its required keys, and names them. Sets the provider's own API
-  /// origins if none are given. With `mayAsk` it may ask a person for the client; returns whether to ask for the
-  /// client's secret, too.
+  /// Checks that the provider is known and that its required keys are set. If the user gave no API origins, uses the
+  /// provider's. If `mayAsk` is set, asks the user for a missing client id. Returns whether to ask for the client
+  /// secret too.
   mutating func check(with program: DaemonProgram, hasSecret: Bool, mayAsk: Bool) throws -> Bool {
     guard let provider else {
       guard !namesNoProvider else {
@@ -188,7 +188,7 @@ struct AccountKeys: ParsableArguments {
     let asks = mayAsk && clientId == nil && known.required.contains("client_id")
     let asksSecret = try asks && askForClient(hasSecret || known.required.contains("client_key_file"))
     let table = try table(AccountName("a")!, secretFile: nil)
-    // A secret that was made elsewhere replaces Apple's key.
+    // A client secret that was created elsewhere replaces Apple's key.
     let missing = known.required.filter { key in
       !table.entries.contains { $0.key == key }
         && !(hasSecret && !["issuer", "client_id", "api_key"].contains(key))
@@ -203,18 +203,18 @@ struct AccountKeys: ParsableArguments {
         + (missing.contains("client_id") ? " \(Self.clientAdvice)" : ""))
   }
 
-  /// Asks for the client. Returns whether to ask for its secret, too.
+  /// Asks the user for the client id. Returns whether to ask for the client secret too.
   private mutating func askForClient(_ hasSecret: Bool) throws -> Bool {
     clientId = try Input.ask("Client ID, as your provider has registered it: ")
     return !hasSecret && clientKeyFile == nil && clientAuth.map { $0 == "basic" || $0 == "post" } ?? true
   }
 
-  /// Refuses files that cannot be read, and secrets that others can read, because the daemon would refuse them later.
+  /// Throws if a file cannot be read, or if others can read a secret. The daemon would refuse such files.
   func checkFiles() throws {
     for (file, isSecret) in [
       (clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false), (caFile, false),
     ] {
-      // Files from a unit's credentials are not there yet.
+      // The credentials of a systemd unit do not exist yet.
       guard let file, let path = Self.absolute(file), !path.hasPrefix("%d") else { continue }
       let place = path.hasPrefix("~") ? (variable("HOME") ?? "") + path.dropFirst() : path
       var status = stat()
@@ -224,7 +224,7 @@ struct AccountKeys: ParsableArguments {
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw CommandFailure(.failed, "\(place) is not a regular file. Nothing was written.")
       }
-      // The group of a file that root owns may read it: administrators pass secrets to users in this way.
+      // If root owns the file, its group may read it. Administrators use this to give secrets to users.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
         throw CommandFailure(
           .failed, "\(place) may be read by others: run \"chmod go= \(place)\" first. Nothing was written.")
@@ -233,7 +233,7 @@ struct AccountKeys: ParsableArguments {
     }
   }
 
-  /// The path as the configuration has it: absolute, or relative to `~` or `%d`.
+  /// Returns a path as the configuration should contain it: absolute, or starting with `~` or `%d`.
   static func absolute(_ path: String?) -> String? {
     path.map { $0.hasPrefix("~/") || $0.hasPrefix("%d/") ? $0 : EnvironmentPaths.absolute($0) }
   }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// The configuration file, read and locked against changes by other Hearth programs until it is replaced.
+/// The configuration file, locked against changes by other Hearth programs until it is replaced.
 struct ConfigurationEdit {
-  /// The path as given, for messages.
+  /// The path as the user gave it, for messages.
   let path: String
-  /// The path of the file itself: links are followed, so that they remain.
+  /// The path of the file itself, with symbolic links resolved. A link is never replaced.
   private let place: String
   private let folder: FolderLock
   private let before: (status: stat, bytes: [UInt8])?
 
-  /// The content; `nil` if there is no file yet.
+  /// The file's content, or `nil` if there is no file yet.
   var bytes: [UInt8]? { before?.bytes }
 
-  /// The path of the backup; `nil` if there is no file yet.
+  /// The path of the backup, or `nil` if there is no file yet.
   var keptPath: String? { before.map { _ in place + ".bak" } }
 
-  /// Reads the file. If there is none, creates its folder for the owner only.
+  /// Reads the file. If there is no file, creates its folder with access for the owner only.
   init(_ path: String) throws(CommandFailure) {
     self.path = path
     place = try Self.resolve(path)
@@ -25,8 +25,9 @@ struct ConfigurationEdit {
     before = try Self.read(place, named: path)
   }
 
-  /// Writes `new` next to the file, checks it there, and then replaces the file, which is kept as `keptPath`. `check`
-  /// receives the path of the new file, and throws if it must not be used. With `isTrial` the file is only checked.
+  /// Writes `new` to a draft beside the file, checks the draft and replaces the file with it. Saves the old content at
+  /// `keptPath`. `check` is called with the path of the draft and throws if the draft is invalid. If `isTrial` is set,
+  /// the file is not replaced.
   func replace(with new: [UInt8], isTrial: Bool = false, check: (String) throws -> Void) throws {
     let mode = before.map { $0.status.st_mode & 0o7777 } ?? 0o600
     let draft = try write(new, mode: mode)
@@ -42,13 +43,13 @@ struct ConfigurationEdit {
         throw CommandFailure(.failed, "\(keptPath) cannot be written: \(reason). Nothing was changed.")
       }
     }
-    // A file that another program has created in the meantime is not replaced.
+    // Do not replace a file that another program has created in the meantime.
     let isCreated = before == nil && link(draft, place) == 0
     guard isCreated || (before != nil || errno != EEXIST) && rename(draft, place) == 0 else { throw unwritable() }
     folder.sync()
   }
 
-  /// Throws if somebody has edited the file by hand in the meantime.
+  /// Throws if the file was edited in the meantime.
   private func requireUnchanged() throws(CommandFailure) {
     var now = stat()
     let isThere = stat(place, &now) == 0
@@ -64,7 +65,8 @@ struct ConfigurationEdit {
     }
   }
 
-  /// Writes a new file next to the configuration and syncs it to disk, with the owner and the group of the original.
+  /// Writes a new file beside the configuration and syncs it to disk. The owner and group are those of the
+  /// configuration.
   private func write(_ bytes: [UInt8], mode: mode_t) throws(CommandFailure) -> String {
     var template = Array((place + ".XXXXXX").utf8CString)
     let descriptor = mkstemp(&template)
@@ -73,7 +75,7 @@ struct ConfigurationEdit {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     var mode = mode
-    // If the group cannot be set, remove its permissions, because they would apply to another group.
+    // If the group cannot be set, remove its permissions. Otherwise a different group would get them.
     if let before, fchown(descriptor, before.status.st_uid, before.status.st_gid) != 0 { mode &= ~0o070 }
     guard WholeFile.write(bytes, to: descriptor), fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else {
       let failure = unwritable()
@@ -95,7 +97,7 @@ struct ConfigurationEdit {
 // MARK: - Reading
 
 extension ConfigurationEdit {
-  /// hearthd's own limit, in bytes.
+  /// The maximum size of the file in bytes. hearthd has the same limit.
   private static let limit = 1 << 20
 
   private static func resolve(_ path: String) throws(CommandFailure) -> String {
@@ -111,7 +113,7 @@ extension ConfigurationEdit {
     return String(cString: place)
   }
 
-  /// Reads the file; `nil` if it does not exist.
+  /// Reads the file, or returns `nil` if it does not exist.
   private static func read(
     _ place: String, named path: String
   ) throws(CommandFailure) -> (status: stat, bytes: [UInt8])? {
@@ -153,19 +155,19 @@ extension ConfigurationEdit {
   }
 }
 
-/// An open, locked folder, in which no other Hearth program can replace the configuration.
+/// A locked folder. No other Hearth program can replace the configuration in the folder.
 private final class FolderLock {
   private let descriptor: Int32
 
   init(_ path: String) throws(CommandFailure) {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw CommandFailure(.failed, "The folder \(path) cannot be opened: \(reason()).") }
-    // Some file systems do not support locks; then changes are still noticed before the file is replaced.
+    // Some file systems do not support locks. `requireUnchanged` detects changes there.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }
 
   deinit { close(descriptor) }
 
-  /// Makes a rename survive a power loss, if the file system supports that.
+  /// Makes a rename survive a power failure, if the file system supports it.
   func sync() { fsync(descriptor) }
 }

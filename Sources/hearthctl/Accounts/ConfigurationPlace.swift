@@ -1,10 +1,10 @@
 import Glibc
 import HearthControl
 
-/// Finds the file that contains the accounts.
+/// Finds the configuration file.
 enum ConfigurationPlace {
-  /// The file that `option` names, else the one that the running daemon uses, else the first existing one that a daemon
-  /// would read, else the one to create.
+  /// Returns `option`, or the path that the running daemon uses, or the first existing path that a daemon would read,
+  /// or the path at which to create the file, in this order.
   static func path(
     option: String?, daemon: String?, else paths: EnvironmentPaths
   ) throws(CommandFailure) -> String {
@@ -16,7 +16,7 @@ enum ConfigurationPlace {
     return path
   }
 
-  /// Also true for a link whose target is missing: it must be fixed before another file takes its place.
+  /// Whether the path exists. A broken link counts too, because it must be fixed before another file is used.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

@@ -2,18 +2,18 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// The program `hearthd`, which reads configurations and knows the providers. It runs only for the moment of each
-/// question.
+/// The program `hearthd`, which parses configurations and knows the providers. A new process is started for each
+/// request.
 struct DaemonProgram {
   private let program: Subprogram
-  /// Options with the paths of the running daemon's own files, so that hearthd refuses the same paths.
+  /// Options with the running daemon's own paths. A configuration must not use these paths.
   private var places: [String] = []
-  /// The timeout of a report that needs no network.
+  /// The timeout for requests that need no network.
   private static let timeout: Duration = .seconds(20)
-  /// The timeout of a report that asks a provider: longer than hearthd's own.
+  /// The timeout for requests that contact a provider. It is longer than hearthd's own timeout.
   private static let discoveryTimeout: Duration = .seconds(25)
 
-  /// Finds hearthd next to this program, else in `$PATH`.
+  /// Finds hearthd next to this program or in `$PATH`.
   static func find() throws(CommandFailure) -> DaemonProgram {
     let own = String(unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer in
       buffer.withMemoryRebound(to: CChar.self) { max(readlink("/proc/self/exe", $0.baseAddress!, $0.count), 0) }
@@ -28,7 +28,7 @@ struct DaemonProgram {
 
   private init(_ program: Subprogram) { self.program = program }
 
-  /// The same program, which then reads configurations as this daemon does.
+  /// Returns a copy that checks configurations for this daemon.
   func reading(as daemon: DaemonInfo) -> DaemonProgram {
     var program = self
     program.places = [("--state-dir", "state"), ("--socket", "socket")].flatMap { option, name in
@@ -40,10 +40,10 @@ struct DaemonProgram {
   struct Account: Equatable {
     let name: String
     let type: String
-    /// The preset; `nil` without one.
+    /// The name of the preset, or `nil` if the account does not use a preset.
     let provider: String?
     let issuer: String
-    /// What seals the credential, and the key file that is configured for it.
+    /// The kind of protection for the credential. `keyFile` is the configured key file, if any.
     let protection: String
     let keyFile: String?
 
@@ -55,7 +55,7 @@ struct DaemonProgram {
     }
   }
 
-  /// A file that holds an account's token.
+  /// A file in which Hearth stores an account's token.
   struct Sink: Equatable {
     let account: String
     let path: String
@@ -67,52 +67,51 @@ struct DaemonProgram {
   struct Provider {
     let name: String
     let type: String
-    /// The issuer; `nil` if each customer has one, or there is none.
+    /// The issuer, or `nil` if it depends on the customer or does not exist.
     let issuer: String?
     let issuerExample: String?
-    /// The keys that an account must have, and those that most clients need.
+    /// The keys that an account must have. `usual` contains the keys that most clients need.
     let required: [String]
     let usual: [String]
-    /// The origins of the provider's APIs.
     let apiOrigins: [String]
     let json: JSON
   }
 
   struct Endpoints {
-    /// The address of the discovery document; `nil` if the endpoints are configured.
+    /// The URL of the discovery document, or `nil` if the endpoints are configured.
     let discovery: String?
     let token: String?
     let hasBrowser: Bool
     let hasDevice: Bool
-    /// The issuer's own name, if it differs from the configured one by a final slash.
+    /// The provider's own spelling of the issuer, if it differs from the configuration only by a final slash.
     let otherIssuer: String?
-    /// Where clients register themselves; `nil` if the provider does not offer that.
+    /// The registration endpoint, or `nil` if the provider does not offer registration.
     let registration: String?
     let json: JSON
   }
 
-  /// A client that was registered.
+  /// A newly registered client.
   struct Client {
     let id: String
     let secret: Secret?
-    /// The `client_auth` of the account, if it needs one.
+    /// The value of `client_auth` for the account, or `nil` if the default applies.
     let authentication: String?
   }
 
-  /// The provider of an email address.
+  /// The provider of an email address, as a preset or an issuer.
   enum Finding {
     case provider(String)
     case issuer(String)
   }
 
-  /// Why there is no report: an error in the configuration, or no answer from the provider.
+  /// A refused request, because of an error in the configuration or an unavailable provider.
   struct Refusal: Error {
     let sentence: String
     /// Whether a later attempt may succeed.
     var mayPass = false
   }
 
-  /// The accounts of a configuration file. Throws a `Refusal` if the file cannot be used.
+  /// Returns the accounts in a configuration file. Throws a `Refusal` if the file is invalid.
   func accounts(of path: String) throws -> [Account] {
     let report = try ask(["--describe", "--config", path] + places)
     return try (report["accounts"]?.array ?? []).map { account in
@@ -125,7 +124,8 @@ struct DaemonProgram {
     }
   }
 
-  /// The sinks of a configuration file, in order within each account. Throws a `Refusal` if the file cannot be used.
+  /// Returns the sinks in a configuration file, in order within each account. Throws a `Refusal` if the file is
+  /// invalid.
   func sinks(of path: String) throws -> [Sink] {
     let report = try ask(["--describe", "--config", path] + places)
     return try (report["sinks"]?.array ?? []).map { sink in
@@ -147,7 +147,7 @@ struct DaemonProgram {
     }
   }
 
-  /// The endpoints of the account's provider. Throws a `Refusal` if it does not answer.
+  /// Returns the endpoints of the account's provider. Throws a `Refusal` if the provider does not answer.
   func discover(_ account: AccountName, in path: String) throws -> Endpoints {
     let report = try ask(
       ["--discover", account.description, "--config", path] + places, within: Self.discoveryTimeout)
@@ -158,8 +158,8 @@ struct DaemonProgram {
       registration: report["registrationEndpoint"]?.string, json: report)
   }
 
-  /// Registers a client for the account with its provider. Throws a `Refusal` if that fails. `token` is an initial
-  /// access token, if there is one.
+  /// Registers a client with the account's provider. Throws a `Refusal` on failure. `token` is an initial access token,
+  /// if the provider requires one.
   func register(_ account: AccountName, in path: String, token: Secret?) throws -> Client {
     let report = try ask(
       ["--register", account.description, "--config", path] + places,
@@ -169,7 +169,7 @@ struct DaemonProgram {
       id: id, secret: report["clientSecret"]?.string.map { Secret($0) }, authentication: report["clientAuth"]?.string)
   }
 
-  /// The provider of an email address, or `nil` if none is known. Throws a `Refusal` if that cannot be determined.
+  /// Returns the provider of an email address, or `nil` if none is known. Throws a `Refusal` if the lookup fails.
   func provider(of address: String) throws -> Finding? {
     let report = try ask(["--discover-provider", address], within: Self.discoveryTimeout)
     return report["provider"]?.string.map { .provider($0) } ?? report["issuer"]?.string.map { .issuer($0) }
@@ -182,7 +182,7 @@ struct DaemonProgram {
   private func ask(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration = Self.timeout
   ) throws -> JSON {
-    // A unit's %d is unknown here, and nothing in it is read, so any folder will do.
+    // The value of %d in a unit is unknown here. Any folder will do, because hearthd reads nothing from it.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
     let output = try program.output(arguments, input: input, within: limit)

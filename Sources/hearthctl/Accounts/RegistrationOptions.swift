@@ -2,7 +2,7 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// Options to register a new client with the provider of a new account (RFC 7591).
+/// The options for registering a client together with a new account (RFC 7591).
 struct RegistrationOptions: ParsableArguments {
   @Flag(help: "Register Hearth as a client at the provider, without asking first.")
   var register = false
@@ -12,11 +12,11 @@ struct RegistrationOptions: ParsableArguments {
 
   var isAsked: Bool { register || registrationTokenStdin }
 
-  /// A client id for the draft that hearthd reads. The provider then assigns the real one.
+  /// A temporary client id that makes the draft valid. The provider then assigns the real one.
   private static let placeholder = "unregistered"
 
-  /// Registers a client if the account has none, the provider offers it and the person agrees, and adds it to the keys.
-  /// Returns its secret, if the provider assigns one.
+  /// Registers a client if the account has none, the provider supports registration and the user agrees. Adds the
+  /// client to `keys`. Returns the client's secret, or `nil` if there is no secret.
   func register(
     _ account: AccountName, _ keys: inout AccountKeys, _ file: AccountFile, mayAsk: Bool
   ) throws -> SecretFile? {
@@ -32,7 +32,7 @@ struct RegistrationOptions: ParsableArguments {
         try file.program.discover(account, in: $0)
       }
     } catch let refusal as DaemonProgram.Refusal {
-      // Without --register, the later trial of the provider reports the problem.
+      // Without --register, leave it to the later check of the provider to report the problem.
       guard isAsked else { return nil }
       throw failure(refusal)
     }
@@ -73,7 +73,7 @@ struct RegistrationOptions: ParsableArguments {
 }
 
 extension AccountKeys {
-  /// Whether the provider's discovery document may offer registration.
+  /// Whether the provider's discovery document may contain a registration endpoint.
   fileprivate var mayRegister: Bool {
     issuer != nil && provider == nil && (type == nil || type == "oidc") && clientSecretFile == nil
       && clientKeyFile == nil

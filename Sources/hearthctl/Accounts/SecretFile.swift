@@ -3,14 +3,13 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// A client secret that was typed, and the file that will hold it, next to the configuration and readable only by its
-/// owner.
+/// A client secret and the path of its file. The file is beside the configuration, and only its owner can read it.
 struct SecretFile {
   let path: String
   private let secret: Secret
 
-  /// `configuration` is the path as given: if it is a link, the secret stays next to the link, not in the target's
-  /// folder, which may be in a repository.
+  /// Returns the path for the secret. If `configuration` is a link, the path is beside the link, because the target may
+  /// be in a repository.
   static func path(for account: AccountName, beside configuration: String) throws(CommandFailure) -> String {
     let folder = configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)]
     let path = "\(folder)\(account).secret"
@@ -21,7 +20,7 @@ struct SecretFile {
     return path
   }
 
-  /// Asks a person without echo. Returns `nil` for a client without a secret.
+  /// Asks the user without echo. Returns `nil` for a client without a secret.
   static func asked(for account: AccountName, beside configuration: String) throws -> SecretFile? {
     guard let typed = try Input.answer("Client secret (empty if it has none): ", echo: false), !typed.isEmpty else {
       return nil
@@ -45,7 +44,7 @@ struct SecretFile {
     secret = try Self.secret(in: bytes, of: "Standard input")
   }
 
-  /// Finds the client's secret in what a person has given. The message of a refusal begins with `name`.
+  /// Extracts the client secret from the user's input. `name` is the start of the error message.
   @discardableResult
   static func secret(in bytes: [UInt8], of name: String) throws(CommandFailure) -> Secret {
     do {
@@ -63,8 +62,8 @@ struct SecretFile {
 }
 
 extension SecretFile? {
-  /// Carries out a change that calls its argument right before it takes effect; that call writes the file. If the
-  /// change fails after that, the file is removed.
+  /// Runs `change`. Immediately before the change takes effect, `change` must call its argument, which writes the file.
+  /// If `change` then fails, the file is removed.
   func writing<Result>(_ change: (() throws -> Void) throws -> Result) throws -> Result {
     var isWritten = false
     do {

@@ -1,10 +1,9 @@
 import HearthCore
 
-/// A TOML document to which tables can be added and from which they can be removed. Everything else stays the same,
-/// byte for byte.
+/// A TOML document. Tables can be added and removed without changing any other byte.
 ///
-/// It parses only as much of the syntax (https://toml.io/en/v1.0.0) as it needs to find where each statement begins and
-/// ends. hearthd checks whether the document is valid before and after.
+/// This type understands just enough of the syntax (https://toml.io/en/v1.0.0) to find the start and end of each
+/// statement. hearthd validates the document before and after a change.
 struct TOMLDocument {
   private(set) var bytes: [UInt8]
 
@@ -12,8 +11,8 @@ struct TOMLDocument {
     self.bytes = bytes
   }
 
-  /// Adds a table, whose lines end with `\n`, after the last table below `group`, or at the end if there is none, with
-  /// a blank line before it.
+  /// Adds a table and a blank line after the last table in `group`, or at the end if the group is empty. The lines of
+  /// `table` must end with LF.
   mutating func add(_ table: String, to group: String...) {
     let elements = TOMLElement.all(in: bytes)
     var end = elements.last { $0.kind != .blank }?.range.upperBound ?? 0
@@ -27,22 +26,22 @@ struct TOMLDocument {
     bytes.insert(contentsOf: added.utf8, at: end)
   }
 
-  /// Removes a table and the tables below it, each with the comments directly above its header and directly after its
-  /// last line, and one of the blank lines around it. Returns false if there is no such header.
+  /// Removes a table and its subtables, together with comments directly above a header or below the last line, and one
+  /// adjacent blank line. Returns false if there is no such header.
   mutating func remove(_ path: [String]) -> Bool {
     let elements = TOMLElement.all(in: bytes)
     return remove(elements.indices.filter { elements[$0].kind == .header && elements[$0].table.starts(with: path) })
   }
 
-  /// Removes one table of a `[[list]]`, counted from 0, in the same way. Returns false if there is no such table.
+  /// Removes the table at index `element` of a `[[list]]`, with its comments. Returns false if there is no such table.
   mutating func remove(_ path: [String], element: Int) -> Bool {
     let elements = TOMLElement.all(in: bytes)
     let headers = elements.indices.filter { elements[$0].kind == .header && elements[$0].table == path }
     return headers.indices.contains(element) && remove([headers[element]])
   }
 
-  /// The lines, counted from 1, that select an account for programs that name none: `default_account` and the headers
-  /// of `[[use]]`.
+  /// Returns the numbers of the lines that select an account by default: `default_account` and headers of `[[use]]`.
+  /// The first line has the number 1.
   func ruleLines(of account: String) -> [Int] {
     let elements = TOMLElement.all(in: bytes)
     return rules(of: account, in: elements).map { index in
@@ -50,7 +49,7 @@ struct TOMLDocument {
     }
   }
 
-  /// Removes `default_account`, and each `[[use]]` table that selects the account.
+  /// Removes `default_account` and `[[use]]` tables that select the account.
   mutating func removeRules(of account: String) {
     let elements = TOMLElement.all(in: bytes)
     _ = remove(rules(of: account, in: elements).filter { elements[$0].kind == .header })
@@ -86,7 +85,7 @@ struct TOMLDocument {
       for position in start...Self.endOfComments(after: last, in: elements) { isRemoved[position] = true }
     }
     guard isRemoved.contains(true) else { return false }
-    // Also remove the blank line before the removed part; at the beginning of the file, the one after it.
+    // Also remove the blank line before the removed part, or after it at the start of the file.
     for index in elements.indices.dropLast() where elements[index].kind == .blank && !isRemoved[index] {
       isRemoved[index] = isRemoved[index + 1] && elements[index + 1].kind != .blank
     }
@@ -95,9 +94,9 @@ struct TOMLDocument {
     return true
   }
 
-  /// Sets a key of a table to the value that `change` makes of the current text (`nil` if the key is missing), in place
-  /// or after the table's last line. A comment after a value stays. If `change` returns `nil`, the key's lines are
-  /// removed. Returns false if there is no such header.
+  /// Changes the value of a key to the result of `change`, whose argument is the current text, or `nil` if the key is
+  /// missing. Preserves a comment after the value. Adds a missing key at the end of the table. If `change` returns
+  /// `nil`, the key is removed. Returns false if there is no such header.
   mutating func change(_ key: String, in path: [String], _ change: (String?) throws -> String?) rethrows -> Bool {
     let elements = TOMLElement.all(in: bytes)
     guard let header = elements.firstIndex(where: { $0.kind == .header && $0.table == path }) else { return false }
@@ -120,8 +119,8 @@ struct TOMLDocument {
     return true
   }
 
-  /// The last of the comments that follow directly; `index` itself if there are none, or if they belong to the next
-  /// header.
+  /// Returns the last comment that directly follows `index`. Returns `index` if there are no comments or if they belong
+  /// to the next header.
   private static func endOfComments(after index: Int, in elements: [TOMLElement]) -> Int {
     let next = elements[(index + 1)...].firstIndex { $0.kind != .comment }
     if let next, elements[next].kind == .header { return index }
@@ -129,11 +128,11 @@ struct TOMLDocument {
   }
 }
 
-/// A statement of a TOML document, or a line without one.
+/// A statement of a TOML document, a comment or a blank line.
 struct TOMLElement {
   enum Kind {
     case blank, comment, header
-    /// A key and its value, on one or several lines.
+    /// A key and its value. The value may span several lines.
     case pair
 
     var isContent: Bool {
@@ -145,12 +144,12 @@ struct TOMLElement {
   }
 
   let kind: Kind
-  /// The table that the element begins or belongs to.
+  /// The table that the element starts or belongs to.
   let table: [String]
-  /// The bytes of the element, with its line end.
+  /// The range of the element, including its newline.
   let range: Range<Int>
 
-  /// Reads a pair: its key, and the range of its value.
+  /// Returns the key of a pair and the range of its value.
   func pair(in bytes: [UInt8]) -> (key: [String], value: Range<Int>) {
     var scanner = Scanner(bytes: bytes, position: range.lowerBound)
     return scanner.pair()
@@ -179,11 +178,11 @@ private struct Scanner {
 
   private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// The next statement or line, and the name if it is a header.
+  /// Returns the next statement or line. For a header, also returns the table's name.
   mutating func next() -> (TOMLElement.Kind, Range<Int>, [String]?)? {
     let start = position
     guard start < bytes.count else { return nil }
-    // A byte order mark at the beginning of a file is not part of its first line.
+    // A byte order mark at the start of the file is not part of the first statement.
     if start == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     skipBlanks()
     var header: [String]?
@@ -197,12 +196,12 @@ private struct Scanner {
     default: kind = .pair
     }
     skipStatement()
-    // An unterminated string may end in the middle of an escape.
+    // An escape in an unterminated string may extend beyond the end.
     position = min(position, bytes.count)
     return (kind, start..<position, header)
   }
 
-  /// Reads the pair that begins here.
+  /// Parses the pair at the current position.
   mutating func pair() -> ([String], Range<Int>) {
     skipBlanks()
     let key = name()
@@ -222,8 +221,8 @@ private struct Scanner {
     while let byte, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { position += 1 }
   }
 
-  /// Advances to the next statement: past the end of the first line without an open string or bracket, or only up to
-  /// the comment at its end.
+  /// Skips to the next statement, past the first newline that is not in a string or in brackets. If `toComment` is set,
+  /// stops at a comment.
   private mutating func skipStatement(toComment: Bool = false) {
     var depth = 0
     while let byte {
@@ -246,8 +245,7 @@ private struct Scanner {
     }
   }
 
-  /// Advances past the closing quotes, or to the end of the line if they are missing. Returns the text between the
-  /// quotes.
+  /// Skips a string, or the rest of the line if the closing quotes are missing. Returns the text between the quotes.
   @discardableResult
   private mutating func skipString() -> String {
     let quote = bytes[position]
@@ -261,7 +259,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // Up to two quotes may precede the closing ones.
+        // A long string may contain up to two quotes before the closing quotes.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n"), !isLong {
@@ -272,7 +270,7 @@ private struct Scanner {
     return String(decoding: bytes[start..<min(position, bytes.count)], as: UTF8.self)
   }
 
-  /// Returns the name in `[a."b c"]`, without advancing. Quoted names keep their escapes.
+  /// Returns the name in `[a."b c"]` without advancing. Quoted names keep their escapes.
   private func name() -> [String] {
     var scanner = self
     while scanner.byte == UInt8(ascii: "[") { scanner.position += 1 }
@@ -295,7 +293,7 @@ private struct Scanner {
 }
 
 extension [UInt8] {
-  /// Whether the lines end with CR LF, as on Windows.
+  /// Whether lines end with CR LF, as on Windows.
   fileprivate var usesCarriageReturns: Bool {
     guard let end = firstIndex(of: UInt8(ascii: "\n")), end > 0 else { return false }
     return self[end - 1] == UInt8(ascii: "\r")

@@ -1,7 +1,6 @@
 import ArgumentParser
 import HearthCore
 
-/// A new table for the configuration.
 struct TOMLTable {
   enum Value {
     case string(String)
@@ -12,7 +11,7 @@ struct TOMLTable {
   }
 
   let path: [String]
-  /// Whether it is an element of a list of tables: `[[path]]`.
+  /// Whether the table is an element of a list of tables (`[[path]]`).
   var isElement = false
   var entries: [(key: String, value: Value)] = []
 
@@ -20,7 +19,7 @@ struct TOMLTable {
     if let value { entries.append((key, .string(value))) }
   }
 
-  /// Sets an existing key to another value.
+  /// Changes the value of an existing key.
   mutating func replace(_ key: String, with value: String) {
     if let place = entries.firstIndex(where: { $0.key == key }) { entries[place].value = .string(value) }
   }
@@ -31,7 +30,7 @@ struct TOMLTable {
 
   mutating func set(_ key: String, _ flag: Bool) { entries.append((key, .flag(flag))) }
 
-  /// Returns the table's lines with their ends. Throws if a value has a character that would be invisible in the file.
+  /// Returns the table's lines. Throws if a value contains a character that would be invisible in the file.
   func text() throws(ValidationError) -> String {
     let header = "[\(try path.map(Self.key).joined(separator: "."))]"
     var lines = isElement ? "[\(header)]\n" : "\(header)\n"
@@ -55,7 +54,7 @@ struct TOMLTable {
     }
   }
 
-  /// Returns the list's text with these strings added at the front, except those that it already has.
+  /// Returns the text of a list with strings added at the front, except strings that the list already contains.
   static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
     guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is not a list: leave out --add.") }
     var rest = list.dropFirst()
@@ -67,13 +66,13 @@ struct TOMLTable {
     return "[" + rest
   }
 
-  /// A bare key if possible (TOML 1.0.0, "Keys").
+  /// Returns a bare key if possible (TOML 1.0.0, "Keys").
   private static func key(_ name: String) throws(ValidationError) -> String {
     let isBare = !name.isEmpty && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "_-".utf8.contains($0) }
     return isBare ? name : try quoted(name, for: name)
   }
 
-  /// A basic string (TOML 1.0.0, "String").
+  /// Returns a basic string (TOML 1.0.0, "String").
   private static func quoted(_ text: String, for key: String) throws(ValidationError) -> String {
     var quoted = "\""
     for scalar in text.unicodeScalars {

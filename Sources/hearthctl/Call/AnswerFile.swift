@@ -1,20 +1,20 @@
 import Glibc
 
-/// Where to write the body of an answer: a file, which gets all of it or stays unchanged; a pipe or a device, which is
-/// written directly; or standard output for `-`.
+/// The destination for the body of an answer. A file is either replaced completely or left unchanged. Pipes, devices
+/// and standard output (`-`) are written directly.
 struct AnswerFile {
   private enum Kind {
     case standardOutput
-    /// The file itself, with all links resolved, and the mode it has or will have.
+    /// A file and its permissions. Links in the path are resolved.
     case file(String, mode_t)
-    /// A pipe, a terminal, /dev/null.
+    /// A pipe, a terminal or another device.
     case stream
   }
 
   private let path: String
   private let kind: Kind
 
-  /// Throws if nothing can be written there, so that the request is not sent for nothing.
+  /// Throws if the destination is not writable, so that no request is sent whose answer would be lost.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)
@@ -34,14 +34,14 @@ struct AnswerFile {
       }
     }
     guard errno == ENOENT else { throw failure(path) }
-    // A link without a target is left alone, because its purpose is unknown.
+    // Do not replace a broken link, because its purpose is unknown.
     guard lstat(path, &status) != 0 else { throw failure(path) }
     let mask = umask(0)
     umask(mask)
     return try file(path, 0o666 & ~mask)
   }
 
-  /// A file that is replaced by a new one, made next to it.
+  /// Returns the kind for a regular file. The file will be replaced by a new one in the same folder.
   private static func file(_ path: String, _ mode: mode_t) throws -> Kind {
     guard access(folder(of: path), W_OK | X_OK) == 0 else { throw failure(path) }
     return .file(path, mode)
@@ -56,7 +56,7 @@ struct AnswerFile {
     CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
   }
 
-  /// Runs `body`, which writes the answer piece by piece. If it throws, a file stays unchanged.
+  /// Runs `body`, which writes the answer piece by piece. If `body` throws, an existing file is left unchanged.
   func write(_ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void) throws {
     switch kind {
     case .standardOutput:

@@ -1,22 +1,21 @@
 import Glibc
 import HearthControl
 
-/// The user's browser.
 enum Browser {
   /// Whether there is a display, or a program configured to open pages.
   static var isThere: Bool {
     BrowserCommand.isNamed(variable("BROWSER")) || variable("DISPLAY") != nil || variable("WAYLAND_DISPLAY") != nil
   }
 
-  /// Opens a page with the programs in `$BROWSER` or with xdg-open: the first one that can be run and does not fail.
-  /// Does not wait for it. Returns `nil` if there is none.
+  /// Opens a page with `$BROWSER` or xdg-open and does not wait for the program to end. Returns `nil` if no program
+  /// could be started.
   static func open(_ url: String) -> Opening? {
     isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
   }
 
-  /// A program that was started to show a page. It may still fail later.
+  /// A browser that was started to show a page. It may still fail.
   struct Opening {
-    /// The program that is running, and its name.
+    /// The running program and its name.
     private var current: (process: pid_t, name: String)?
     private var others: ArraySlice<[String]>
 
@@ -33,8 +32,8 @@ enum Browser {
       }
     }
 
-    /// Returns how the last program failed if none has shown the page, but only once; `nil` if one has shown it or
-    /// still may.
+    /// Returns the last program's failure once all programs have failed. Returns `nil` if a program has succeeded or is
+    /// still running.
     mutating func failure() -> String? {
       while let (process, name) = current {
         var status: Int32 = 0
@@ -64,7 +63,7 @@ enum Browser {
     }
     var arguments = line.map { strdup($0) } + [nil]
     defer { for argument in arguments { free(argument) } }
-    // In its own process group, so that Ctrl-C here does not reach the browser.
+    // Use a separate process group, so that Ctrl-C does not end the browser.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }

@@ -3,18 +3,18 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Completions for a shell, from the daemon's data; none if no daemon answers at once.
+/// Shell completions from the daemon's data. If the daemon does not answer quickly, there are no completions.
 enum Completions {
   static var accounts: CompletionKind {
     .custom { words, _, _ in accountNames(words) }
   }
 
-  /// The accounts that the daemon knows. `words` is the command line.
+  /// Returns the names of the accounts. `words` is the command line.
   static func accountNames(_ words: [String]) -> [String] {
     ask(words) { try $0.call(ListSessions()).value.sessions.map { "\($0.account)" } }
   }
 
-  /// The items in these states, a limited number of each.
+  /// Completes the ids of items in these states, up to 50 per state.
   static func items(_ states: [OutboxItem.State]) -> CompletionKind {
     .custom { words, _, _ in
       ask(words) { client in
@@ -23,7 +23,7 @@ enum Completions {
     }
   }
 
-  /// `words` is the command line as the shell has split it. It may name a socket.
+  /// Asks the daemon. `words` is the command line, which may contain `--socket`.
   private static func ask(_ words: [String], _ question: (inout ControlClient) throws -> [String]) -> [String] {
     var daemon = DaemonChoice(timeout: 1)
     if let option = words.firstIndex(of: "--socket"), option + 1 < words.count { daemon.socket = words[option + 1] }

@@ -4,21 +4,21 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Which daemon to call, how long to wait for it, and how to print its answer.
+/// Options for calling the daemon and printing its answer.
 protocol DaemonAccess {
   var socket: String? { get }
   var json: Bool { get }
-  /// The timeout, in seconds.
+  /// The timeout in seconds, or `nil` for the default.
   var timeout: Double? { get }
 }
 
-/// The same as a plain value.
+/// The same options as a plain value, without ArgumentParser.
 struct DaemonChoice: DaemonAccess, Hashable {
   var socket: String?
   var json = false
   var timeout: Double?
 
-  /// The longest timeout: a year, in seconds.
+  /// The maximum timeout in seconds (one year).
   private static let longest = 31_536_000.0
 
   func validate() throws {
@@ -43,13 +43,13 @@ extension DaemonAccess {
     }
   }
 
-  /// Connects. Each call of the client ends after `--timeout`, or after `timeout` if the option is not given.
+  /// Connects to the daemon. The time limit for calls is `--timeout`, or `timeout` if that option is missing.
   func connect(timeout: Duration = ControlClient.timeout) throws -> ControlClient {
     let limits = try limits(or: timeout)
     return try ControlClient(path: socketPath, timeout: limits.call, connecting: limits.connecting)
   }
 
-  /// Connects; `nil` if no daemon runs.
+  /// Connects to the daemon, or returns `nil` if no daemon is running.
   func connectIfRunning() throws -> ControlClient? {
     do {
       return try connect(timeout: ControlClient.shortTimeout)
@@ -60,39 +60,38 @@ extension DaemonAccess {
     }
   }
 
-  /// How long a call and connecting may take. `timeout` is for a call without `--timeout`.
+  /// Returns the time limits for a call and for connecting. `timeout` applies to calls without `--timeout`.
   func limits(or timeout: Duration) throws -> (call: Duration, connecting: Duration) {
     guard let limit = timeLimit else { return (timeout, ControlClient.connectingTimeout) }
     guard limit > .zero else { throw ValidationError("--timeout must be more than 0 seconds.") }
     return (limit, limit)
   }
 
-  /// The limit from `--timeout`.
   var timeLimit: Duration? { timeout.map { .seconds($0) } }
 }
 
 extension ControlClient {
-  /// For verbs that ask for data that the daemon already has: it answers at once, or something is wrong with it.
+  /// The timeout for calls that return data the daemon already has. A call that takes longer indicates a problem.
   static let shortTimeout: Duration = .seconds(15)
 
-  /// The counts; `nil` if the daemon refuses the call because the outbox cannot be read.
+  /// Returns the account's counts, or `nil` if the daemon cannot read the outbox.
   mutating func outboxStats(of account: AccountName) throws(Failure) -> OutboxStats? {
     try outboxStats(of: [account])[0]
   }
 
-  /// The counts of several accounts, in order.
+  /// Returns the counts of several accounts, in order.
   mutating func outboxStats(of accounts: [AccountName]) throws(Failure) -> [OutboxStats?] {
     try call(each: accounts.map { GetOutboxStats($0) }).map { try? $0.get() }
   }
 }
 
 extension CommandFailure {
-  /// The daemon stopped while this command was following it.
+  /// The daemon stopped while this command was receiving events.
   static let daemonStopped = CommandFailure(.noDaemon, "The daemon has stopped.")
 }
 
 extension EventFollower {
-  /// The next step; `nil` if `limit` passes first.
+  /// Returns the next step, or `nil` if none arrives within `limit`.
   mutating func step(from daemon: inout ControlClient, within limit: Duration? = nil) throws -> Step? {
     do {
       return try next(from: &daemon, within: limit)
@@ -101,8 +100,8 @@ extension EventFollower {
     }
   }
 
-  /// The next step, with all that arrive together with it; none if `limit` passes first. Returns after `most`, however
-  /// many still arrive, so that a busy outbox does not delay the screen.
+  /// Returns the next step and those that arrive soon after it, or none if `limit` passes first. Returns after `most`
+  /// at the latest, so that a busy outbox does not delay the screen.
   mutating func burst(
     from daemon: inout ControlClient, within limit: Duration? = nil, most: Duration = .milliseconds(200)
   ) throws -> [Step] {
@@ -118,7 +117,7 @@ extension EventFollower {
   }
 }
 
-/// A variable of the environment; `nil` if it is unset or empty.
+/// Returns an environment variable, or `nil` if it is unset or empty.
 func variable(_ name: String) -> String? {
   guard let value = getenv(name), value.pointee != 0 else { return nil }
   return String(cString: value)

@@ -2,7 +2,7 @@ import ArgumentParser
 import HearthControl
 import HearthCore
 
-/// The options of every verb.
+/// The options that every verb has.
 struct DaemonOptions: ParsableArguments, DaemonAccess {
   @Option(help: ArgumentHelp("Path of the daemon's socket.", valueName: "path"), completion: .file())
   var socket: String?
@@ -18,20 +18,20 @@ struct DaemonOptions: ParsableArguments, DaemonAccess {
   var choice: DaemonChoice { DaemonChoice(socket: socket, json: json, timeout: timeout) }
 }
 
-/// The account of a verb that requires one.
+/// The required account of a verb.
 struct NamedAccount: ParsableArguments {
   @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
-  /// The name. Throws the daemon's error if no account can have it.
+  /// The parsed name. Throws the daemon's error if the name is invalid.
   var name: AccountName { get throws { try AccountName(asked: account) } }
 }
 
-/// The account of a verb, or all accounts.
+/// The optional account of a verb that otherwise applies to all accounts.
 struct AccountChoice: ParsableArguments {
   @Argument(help: "Account (default: all).", completion: Completions.accounts)
   var account: String?
 
-  /// The name, or `nil` for all. Throws the daemon's error if no account can have it.
+  /// The parsed name, or `nil` for all accounts. Throws the daemon's error if the name is invalid.
   var name: AccountName? { get throws { try AccountName.asked(account) } }
 }

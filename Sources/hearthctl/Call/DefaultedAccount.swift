@@ -4,7 +4,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The account of a verb that needs one; the command line may omit it.
+/// The account of a verb that needs an account. If the user omits it, a default is used.
 struct DefaultedAccount: ParsableArguments {
   @Argument(
     help: "Account (default: the one that \"hearthctl which\" shows).", completion: Completions.accounts)
@@ -17,7 +17,7 @@ struct DefaultedAccount: ParsableArguments {
   }
 }
 
-/// The account of a verb about the outbox, or all accounts.
+/// The account of a verb for the outbox, or all accounts.
 struct OutboxAccount: ParsableArguments {
   @Argument(
     help: "Account (default: the one that HEARTH_ACCOUNT, [[use]] or default_account selects, else all).",
@@ -35,13 +35,13 @@ struct OutboxAccount: ParsableArguments {
     }
   }
 
-  /// The account, or `nil` for all.
+  /// Returns the account, or `nil` for all accounts.
   func name(_ daemon: inout ControlClient) throws -> AccountName? {
     all ? nil : try DefaultAccount.selected(account ?? option.account, &daemon)
   }
 }
 
-/// The same as an option.
+/// The account given as an option.
 struct AccountOption: ParsableArguments {
   @Option(
     help: ArgumentHelp("Account, if it is not given as an argument.", valueName: "name"),
@@ -49,12 +49,12 @@ struct AccountOption: ParsableArguments {
   var account: String?
 }
 
-/// The account for commands that name none.
+/// Finds the account for commands that do not specify an account.
 enum DefaultAccount {
-  /// The environment variable with its name.
+  /// The environment variable that contains the account's name.
   static let variableName = "HEARTH_ACCOUNT"
 
-  /// The account in `named`, else the default for this directory. `url` is where the token will be sent, if known.
+  /// Returns `named`, or the default account for this directory. `url` is the token's destination, if known.
   static func name(_ named: String?, for url: String?, _ daemon: inout ControlClient) throws -> AccountName {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: url, &daemon).value
@@ -69,21 +69,23 @@ enum DefaultAccount {
         + "or [[use]] in the configuration.")
   }
 
-  /// The same, or `nil` if nothing selects an account. That it is the only one does not count.
+  /// Returns `named` or else the account that is selected by default, or `nil` if no account is selected. Being the
+  /// only account does not count as being selected.
   static func selected(_ named: String?, _ daemon: inout ControlClient) throws -> AccountName? {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: nil, &daemon).value
     return choice.reason == .only ? nil : choice.account
   }
 
-  /// What the configuration chooses.
+  /// Asks the daemon for the account that the configuration chooses.
   static func choice(
     for url: String?, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> Reply<ChosenAccount> {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 
-  /// The working directory as the kernel names it, and as the shell names it if the user got there through a link.
+  /// The kernel's path of the working directory. If the user entered the directory through a link, also the shell's
+  /// path.
   private static var workingDirectories: [String] {
     guard let buffer = getcwd(nil, 0) else { return [] }
     defer { free(buffer) }

@@ -5,18 +5,18 @@ import HearthCore
 /// The exit statuses of hearthctl.
 enum ExitStatus: Int32, CaseIterable {
   case done = 0
-  /// It failed; stderr says why.
+  /// The command failed. stderr contains the reason.
   case failed = 1
   case signInNeeded = 3
   case locked = 4
-  /// Not possible now, but it may work later.
+  /// The command failed but may succeed later.
   case later = 5
   case noDaemon = 6
   case usage = 64
-  /// Cancelled with Ctrl-C: the value that shells report for SIGINT.
+  /// The user pressed Ctrl-C. Shells report this value for SIGINT.
   case interrupted = 130
 
-  /// The status for a session's state, for a command that asked for it.
+  /// Returns the exit status for a session's state.
   init(_ session: SessionStatus) {
     switch session.state {
     case .authenticated: self = session.token.map { $0.health(at: .now) != .expired } == true ? .done : .later
@@ -28,7 +28,7 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ error: RPCError) {
     switch error.kind {
-    // The answer was too long, and would be too long again.
+    // The answer was too long, and a retry would not help.
     case .requestFailed where !error.isRetryable: self = .failed
     case .unauthenticated, .reauthRequired: self = .signInNeeded
     case .locked, .wrongPassphrase, .passphraseNeeded: self = .locked
@@ -52,17 +52,17 @@ enum ExitStatus: Int32, CaseIterable {
     }
   }
 
-  /// The worst status of several accounts.
+  /// Returns the worst of several statuses.
   static func worst(_ statuses: some Sequence<ExitStatus>) -> ExitStatus {
     let order: [ExitStatus] = [.done, .later, .locked, .signInNeeded, .failed, .noDaemon, .usage]
     return statuses.max { order.firstIndex(of: $0)! < order.firstIndex(of: $1)! } ?? .done
   }
 }
 
-/// Ends the program with this exit status, and prints the message on stderr.
+/// Ends the program with an exit status and a message on stderr.
 struct CommandFailure: Error, Equatable {
   let status: ExitStatus
-  /// The message; `nil` if everything has already been printed.
+  /// The message, or `nil` if everything has already been printed.
   let message: String?
 
   init(_ status: ExitStatus, _ message: String?) {

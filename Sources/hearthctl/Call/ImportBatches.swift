@@ -2,11 +2,11 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Sends lines of an export to the daemon, several in one call, which stores all of them or none. If one is refused,
-/// they are sent one by one, so that only that one is left out.
+/// Sends lines of an export to the daemon in batches. The daemon stores a batch completely or not at all. If it refuses
+/// a batch, each line is sent separately, so that only invalid lines are skipped.
 struct ImportBatches: ~Copyable {
   private static let most = 100
-  /// The limit of the lines of a call, in bytes; a single line may be longer.
+  /// The size limit of a batch in bytes. A single line may be longer.
   private static let mostBytes = 512 << 10
 
   private(set) var counts = ImportCounts()
@@ -15,7 +15,8 @@ struct ImportBatches: ~Copyable {
   private let isUnsent: Bool
   private var waiting: [(number: Int, item: JSON)] = []
   private var bytes = 0
-  /// The ids and keys that a dry run has seen, because the daemon stores nothing.
+  /// The ids seen in a dry run. The daemon cannot detect duplicates in a dry run, because it stores nothing. `keys`
+  /// contains the content for each idempotency key.
   private var seen: Set<String> = []
   private var keys: [[JSON?]: [JSON?]] = [:]
   private var keptBytes = 0
@@ -25,7 +26,7 @@ struct ImportBatches: ~Copyable {
     (self.isDryRun, self.isUnsent) = (isDryRun, isUnsent)
   }
 
-  /// The number of the first line that the daemon has not answered yet.
+  /// The number of the first line that the daemon has not answered.
   var firstUnsent: Int? { waiting.first?.number }
 
   mutating func add(_ line: [UInt8], number: Int, _ options: DaemonOptions) throws {
@@ -47,7 +48,7 @@ struct ImportBatches: ~Copyable {
     bytes += line.count
   }
 
-  /// Whether a dry run has already seen this item, or one with the same key. Then the line is counted here.
+  /// Whether a dry run has already seen this item or its idempotency key. If so, counts the line.
   private mutating func isSeen(_ object: JSONObject, _ number: Int) -> Bool {
     if let id = object["id"]?.string, !seen.insert(id).inserted {
       counts.known += 1
@@ -68,7 +69,8 @@ struct ImportBatches: ~Copyable {
     return true
   }
 
-  /// The item as if it were exported now. If it was in flight, its result counts as unknown since its export.
+  /// Returns the item as if it had just been exported. If the item was in flight, its result has been unknown since its
+  /// export.
   private static func unsent(_ object: JSONObject) -> JSONObject {
     var object = object
     if object["state"] == .string(OutboxItem.State.inFlight.rawValue), object["unknownSince"] == nil {
@@ -84,7 +86,7 @@ struct ImportBatches: ~Copyable {
     while let (number, item) = waiting.first {
       if let refusal = try keep([item]) {
         refuse(number, refusal.message.replacing("items[0].", with: "").replacing("items[0]: ", with: ""))
-        // A line that is too long makes the daemon close the connection.
+        // The daemon closes the connection after a line that is too long.
         if refusal.kind == .parseError { daemon = try options.connect() }
       }
       waiting.removeFirst()
@@ -92,7 +94,7 @@ struct ImportBatches: ~Copyable {
     bytes = 0
   }
 
-  /// Returns why one of them is refused, in which case none is stored; `nil` if all are stored.
+  /// Imports items. If an item is refused, returns the reason and none of the items is stored. Otherwise returns `nil`.
   private mutating func keep(_ items: [JSON]) throws -> RPCError? {
     var params: JSONObject = ["items": .array(items)]
     if isDryRun {
@@ -130,7 +132,7 @@ struct ImportBatches: ~Copyable {
 }
 
 extension RPCError {
-  /// Whether the error is about the item, so that others may still be accepted.
+  /// Whether the error concerns a single item, so that other items may still be accepted.
   fileprivate var isAboutItems: Bool {
     let kinds: [Kind?] = [.invalidParams, .unknownAccount, .originNotAllowed, .idempotencyConflict, .parseError]
     return kinds.contains(kind)

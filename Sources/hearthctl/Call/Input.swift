@@ -2,11 +2,10 @@ import ArgumentParser
 import Glibc
 import HearthCore
 
-/// The inputs of hearthctl: standard input, files, and what a person types.
+/// Reads standard input, files and the user's keyboard input.
 enum Input {
   static var isTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-  /// Reads all of standard input.
   static func all() throws -> [UInt8] {
     guard let bytes = WholeFile.read(STDIN_FILENO) else {
       throw CommandFailure(.failed, "Standard input cannot be read: \(reason()).")
@@ -15,7 +14,7 @@ enum Input {
     return bytes
   }
 
-  /// Refuses lines that the terminal may have cut, because it drops the end of a long line silently.
+  /// Throws if the terminal may have truncated a line, because terminals silently drop the end of long lines.
   static func requireWhole(_ typed: [UInt8]) throws(CommandFailure) {
     let longest = typed.split(separator: UInt8(ascii: "\n")).map(\.count).max() ?? 0
     guard longest >= TypedLine.kernelLimit else { return }
@@ -34,7 +33,7 @@ enum Input {
     return bytes
   }
 
-  /// Reads a secret: typed without echo on a terminal, else the first line of standard input.
+  /// Reads a secret from a terminal without echo, or from the first line of standard input.
   static func secret(prompt: String, name: String = "passphrase") throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = secretLine(), !line.isEmpty else {
@@ -43,7 +42,7 @@ enum Input {
     return line
   }
 
-  /// Asks twice on the terminal, because with a typing mistake the credential could never be opened again.
+  /// Asks twice, because after a typing mistake the credential could never be opened again.
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
     guard try ask("Again: ", echo: false) == passphrase else {
@@ -52,7 +51,7 @@ enum Input {
     return passphrase
   }
 
-  /// Asks on the terminal. The caller must have checked that there is one.
+  /// Asks on the terminal. The caller must have checked that standard input is a terminal.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
     guard let line = try typed(prompt, echo: echo), !line.isEmpty else {
       throw CommandFailure(.failed, "Nothing was typed.")
@@ -60,7 +59,7 @@ enum Input {
     return line
   }
 
-  /// The typed answer to a question, which may be empty; `nil` at the terminal's end.
+  /// Asks a question. Returns the answer, which may be empty, or `nil` at end of file.
   static func answer(_ question: String, echo: Bool = true) throws -> String? {
     try typed(question, echo: echo)?.trimmingBlanks()
   }
@@ -77,13 +76,13 @@ enum Input {
       TerminalGuard.end()
       if !echo { Output.write("\n", to: STDERR_FILENO) }
     }
-    // After the echo is off, so that nothing typed at the prompt is shown.
+    // Print the prompt after turning off the echo, so that nothing the user types is visible.
     Output.prompt(prompt.shown())
     return try line.next()
   }
 
-  /// The next line of standard input, without its end; `nil` if there is none. Read byte by byte, because a stream's
-  /// buffer would keep the secret until the program ends.
+  /// Returns the next line of standard input, or `nil` at end of file. Reads byte by byte, because a buffered stream
+  /// would keep the secret in memory.
   private static func secretLine() -> String? {
     var line: [UInt8] = []
     while true {

@@ -1,19 +1,19 @@
 import Glibc
 import HearthControl
 
-/// The lines of a file or of standard input, in any number.
+/// Reads a file or standard input line by line.
 struct InputLines {
-  /// Longer than any line that the daemon accepts.
+  /// The maximum length of a line in bytes. The daemon's own limit is lower.
   private static let limit = 256 << 20
 
-  /// The number of the last line read, counted from 1.
+  /// The number of the last line read, starting at 1.
   private(set) var number = 0
   private let name: String
   private let descriptor: Int32
   private var framer = LineFramer(limit: Self.limit)
   private var isAtEnd = false
 
-  /// `-` means standard input.
+  /// Opens a file, or standard input for `-`.
   init(_ file: String) throws {
     name = file == "-" ? "Standard input" : file
     descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
@@ -28,7 +28,7 @@ struct InputLines {
     if descriptor != STDIN_FILENO { Glibc.close(descriptor) }
   }
 
-  /// The next line without its end; `nil` at the end of the file.
+  /// Returns the next line, or `nil` at end of file.
   mutating func next() throws -> [UInt8]? {
     while true {
       var line: [UInt8]?
@@ -55,7 +55,7 @@ struct InputLines {
     if count < 0, errno == EINTR { return }
     guard count >= 0 else { throw failure }
     isAtEnd = count == 0
-    // The last line may lack its newline.
+    // The last line may have no newline.
     framer.push(isAtEnd ? (framer.isInsideLine ? [UInt8(ascii: "\n")] : []) : Array(chunk[..<count]))
   }
 

@@ -1,21 +1,21 @@
 import Glibc
 import Synchronization
 
-/// Whether the user has pressed Ctrl-C, or the process has been asked to end.
+/// Records signals that ask the program to end, such as SIGINT from Ctrl-C.
 enum Interruption {
   private static let signal = Atomic<Int32>(0)
 
-  /// From here on these signals are only recorded; the program ends where it checks for them.
+  /// Starts recording the signals. The program must check `hasCome`, because they no longer end it.
   static func watch() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       Glibc.signal(number) { Interruption.signal.store($0, ordering: .relaxed) }
     }
   }
 
-  /// From here on Ctrl-C ends the program at once, with its own exit status.
+  /// Makes Ctrl-C end the program immediately, with a separate exit status.
   static func endProgram() {
     let former = Glibc.signal(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
-    // A script's background job keeps ignoring the signal.
+    // Keep ignoring the signal if the parent ignores it, as scripts do for background jobs.
     if unsafeBitCast(former, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) { Glibc.signal(SIGINT, SIG_IGN) }
   }
 

@@ -1,18 +1,18 @@
-/// A command line in its plain spelling: a verb, its arguments, and long options with their values as separate words,
-/// each at most once.
+/// A parser for simple command lines, which consist of a verb, arguments, and long options followed by their values.
+/// Each option may occur once.
 ///
-/// It is for calls that scripts make in loops, because ArgumentParser takes several times as long as the call itself.
-/// Lines that are spelled otherwise, are wrong or ask for help are left to ArgumentParser, and it would read every
-/// plain line in the same way.
+/// Scripts run these commands in loops, and ArgumentParser takes several times as long as the call to the daemon. Lines
+/// with other spellings, errors or requests for help are left to ArgumentParser. It would parse every simple line in
+/// the same way.
 struct PlainLine {
-  /// The line is not plain, or it is wrong.
+  /// The line is invalid or not simple.
   private struct NotPlain: Error {}
 
   private var arguments: [String] = []
   private var flags: [String] = []
   private var options: [(name: String, value: String)] = []
 
-  /// The call; `nil` if ArgumentParser must read the line.
+  /// Parses a line, or returns `nil` if ArgumentParser must parse it.
   static func call(_ line: ArraySlice<String>) -> (any PlainCall)? {
     let verb = line.dropFirst()
     guard let call = try? read(line.first, verb), (try? call.validate()) != nil else { return nil }
@@ -95,8 +95,8 @@ struct PlainLine {
     }
   }
 
-  /// `flags` and `options` are those of the verb, in addition to those of every verb. `count` is the allowed number of
-  /// arguments.
+  /// Parses a line. `flags` and `options` list those of the verb, in addition to those that every verb has. `count` is
+  /// the allowed number of arguments.
   private init(
     _ words: ArraySlice<String>, flags: [String], options: [String], arguments count: ClosedRange<Int>
   ) throws {
@@ -117,12 +117,12 @@ struct PlainLine {
     guard count.contains(arguments.count) else { throw NotPlain() }
   }
 
-  /// A single `-` is a value: standard input.
+  /// Whether the word is an option. A single `-` is an argument that means standard input.
   private static func isOption(_ word: String) -> Bool { word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 }
 
   private func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }
 
-  /// The value; `nil` if the option is not given.
+  /// Returns the option's value, or `nil` if the option is missing.
   private func value(_ option: String) throws -> String? {
     let values = values(option)
     guard values.count <= 1 else { throw NotPlain() }

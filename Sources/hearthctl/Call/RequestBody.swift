@@ -1,26 +1,24 @@
 import Glibc
 import HearthCore
 
-/// The body of a request, read piece by piece, and again from the beginning if the API asks for that.
+/// The body of a request, which is read piece by piece. If the API needs the body again, it is read from the start.
 final class RequestBody {
   private enum Source {
-    /// The whole body.
     case bytes([UInt8])
-    /// `count` bytes of a file, from `start`.
+    /// `count` bytes of a file, starting at `start`.
     case file(start: off_t, count: Int)
-    /// A source that can be read only once: its beginning, and its name for messages.
+    /// A source that can be read only once, with its first bytes and its name for messages.
     case stream(beginning: [UInt8], name: String)
   }
 
-  /// How much of a stream is kept, in bytes, so that it can be sent again. A body no longer than this is sent with its
-  /// length, which some servers require (RFC 9110, section 15.5.12).
+  /// The number of bytes to buffer from a stream so that they can be sent again. A body that fits in the buffer is sent
+  /// with its length, which some servers require (RFC 9110, section 15.5.12).
   static let keptBeginning = 1 << 20
-  /// The size of a piece, in bytes.
   private static let pieceSize = 64 << 10
 
   private let source: Source
   private let descriptor: Int32
-  /// How much of a stream has been read, in bytes.
+  /// The number of bytes that have been read from the stream.
   private var streamed = 0
 
   init(_ bytes: [UInt8]) { (source, descriptor) = (.bytes(bytes), -1) }
@@ -33,7 +31,7 @@ final class RequestBody {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Self.unreadable(name) }
     let start = lseek(descriptor, 0, SEEK_CUR)
-    // A file of the kernel, such as one in /proc, reports no length.
+    // Files that the kernel generates, such as those in /proc, have no length.
     if status.st_mode & S_IFMT == S_IFREG, start >= 0, status.st_size > start {
       source = .file(start: start, count: Int(status.st_size - start))
       return
@@ -63,7 +61,7 @@ final class RequestBody {
     }
   }
 
-  /// The whole body, for a request that is not streamed.
+  /// Returns the whole body, for requests that are not streamed.
   func whole() throws -> [UInt8] {
     var bytes: [UInt8] = []
     while true {
@@ -73,7 +71,7 @@ final class RequestBody {
     }
   }
 
-  /// The piece that begins at `offset`; empty at the end of the body.
+  /// Returns the piece at `offset`. The piece is empty at the end of the body.
   func piece(at offset: Int) throws -> [UInt8] {
     switch source {
     case .bytes(let bytes): return Array(bytes.dropFirst(offset).prefix(Self.pieceSize))
@@ -85,7 +83,7 @@ final class RequestBody {
       }
       return piece
     case .stream(let beginning, let name):
-      // Once more has been read than is kept, the body cannot be sent again.
+      // Once the stream has been read beyond the buffer, the body cannot be sent again.
       if offset < beginning.count, streamed == beginning.count {
         return Array(beginning.dropFirst(offset).prefix(Self.pieceSize))
       }
@@ -117,7 +115,7 @@ final class RequestBody {
     return piece
   }
 
-  /// Reads some bytes; none at the end.
+  /// Reads at least one byte. Returns none at end of file.
   private static func read(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: pieceSize)
     while true {

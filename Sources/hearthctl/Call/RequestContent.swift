@@ -1,7 +1,7 @@
 import ArgumentParser
 import HearthCore
 
-/// The options of a verb that sends or queues a request.
+/// The options of verbs that send or queue a request.
 struct RequestOptions: ParsableArguments {
   @Argument(
     help: "Account whose token to use (default: the one that \"hearthctl which URL\" shows).",
@@ -32,19 +32,19 @@ struct RequestOptions: ParsableArguments {
   }
 }
 
-/// The request of a verb that sends or queues one, from the command line.
+/// A request on the command line.
 struct RequestContent: Hashable {
-  /// Accepted in any case, though the protocol distinguishes cases (RFC 9110, section 9.1).
+  /// Methods that are accepted in lower case too, although HTTP methods are case-sensitive (RFC 9110, section 9.1).
   static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-  /// The account; `nil` for the default one.
+  /// The account, or `nil` for the default account.
   let account: String?
   let method: String
   let url: String
   let data: String?
   let header: [String]
 
-  /// `words` are the account, which may be missing, the method and the URL.
+  /// Parses the account, which may be missing, the method and the URL.
   init(_ words: [String], account: String?, data: String?, header: [String]) {
     let method = words[words.count - 2]
     let upper = method.uppercased()
@@ -54,7 +54,7 @@ struct RequestContent: Hashable {
   }
 
   func validate() throws {
-    // An account and a method without a URL would be taken for a method and a URL.
+    // If the URL is missing, the account and the method would be mistaken for a method and a URL.
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing, or is not one that begins with https://: \(url.shown())")
     }
@@ -74,8 +74,8 @@ struct RequestContent: Hashable {
     }
   }
 
-  /// The headers in a file, one on each line, so that no secret appears on the command line. Empty lines are ignored.
-  /// Errors do not show the content.
+  /// Reads headers from a file, one per line, so that secrets need not appear on the command line. Ignores empty lines.
+  /// Errors do not quote the file.
   private func headers(in file: String) throws -> [APIRequest.Header] {
     let bytes = file == "-" ? try Input.all() : try Input.file(file)
     let place = file == "-" ? "standard input" : file
@@ -90,7 +90,7 @@ struct RequestContent: Hashable {
     }
   }
 
-  /// The body to stream; `nil` if there is none.
+  /// Returns the body to stream, or `nil` if the request has no body.
   func streamedBody() throws -> RequestBody? {
     guard let data else { return nil }
     if data == "-" || data.hasPrefix("@") { return try RequestBody(path: data == "-" ? "-" : String(data.dropFirst())) }
@@ -106,7 +106,7 @@ struct RequestContent: Hashable {
 }
 
 extension APIRequest.Header {
-  /// Parses `Name: value`. Fails for any other text.
+  /// Parses `Name: value`, or returns `nil` if the line is not a header.
   fileprivate init?(line: String) {
     guard let colon = line.firstIndex(of: ":"), colon > line.startIndex else { return nil }
     self.init(name: String(line[..<colon]), value: line[line.index(after: colon)...].trimmingBlanks())
@@ -114,7 +114,6 @@ extension APIRequest.Header {
 }
 
 extension StringProtocol {
-  /// The text without white space at both ends.
   func trimmingBlanks() -> String {
     let tail = drop { $0.isWhitespace }
     guard let last = tail.lastIndex(where: { !$0.isWhitespace }) else { return "" }

@@ -3,22 +3,22 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Tells the person what to do, and waits until the sign-in is over. Ctrl-C cancels it.
+/// Shows the user how to sign in and waits for the result. Ctrl-C cancels the sign-in.
 struct SignInWait {
-  /// How often to show the time left and to check for an interruption.
+  /// The interval for updating the remaining time and checking for Ctrl-C.
   private static let step: Duration = .milliseconds(250)
 
   let begun: BegunSignIn
   let account: AccountName
   let opensBrowser: Bool
 
-  /// Gives up after `limit`.
+  /// Waits for the sign-in until `limit` has passed.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
-    // First, so that the terminal does not cut what is pasted.
+    // Do this first. Otherwise, the terminal would truncate a long URL that the user pastes early.
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
-    // The daemon reports it if it does not use the browser's answer.
+    // An event reports the reason if the daemon refuses the browser's answer.
     if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
     var (told, asksAddress): (String?, Bool) = (nil, false)
     var opening = instruct()
@@ -43,13 +43,13 @@ struct SignInWait {
         asksAddress = true
       }
       if let address = try typed?.waiting() { try complete(address, &daemon) }
-      // Do not overwrite what is being typed.
+      // Do not overwrite what the user is typing.
       if typed?.isEmpty != false { showTimeLeft(asksAddress: asksAddress && typed != nil) }
     }
   }
 
-  /// Says what to do. The browser's final address can be typed while the sign-in waits. Returns the browser that was
-  /// started.
+  /// Shows the user what to do and starts a browser if possible. While waiting, the user can type the browser's final
+  /// URL. Returns the browser.
   private func instruct() -> Browser.Opening? {
     guard let url = begun.authorizationURL else {
       if let code = begun.userCode { show(code) }
@@ -72,7 +72,7 @@ struct SignInWait {
     offerPasting()
   }
 
-  /// Says why the browser's answer was not used.
+  /// Explains why the browser's answer was not used.
   private func tellOfRefusal(_ message: String) {
     ProgressLine.clear()
     Output.note(Input.isTerminal ? "\(message)\n\n\(Self.asksAddress)" : message)
@@ -85,7 +85,7 @@ struct SignInWait {
 
   private static let asksAddress = "Paste that page's address here:\n"
 
-  /// The code for another device: on a terminal also as a picture, and spelled out, to be read aloud.
+  /// Shows the code for another device. On a terminal, also draws a QR code and spells out the code.
   private func show(_ code: String) {
     let (page, complete) = (begun.verificationURI ?? "", begun.verificationURIComplete)
     let isLocal = Self.isLocal(page)
@@ -96,7 +96,7 @@ struct SignInWait {
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
-    // In a narrow terminal, the text below needs more lines.
+    // On narrow terminals, the text below the picture takes more lines.
     let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"
@@ -107,7 +107,7 @@ struct SignInWait {
     if picture == nil, let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
   }
 
-  /// Whether only this machine can open the page.
+  /// Whether the page can be opened only on this machine.
   private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {
@@ -120,7 +120,7 @@ struct SignInWait {
     }
   }
 
-  /// Cancels the sign-in and throws. If the sign-in has already succeeded, returns its result instead of throwing.
+  /// Cancels the sign-in and throws. If the sign-in has already succeeded, returns its result.
   private func giveUp(
     _ call: BegunCall<AwaitSignIn>, _ why: String, _ status: ExitStatus, _ daemon: inout ControlClient
   ) throws -> Reply<SessionStatus> {
@@ -129,7 +129,7 @@ struct SignInWait {
     throw CommandFailure(status, why)
   }
 
-  /// `asksAddress`: the line is the prompt for the browser's final address.
+  /// Shows the remaining time. If `asksAddress` is set, the line also asks for the browser's final URL.
   private func showTimeLeft(asksAddress: Bool) {
     let left = begun.expiresAt.map { expiresAt in
       let seconds = Int(Swift.max(expiresAt.since(.now), .zero) / .seconds(1))

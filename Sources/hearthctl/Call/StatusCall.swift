@@ -4,12 +4,12 @@ import HearthCore
 
 /// The arguments of `status`.
 struct StatusCall: PlainCall {
-  /// How many lines of the journal are shown.
+  /// The number of lines of the journal to show.
   private static let logLines = 10
-  /// How many waiting items to search for one that has failed. The others are only waiting for their time.
+  /// The number of waiting items to search for a failed one. Most items are only waiting for their next attempt.
   private static let itemsRead = 20
 
-  /// The account, or `nil` for all.
+  /// The account, or `nil` for all accounts.
   let account: String?
   let watch: Bool
   let log: Bool
@@ -44,7 +44,7 @@ struct StatusCall: PlainCall {
       log: log ? Journal.lines(Self.logLines, of: account) ?? [] : nil, told: json)
   }
 
-  /// Returns the first waiting item with an error for each account that has waiting items.
+  /// Returns one failed item for each account that has waiting items.
   private func waiting(
     _ sessions: [SessionStatus], _ outboxes: [OutboxStats?], _ client: inout ControlClient
   ) throws -> [AccountName: OutboxItem] {
@@ -68,8 +68,8 @@ struct StatusCall: PlainCall {
       hasBlocks: Output.isTerminal ? Screen.isUTF8(variable) : nil)
   }
 
-  /// Prints the status now and at every change, until the daemon stops. On a terminal that supports it, each print
-  /// replaces the previous one, its times stay current, and Ctrl-C ends it.
+  /// Prints the status now and whenever it changes, until the daemon stops. On terminals that support it, updates the
+  /// screen in place every second until the user presses Ctrl-C.
   private func watch(_ client: inout ControlClient) throws {
     if Output.isTerminal, Screen.obeysSequences(variable), !daemon.json {
       return try LiveScreen.run { screen in
@@ -82,7 +82,8 @@ struct StatusCall: PlainCall {
     }
   }
 
-  /// Calls `body` now, at every change, every `looking`, and when the shown text `isGone`. Returns on an interruption.
+  /// Calls `body` immediately and again after each change, at each interval of `looking`, and whenever `isGone` returns
+  /// true. Returns when the user presses Ctrl-C.
   private func follow(
     _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (StatusLook) -> Void
   ) throws {
@@ -98,7 +99,7 @@ struct StatusCall: PlainCall {
       do {
         body(try look(&client))
       } catch ControlClient.Failure.disconnected {
-        // The daemon stopped between the event and the look.
+        // The daemon stopped between the event and this call.
         throw CommandFailure.daemonStopped
       }
     }

@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A request in progress with streamed bodies, which need not fit into memory. The body is sent while the answer is
-/// read, because an API may begin to answer before it has the whole body.
+/// A request with bodies that need not fit in memory. The answer is read while the body is sent, because an API may
+/// answer before it has received the whole body.
 struct StreamedRequest {
   private let stream: String
   private let body: RequestBody?
@@ -23,7 +23,7 @@ struct StreamedRequest {
     writing = try daemon.begin(WriteStream(stream, at: offset, piece, isLast: piece.isEmpty))
   }
 
-  /// Waits until the API begins to answer.
+  /// Waits until the API starts to answer.
   mutating func head(over daemon: inout ControlClient) throws -> AnswerHead {
     while true {
       let answer = try next(over: &daemon)
@@ -31,7 +31,7 @@ struct StreamedRequest {
     }
   }
 
-  /// The next piece of the answer's body; `nil` at its end.
+  /// Returns the next piece of the answer's body, or `nil` at its end.
   mutating func piece(over daemon: inout ControlClient) throws -> [UInt8]? {
     let answer = try next(over: &daemon)
     return answer.isEnd ? nil : answer.data
@@ -46,7 +46,7 @@ struct StreamedRequest {
       case .first(let answer):
         if !answer.isEnd { reading = try daemon.begin(ReadStream(stream)) }
         guard let next = answer.next else { return answer }
-        // A write in progress gets the same answer.
+        // A pending write will return the same offset.
         if writing == nil { try write(from: next, over: &daemon) }
       }
     }

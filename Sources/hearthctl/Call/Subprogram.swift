@@ -1,21 +1,21 @@
 import Glibc
 import HearthCore
 
-/// Another program, run for its output. Its error output is not shown.
+/// Another program that is run for its output. Its stderr is discarded.
 struct Subprogram {
   let path: String
 
-  /// The first of these folders that contains the program; `nil` if none does.
+  /// Returns the program in the first folder that contains an executable with this name, or `nil`.
   static func find(_ name: String, in folders: some Sequence<String>) -> Subprogram? {
     folders.lazy.map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
       .map(Subprogram.init)
   }
 
-  /// The folders of `$PATH`.
+  /// The folders in `$PATH`.
   static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
 
-  /// Runs the program and returns its output. `input` may have at most 64 KiB, the size of a pipe (pipe(7)). Throws if
-  /// the program cannot be run, or has not ended within this time; then it is killed.
+  /// Runs the program and returns its output. `input` is limited to 64 KiB, the size of a pipe (pipe(7)). Throws if the
+  /// program cannot be run. If it takes longer than `limit`, kills it and throws.
   func output(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
   ) throws(CommandFailure) -> [UInt8] {
@@ -52,7 +52,7 @@ struct Subprogram {
     return output
   }
 
-  /// Reads all output; `nil` if it has not ended by the deadline.
+  /// Reads all output, or returns `nil` at the deadline.
   private static func read(_ descriptor: Int32, until deadline: Timestamp) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)

@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// Whether this process, which draws on the whole terminal, has been asked to stop with Ctrl-Z.
+/// Records Ctrl-Z for programs that draw on the whole terminal.
 enum Suspension {
   private static let isAsked = Atomic(false)
 
-  /// From here on the signal is only recorded; the program stops where it checks for it.
+  /// Starts recording the signal. The program must check `hasCome` and call `stop`.
   static func watch() {
     Glibc.signal(SIGTSTP) { _ in Suspension.isAsked.store(true, ordering: .relaxed) }
   }
 
   static var hasCome: Bool { isAsked.load(ordering: .relaxed) }
 
-  /// Stops as the signal would have done. Returns once the process is continued, or at once if there is no shell that
-  /// could continue it.
+  /// Suspends the program as the signal would have done. Returns once it is resumed, or immediately if no shell could
+  /// resume it.
   static func stop() {
     isAsked.store(false, ordering: .relaxed)
     Glibc.signal(SIGTSTP, SIG_DFL)

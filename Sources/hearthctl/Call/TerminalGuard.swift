@@ -1,11 +1,10 @@
 import Glibc
 
-/// Restores the terminal's settings before a signal ends the program, because they are changed during typing.
+/// Restores the terminal's settings if a signal ends the program while the user is typing.
 enum TerminalGuard {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-  /// The terminal's original settings. They are set before the handler, and only the handler reads them.
+  /// The terminal's original settings. They are set before the handler is installed, and only the handler reads them.
   nonisolated(unsafe) private static var saved = termios()
-  /// The previous handlers.
   nonisolated(unsafe) private static var former: [sigaction] = []
 
   static func begin(_ settings: termios) {

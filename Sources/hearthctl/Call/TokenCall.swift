@@ -5,18 +5,18 @@ import HearthCore
 
 /// The arguments of `token`.
 struct TokenCall: PlainCall {
-  /// How headers are printed.
+  /// The formats in which headers can be printed.
   enum Headers: String, CaseIterable, ExpressibleByArgument { case json }
 
-  /// The account; `nil` for the default one.
+  /// The account, or `nil` for the default account.
   let account: String?
-  /// The minimum validity, in seconds.
+  /// The minimum remaining lifetime of the token, in seconds.
   let minValid: Int?
   let header: Bool
   let headers: Headers?
-  /// Where the token will be sent; `nil` leaves that to the caller.
+  /// The URL that the token will be sent to, if known.
   let url: String?
-  /// How long to wait for a locked or signed-out session, in seconds; `nil` means not at all.
+  /// The time to wait for a locked or signed-out session, in seconds, or `nil` to fail immediately.
   var wait: Int?
   let daemon: DaemonChoice
 
@@ -46,7 +46,7 @@ struct TokenCall: PlainCall {
     }
   }
 
-  /// Waits up to `limit` until somebody has signed in to the account or unlocked it.
+  /// Waits at most `limit` until the account is signed in and unlocked.
   private func waiting(
     for call: GetToken, _ limit: Duration, _ client: inout ControlClient
   ) throws -> Reply<GivenToken> {

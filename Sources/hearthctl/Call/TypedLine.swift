@@ -1,14 +1,14 @@
 import Glibc
 
-/// A line of any length that a person types or pastes at the terminal on standard input.
+/// A line of any length that the user types or pastes into the terminal.
 ///
-/// The kernel's own line editing keeps 4,095 bytes of a line and silently drops the rest (termios(3), "Canonical and
-/// noncanonical mode"). So the terminal passes everything on, and this type does the editing: the echo, and the keys
-/// that erase a letter, a word or the line.
+/// The kernel's line editing silently drops everything beyond 4,095 bytes (termios(3), "Canonical and noncanonical
+/// mode"). Therefore, this type turns line editing off. It implements the echo and the keys that erase a character, a
+/// word or the line.
 struct TypedLine {
-  /// How many bytes of a line the kernel keeps in its own line editing.
+  /// The number of bytes of a line that the kernel's line editing keeps.
   static let kernelLimit = 4095
-  /// In bytes; no address, password or token is this long.
+  /// The maximum length in bytes. URLs, passwords and tokens are far shorter.
   private static let limit = 1 << 20
 
   /// The terminal's original settings.
@@ -19,8 +19,8 @@ struct TypedLine {
 
   private enum Step { case going, line, end }
 
-  /// Returns `nil` if standard input is not a terminal, or if this program runs in the background and must leave it
-  /// alone.
+  /// Returns `nil` if standard input is not a terminal, or if this program runs in the background and must not use the
+  /// terminal.
   init?(echo: Bool) {
     var settings = termios()
     guard Self.isForeground, tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
@@ -28,10 +28,10 @@ struct TypedLine {
     isEchoed = echo && settings.c_lflag & tcflag_t(ECHO) != 0
   }
 
-  /// Whether nothing has been typed since the last line.
+  /// Whether the user has typed nothing since the last line.
   var isEmpty: Bool { bytes.isEmpty }
 
-  /// Makes the terminal pass everything on. `dropsEarlier` discards what was typed before.
+  /// Turns off the kernel's line editing. If `dropsEarlier` is set, discards earlier input.
   func begin(dropsEarlier: Bool) {
     var settings = before
     settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
@@ -42,13 +42,13 @@ struct TypedLine {
     tcsetattr(STDIN_FILENO, dropsEarlier ? TCSAFLUSH : TCSANOW, &settings)
   }
 
-  /// Restores the terminal.
+  /// Restores the terminal's settings.
   func end(dropsEarlier: Bool) {
     var before = before
     tcsetattr(STDIN_FILENO, dropsEarlier ? TCSAFLUSH : TCSANOW, &before)
   }
 
-  /// Waits for a line, and returns it without its end. Returns `nil` at the terminal's end.
+  /// Waits for a line. Returns `nil` at end of file.
   mutating func next() throws(CommandFailure) -> String? {
     while true {
       switch read() {
@@ -59,11 +59,11 @@ struct TypedLine {
     }
   }
 
-  /// Returns the line that has already been typed, or `nil` if there is none or it is empty. An unfinished line is
-  /// kept.
+  /// Returns the line that the user has typed, or `nil` if there is none or it is empty. Keeps an incomplete line for
+  /// later.
   mutating func waiting() throws(CommandFailure) -> String? {
     guard Self.isForeground else { return nil }
-    // A shell that has continued this program may have restored its own settings.
+    // A shell that resumed this program may have restored its own settings.
     begin(dropsEarlier: false)
     var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     while poll(&input, 1, 0) == 1, input.revents & Int16(POLLIN) != 0 {
@@ -78,7 +78,8 @@ struct TypedLine {
     return nil
   }
 
-  /// A terminal that does not control this process has no foreground group, and everyone may use it.
+  /// Whether this process may use the terminal. If the terminal does not control the process, there is no foreground
+  /// group, and any process may use the terminal.
   private static var isForeground: Bool {
     let group = tcgetpgrp(STDIN_FILENO)
     return group < 0 || group == getpgrp()
@@ -92,12 +93,12 @@ struct TypedLine {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads a single byte, so that nothing of the next line is consumed.
+  /// Reads a single byte, so that nothing beyond the current line is consumed.
   private mutating func read() -> Step {
     var byte: UInt8 = 0
     let count = Glibc.read(STDIN_FILENO, &byte, 1)
     if count < 0, errno == EINTR { return .going }
-    // An unfinished line at the terminal's end does not count.
+    // Ignore an incomplete line at end of file.
     guard count == 1 else { return .end }
     return take(byte)
   }
@@ -120,7 +121,7 @@ struct TypedLine {
     return .going
   }
 
-  /// A key of the terminal, or NUL, which no key sends, if it is disabled.
+  /// Returns a control key of the terminal. A disabled key is NUL, which the keyboard cannot send.
   private func key(_ index: Int32) -> UInt8 {
     var control = before.c_cc
     return withUnsafeBytes(of: &control) { $0[Int(index)] }
@@ -128,14 +129,14 @@ struct TypedLine {
 
   private mutating func eraseLetter() {
     var last = bytes.popLast()
-    // Remove the other bytes of a UTF-8 character too.
+    // Remove all bytes of a UTF-8 character.
     while let byte = last, byte & 0xC0 == 0x80 { last = bytes.popLast() }
     if let last, last >= 0x20 { echo("\u{8} \u{8}") }
   }
 
   private func echo(_ text: String) { echo(Array(text.utf8)) }
 
-  /// Shows text on the terminal for messages, or on this one if messages go elsewhere.
+  /// Echoes text to stderr. If stderr is redirected, echoes to the terminal instead.
   private func echo(_ shown: [UInt8]) {
     guard isEchoed else { return }
     _ = WholeFile.write(shown, to: isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : STDIN_FILENO)

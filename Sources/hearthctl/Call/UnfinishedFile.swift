@@ -1,14 +1,14 @@
 import Glibc
 
-/// The file being written: a signal that ends the program removes it first.
+/// Removes the file that is being written if a signal ends the program.
 enum UnfinishedFile {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
-  /// Set before the handler, and read only by the handler.
+  /// The file's path. It is set before the handlers are installed, and only the handlers read it.
   nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
 
-  /// Creates the file (mkstemp(3)).
+  /// Creates the file with mkstemp(3).
   static func make(_ template: inout [CChar]) -> Int32 {
-    // No signal may come between creating the file and recording its name.
+    // Block signals until the name of the new file has been recorded.
     var (blocked, before) = (sigset_t(), sigset_t())
     sigemptyset(&blocked)
     for number in signals { sigaddset(&blocked, number) }
@@ -18,7 +18,7 @@ enum UnfinishedFile {
     guard descriptor >= 0 else { return descriptor }
     path = strdup(template)
     for number in signals {
-      // Keep ignoring signals that the parent process ignores, as under nohup(1).
+      // Keep ignoring signals that the parent ignores, as under nohup(1).
       let former = signal(number) { number in
         if let path = UnfinishedFile.path { unlink(path) }
         signal(number, SIG_DFL)
@@ -31,7 +31,7 @@ enum UnfinishedFile {
     return descriptor
   }
 
-  /// The file has been moved into place or removed.
+  /// Must be called after the file has been moved into place or removed.
   static func end() {
     for number in signals { signal(number, SIG_DFL) }
     free(path)

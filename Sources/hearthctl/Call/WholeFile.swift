@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads and writes whole files by their descriptors.
+/// Reads and writes entire files.
 enum WholeFile {
   static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     var written = 0
@@ -15,8 +15,8 @@ enum WholeFile {
     return true
   }
 
-  /// Creates a file for its owner only and syncs it to disk. Returns false, with errno, if it cannot be created. An
-  /// existing file is left unchanged (EEXIST).
+  /// Creates a file that only its owner can access and syncs it to disk. Returns false and sets errno on failure. Does
+  /// not change an existing file (EEXIST).
   static func create(_ bytes: [UInt8], at path: String) -> Bool {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return false }
@@ -30,7 +30,7 @@ enum WholeFile {
     return true
   }
 
-  /// The content; `nil` if it cannot be read or is longer than `limit`, in bytes.
+  /// Reads everything. Returns `nil` if that fails or if there are more than `limit` bytes.
   static func read(_ descriptor: Int32, limit: Int = .max) -> [UInt8]? {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -47,5 +47,4 @@ enum WholeFile {
   }
 }
 
-/// The description of the last system error.
 func reason() -> String { String(cString: strerror(errno)) }

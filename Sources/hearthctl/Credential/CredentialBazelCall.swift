@@ -1,9 +1,8 @@
 import HearthControl
 import HearthCore
 
-/// The request of Bazel and similar programs to a credential helper
-/// (https://github.com/EngFlow/credential-helper-spec). They show the helper's standard error, and fail unless it exits
-/// with 0. An answer without headers is no failure.
+/// Answers Bazel and similar programs (https://github.com/EngFlow/credential-helper-spec). These programs show the
+/// helper's stderr and fail unless it exits with 0. An answer without headers is not a failure.
 struct CredentialBazelCall: HelperCall {
   let source: CredentialChoice
   let operation: String
@@ -18,7 +17,7 @@ struct CredentialBazelCall: HelperCall {
     var answer: JSONObject = ["headers": [:]]
     if let bearer = try source.token(for: [url])?.bearer {
       answer["headers"] = ["Authorization": [.string(bearer.headerValue)]]
-      // Without an expiry, Bazel keeps the headers for half an hour.
+      // Without an expiry, Bazel caches the headers for half an hour.
       if let expiresAt = bearer.expiresAt { answer["expires"] = .string(expiresAt.description) }
     }
     Output(isJSON: true).line(JSON.object(answer).description)
@@ -26,6 +25,6 @@ struct CredentialBazelCall: HelperCall {
 }
 
 extension Bearer {
-  /// The value of an `Authorization` header (RFC 6750, section 2.1).
+  /// The value for an `Authorization` header (RFC 6750, section 2.1).
   var headerValue: String { "\(type) \(token.secret.reveal())" }
 }

@@ -2,19 +2,19 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Chooses the account for a helper. The daemon gives out a token only for the account's `api_origins`.
+/// Chooses the account for a helper. The daemon returns a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// The account; if it is `nil`, the account that is chosen for the server, else the first one that has the server in
-  /// its `api_origins` and has a token.
+  /// The account. If `nil`, the account chosen for the server is used, or else the first account that has a token and
+  /// has the server in its `api_origins`.
   let account: String?
   let daemon: DaemonChoice
 
-  /// An account's answer to a request for a token; `nil` if its token may not be sent there.
+  /// An account's answer to a request for a token, or `nil` if its token may not be sent to the server.
   typealias Answer = Result<GivenToken, RPCError>
 
-  /// Returns a token for the first of these URLs that is in an account's `api_origins`, or `nil` if there is none. A
-  /// locked or signed-out account does not prevent another from answering. Throws if all accounts with the server are
-  /// locked or signed out.
+  /// Returns a token for the first of these URLs that is in an account's `api_origins`, or `nil` if there is no such
+  /// account. If an account is locked or signed out, other accounts are tried. Throws if all accounts with the server
+  /// are locked or signed out.
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
@@ -39,8 +39,8 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// The account that the environment or the configuration chooses for this URL among several. If it has the server, no
-  /// other account answers, so that nobody acts as the wrong user while it is locked.
+  /// Returns the account that the environment or configuration chooses for this URL. If the account has the server, no
+  /// other account may answer. Otherwise, users would act as the wrong user while that account is locked.
   static func chosen(
     among accounts: [AccountName], for url: String?, _ client: inout ControlClient
   ) throws -> AccountName? {
@@ -53,7 +53,7 @@ struct CredentialChoice: Hashable {
     }
   }
 
-  /// With `names`, the answer also contains the names of the token's user.
+  /// Asks for a token. If `names` is set, the answer includes the user's names.
   static func ask(
     _ account: AccountName, _ urls: [String], names: Bool = false, _ client: inout ControlClient
   ) throws(ControlClient.Failure) -> Answer? {
@@ -69,7 +69,7 @@ struct CredentialChoice: Hashable {
 }
 
 extension HTTPURL {
-  /// The root URL of a host, with its port if it has one; `nil` if `host` is anything else.
+  /// Returns the root URL of a host with an optional port. Returns `nil` if `host` is anything else.
   static func root(_ scheme: String, _ host: String) -> HTTPURL? {
     (try? HTTPURL("\(scheme)://\(host)/")).flatMap { $0.target == "/" ? $0 : nil }
   }

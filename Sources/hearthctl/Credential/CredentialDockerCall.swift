@@ -1,11 +1,11 @@
 import HearthControl
 import HearthCore
 
-/// docker's request to its credential helper (docker-credential-helpers). docker reads failures from standard output
-/// and recognizes some phrases. Some programs show standard error instead, so failures are printed there too.
+/// Answers docker (docker-credential-helpers). It reads errors from stdout and recognizes some phrases. Failures are
+/// also printed to stderr, because some programs show that instead.
 struct CredentialDockerCall: HelperCall {
   static let username = "oauth2accesstoken"
-  /// The phrase for "no credentials", after which the programs continue without any (docker-credential-helpers,
+  /// The phrase for missing credentials. Programs then continue without credentials (docker-credential-helpers,
   /// "errors").
   private static let none = "credentials not found in native keychain"
   /// The phrase for a request without a server.
@@ -49,7 +49,8 @@ struct CredentialDockerCall: HelperCall {
 
   private var output: Output { Output(isJSON: true) }
 
-  /// The URLs for a registry, which docker names by its host; on this machine it may have no TLS.
+  /// Returns the URLs to try for a registry. docker identifies registries by their hosts. A registry on this machine
+  /// may not use TLS.
   static func urls(of server: String) -> [String] {
     let urls = server.contains("://") ? [try? HTTPURL(server)] : ["https", "http"].map { HTTPURL.root($0, server) }
     return urls.compactMap { $0?.description }

@@ -1,14 +1,14 @@
 import HearthControl
 import HearthCore
 
-/// git's request to its credential helper (gitcredentials(7)). git reads standard output, shows standard error, and
-/// goes on to its next helper unless it reads `quit=1`.
+/// Answers git (gitcredentials(7)). git reads stdout, shows stderr, and tries its next helper unless stdout contains
+/// `quit=1`.
 struct CredentialGitCall: HelperCall {
-  /// User names that git hosts document for any token; they do not identify its owner.
+  /// User names that git hosts document for use with any token. They do not identify the token's owner.
   private static let anybody = ["oauth2", "x-access-token", "x-token-auth"]
 
   let source: CredentialChoice
-  /// The user name; if it is `nil`, the account's `username`, or the name that GitLab documents.
+  /// The user name. If `nil`, the account's `username` is used, or the name that GitLab documents.
   let username: String?
   let bearer: Bool
   let operation: String
@@ -16,7 +16,7 @@ struct CredentialGitCall: HelperCall {
   func validate() {}
 
   func answer() throws {
-    // Hearth keeps the tokens itself, and a server's 401 may mean anything: only reports by APIs count.
+    // Ignore `store` and `erase`. Hearth stores its tokens itself, and a 401 from a git server can have many causes.
     guard operation == "get" else { return }
     let asked = GitCredential(String(decoding: try Input.all(), as: UTF8.self))
     guard let url = asked.url else { return }
@@ -29,7 +29,7 @@ struct CredentialGitCall: HelperCall {
       let name = username ?? found.username ?? Self.anybody[0]
       Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))
     } catch let refusal as NamedCredential.Refusal {
-      // The server and the user are known to Hearth, so git must not ask for a password instead.
+      // Hearth knows the server and the user, so git must not ask for a password.
       if refusal.isFinal { Output(isJSON: false).line("quit=1") }
       throw refusal.error
     }

@@ -1,18 +1,20 @@
 import HearthControl
 import HearthCore
 
-/// go's request to a `GOAUTH` command ("go help goauth"): once without a URL, and again with the URL of each request
-/// that a server refused. go shows the command's standard error only with "go -x", and continues without a token.
+/// Answers go's `GOAUTH` ("go help goauth"). go runs the command without a URL at first, and then with the URL of each
+/// request that a server refused. If the command fails, go continues without a token, and shows its stderr only with
+/// "go -x".
 struct CredentialGoauthCall: HelperCall {
   let source: CredentialChoice
-  /// The server that gets the token with the first request, before it refuses one.
+  /// The server that gets the token with the first request.
   let server: String?
   let url: String?
 
   func validate() {}
 
   func answer() throws {
-    // The refused response, which go passes on standard input, does not show whether a token was refused, and which.
+    // go passes the server's response on stdin. The response does not show which token was refused, or whether there
+    // was a token.
     guard let url = url ?? server, let origin = (try? HTTPURL(url))?.origin,
       let token = try source.token(for: [url])
     else { return }

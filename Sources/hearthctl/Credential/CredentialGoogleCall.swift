@@ -1,13 +1,13 @@
 import HearthControl
 import HearthCore
 
-/// The request of Google's client libraries to an executable that provides another provider's token, which they
-/// exchange for one of Google's (https://google.aip.dev/auth/4117). They read failures from standard output, as JSON,
-/// and only from a program that exits with 0. Some also parse standard error, so nothing is printed there.
+/// Answers Google's client libraries with a token that they exchange for one of Google's
+/// (https://google.aip.dev/auth/4117). They read errors as JSON from stdout, but only if the program exits with 0. Some
+/// also parse stderr, so nothing is printed there.
 struct CredentialGoogleCall: HelperCall {
-  /// Where the libraries exchange the token by default. They do not pass the address they use.
+  /// The URL at which the libraries exchange the token by default. They do not report which URL they use.
   static let url = "https://sts.googleapis.com/v1/token"
-  /// The types for OpenID Connect; the others are for SAML.
+  /// The token types for OpenID Connect. All others are for SAML.
   private static let tokenTypes = ["urn:ietf:params:oauth:token-type:id_token", "urn:ietf:params:oauth:token-type:jwt"]
 
   let source: CredentialChoice
@@ -37,7 +37,7 @@ struct CredentialGoogleCall: HelperCall {
         .failed, "The origin of \(url) is not in the api_origins of any account, so it gets no token.")
     }
     let token = given.bearer.token.secret.reveal()
-    // Google would refuse an opaque token, and should not even see it.
+    // Do not give Google an opaque token, because Google would refuse it.
     guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
       throw CommandFailure(
         .failed, "The token of \(given.account) is not a JWT, which Google requires: set bearer = \"id_token\".")

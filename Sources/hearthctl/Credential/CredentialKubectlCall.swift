@@ -1,18 +1,18 @@
 import HearthControl
 import HearthCore
 
-/// kubectl's request to its credential plugin. kubectl shows the plugin's standard error, and fails unless it exits
-/// with 0 (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
+/// Answers kubectl. It shows the plugin's stderr and fails unless the plugin exits with 0
+/// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 struct CredentialKubectlCall: HelperCall {
   let source: CredentialChoice
-  /// The cluster, if the client does not name it.
+  /// The cluster to use if the client does not name a cluster.
   let url: String?
 
   func validate() {}
 
   func answer() throws {
     let asked = try ExecCredential(variable("KUBERNETES_EXEC_INFO"))
-    // The client's own answer wins, because that is where it sends the token.
+    // Prefer the client's own server, because the client sends the token there.
     guard let server = asked.server ?? url else {
       throw CommandFailure(
         .usage,

@@ -1,9 +1,8 @@
 import HearthControl
 import HearthCore
 
-/// The request of terraform and tofu to a credentials helper
-/// (https://developer.hashicorp.com/terraform/internals/credentials-helpers). They show the helper's standard error,
-/// and fail unless it exits with 0. An empty object means that there is no token for the host.
+/// Answers terraform and tofu (https://developer.hashicorp.com/terraform/internals/credentials-helpers). They show the
+/// helper's stderr and fail unless the helper exits with 0. An empty object means that there is no token for the host.
 struct CredentialTerraformCall: HelperCall {
   let source: CredentialChoice
   let operation: String

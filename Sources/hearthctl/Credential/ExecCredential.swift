@@ -1,17 +1,17 @@
 import HearthControl
 import HearthCore
 
-/// The request of kubectl and other Kubernetes clients to a credential plugin, and the answer
-/// (client.authentication.k8s.io, "ExecCredential").
+/// A Kubernetes client's request to a credential plugin, and the answer (client.authentication.k8s.io,
+/// "ExecCredential").
 struct ExecCredential {
   private static let versions = ["client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"]
 
   let version: String
-  /// The URL of the cluster; `nil` if the client is not configured to pass it.
+  /// The URL of the cluster, or `nil` if the client is not configured to pass it.
   let server: String?
 
-  /// Reads `KUBERNETES_EXEC_INFO`, which is unset if a person tries the plugin out. Throws if it is not an
-  /// ExecCredential or has an unknown version.
+  /// Parses `KUBERNETES_EXEC_INFO`, which is not set if a user runs the plugin by hand. Throws if the value is not an
+  /// ExecCredential of a known version.
   init(_ info: String?) throws {
     guard let info else {
       (version, server) = (Self.versions[0], nil)

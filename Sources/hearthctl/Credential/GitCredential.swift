@@ -4,10 +4,10 @@ import HearthCore
 /// git's request to a credential helper, and the answer (git-credential(1), "INPUT/OUTPUT FORMAT").
 struct GitCredential {
   private var attributes: [String: String] = [:]
-  /// Whether git understands `authtype` (since 2.46).
+  /// Whether git supports `authtype` (2.46 or later).
   private(set) var takesBearer = false
 
-  /// Reads lines of `key=value` up to an empty one; unknown keys are ignored.
+  /// Parses `key=value` lines up to an empty line. Unknown keys are ignored.
   init(_ text: String) {
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
       guard !line.isEmpty else { break }
@@ -18,7 +18,7 @@ struct GitCredential {
     }
   }
 
-  /// The URL of the server; `nil` if the request is not for HTTP, or the host is not valid.
+  /// The URL of the server, or `nil` if the request is not for HTTP or the host is invalid.
   var url: String? {
     guard let scheme = attributes["protocol"], ["http", "https"].contains(scheme), let host = attributes["host"] else {
       return nil
@@ -26,14 +26,14 @@ struct GitCredential {
     return HTTPURL.root(scheme, host)?.description
   }
 
-  /// The path, without a slash at the beginning. git sends it if `credential.useHttpPath` is set.
+  /// The path without its leading slash. git sends it only if `credential.useHttpPath` is set.
   var path: String { attributes["path"] ?? "" }
 
-  /// The user that the password is for; `nil` if any user will do.
+  /// The requested user, or `nil` for any user.
   var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// Basic authentication with the token as the password, as git hosts accept it, and with the user name that git was
-  /// given, or `user`. With `asBearer`, a bearer token (RFC 6750), marked so that other helpers do not store it.
+  /// Returns the token as the password of Basic credentials, as git hosts expect. The user name is the one that git
+  /// requested, or `user`. If `asBearer` is set, returns a bearer token (RFC 6750) that other helpers must not store.
   func answer(_ bearer: Bearer, user: String, asBearer: Bool) -> String {
     let token = bearer.token.secret.reveal()
     var lines =

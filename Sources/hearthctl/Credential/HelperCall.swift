@@ -2,19 +2,17 @@ import ArgumentParser
 import HearthClient
 import HearthControl
 
-/// A helper that another program runs. Each such program reads failures in one place and one form, so each helper
-/// reports them in the way that its protocol defines.
+/// A credential helper that another program runs. Each helper's protocol defines where and how to report failures.
 protocol HelperCall: PlainCall {
-  /// Prints the answer.
   func answer() throws
 
-  /// Reports a failure where the program reads it. Returns what remains for standard error and the exit status, or
-  /// `nil` if the protocol accepts failures only from a program that exits with 0.
+  /// Reports a failure in the way that the program expects. Returns the failure to report on stderr and in the exit
+  /// status, or `nil` if the helper must exit with 0.
   func say(_ failure: CommandFailure) -> CommandFailure?
 }
 
 extension HelperCall {
-  /// Most programs show a helper's standard error and check only its exit status.
+  /// Reports the failure through stderr and the exit status, as most programs expect.
   func say(_ failure: CommandFailure) -> CommandFailure? { failure }
 
   func run() throws {
@@ -28,7 +26,7 @@ extension HelperCall {
 }
 
 extension CommandFailure {
-  /// Returns `nil` for errors that only the command line parser can describe.
+  /// Returns `nil` for errors that only ArgumentParser can describe.
   fileprivate init?(of error: any Error) {
     switch error {
     case let error as CommandFailure: self = error

@@ -2,33 +2,32 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A token for a caller that may name its user: git passes the user from a URL or from `credential.username`.
+/// A token for a caller that may ask for a certain user. git takes the user from a URL or from `credential.username`.
 struct NamedCredential {
   let token: GivenToken
-  /// The account's `username`, if the configuration has one.
+  /// The account's configured `username`, if any.
   let username: String?
 
-  /// Why there is no token.
   struct Refusal: Error {
     let error: RPCError
-    /// Whether the caller certainly means this account, so that no other account may answer.
+    /// Whether the caller certainly means this account. If so, no other account may answer.
     let isFinal: Bool
   }
 
-  /// Returns `nil` if no account has the server and the user. If `user` is `nil`, any user will do. `page` is the URL
+  /// Returns `nil` if no account has the server and the user. If `user` is `nil`, any user matches. `page` is the URL
   /// with the path, if git passes one.
   init?(_ choice: CredentialChoice, for url: String, page: String, user: String?) throws {
     var client = try choice.daemon.connect()
     let sessions = try client.call(ListSessions()).value.sessions
     let chosen = try AccountName.asked(choice.account)
     var accounts = chosen.map { [$0] } ?? sessions.map(\.account)
-    // The user that git names counts more than the directory.
+    // A user named by git takes precedence over the directory.
     let first = user == nil ? try CredentialChoice.chosen(among: accounts, for: page, &client) : nil
     if let first { accounts = [first] + accounts.filter { $0 != first } }
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: Refusal?
     var others: [GivenToken?] = []
-    // First the accounts with a matching `username`, then those that must be asked for their names.
+    // Try accounts with a matching `username` first. The names of all other accounts are known only from their tokens.
     for account in accounts.filter(named.contains) + accounts.filter({ !named.contains($0) }) {
       let hasName = named.contains(account)
       switch try CredentialChoice.ask(account, [url], names: !hasName, &client) {
@@ -44,8 +43,8 @@ struct NamedCredential {
       case nil: break
       }
     }
-    // Hearth may not know the name. Accept it for an account that the person has chosen, or for the only account with
-    // the server if that has no name at all, but never if the name belongs to another account.
+    // Hearth may not know the name. Accept it if the user has chosen the account, or if the only account with the
+    // server has no name. Never accept a name that belongs to another account.
     if named.isEmpty, others.count == 1, let token = others[0], chosen != nil || token.names?.isEmpty != false {
       self.init(token, of: token.account, sessions)
       return
@@ -78,7 +77,7 @@ extension GivenToken {
 }
 
 private enum UserName {
-  /// People write email addresses in any case.
+  /// Whether two names are the same. Email addresses are compared without regard to case.
   static func isSame(_ one: String, _ other: String) -> Bool {
     one == other || one.contains("@") && one.lowercased() == other.lowercased()
   }

@@ -3,14 +3,14 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A report for somebody who helps, in one file. It contains no secret, because the daemon's answers and log contain
-/// none.
+/// A diagnostic report in one file, for people who help the user. It contains no secrets, because the daemon's answers
+/// and log contain no secrets.
 struct Bundle {
-  /// The largest number of journal lines.
+  /// The maximum number of journal lines.
   private static let lines = 500
 
   var findings: [Finding] = []
-  /// The daemon's answers by method, or its errors.
+  /// The daemon's answer to each method, or its error.
   private(set) var answers: [(method: String, answer: JSON)] = []
 
   mutating func ask(_ daemon: inout ControlClient) {
@@ -33,14 +33,14 @@ struct Bundle {
     return .object(members)
   }
 
-  /// Writes the report. An existing file is left unchanged.
+  /// Writes the report. Does not overwrite an existing file.
   func write(to path: String) throws(CommandFailure) {
     guard WholeFile.create(Array((json.indented() + "\n").utf8), at: path) else {
       throw CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     }
   }
 
-  /// The kernel and the distribution.
+  /// The versions of the kernel and the distribution.
   private static var system: String {
     var name = utsname()
     uname(&name)

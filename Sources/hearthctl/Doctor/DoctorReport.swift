@@ -1,18 +1,18 @@
 import HearthCore
 
-/// The output of `doctor`: a line for each cause, and one line for all that is fine.
+/// The output of `doctor`: a line for each problem, and one line for all checks that passed.
 struct DoctorReport {
   let findings: [Finding]
-  /// How many characters fit on a line.
+  /// The number of characters that fit on a line.
   let columns: Int
   let paint: Paint
 
   private static let indent = 9
 
-  /// Every finding, in the order of the checks.
+  /// All findings, in the order of the checks.
   var whole: String { lines(findings.map { ($0.verdict, "\($0.check): \($0.sentence)") }) }
 
-  /// The causes with their advice, the worst first, then the names of the checks that found nothing wrong.
+  /// The problems with advice, worst first, followed by the names of the checks that passed.
   var text: String {
     let causes = causes
     let failing = Set(findings.filter { $0.verdict != .good }.map(\.check))
@@ -37,8 +37,8 @@ struct DoctorReport {
     var accounts: [AccountName]
   }
 
-  /// The causes. The same finding for several accounts is one cause. A session that cannot be refreshed is not a cause
-  /// of its own if its provider cannot be reached.
+  /// The problems. A problem that affects several accounts is listed once. A session that cannot be refreshed is not
+  /// listed if its provider is unreachable, because the unreachable provider is listed already.
   private var causes: [Cause] {
     let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
     var causes: [Cause] = []
@@ -61,7 +61,7 @@ struct DoctorReport {
     return causes.filter { $0.verdict != .doubtful } + causes.filter { $0.verdict == .doubtful }
   }
 
-  /// What to compare, in order, if an API rejects fresh tokens.
+  /// Instructions for the user if an API rejects fresh tokens.
   private var refusedTokens: String? {
     guard let finding = findings.first(where: \.isAboutRefusedToken), let account = finding.account else { return nil }
     let steps = [
@@ -96,7 +96,7 @@ extension Finding {
     Diagnosis.Check(rawValue: check).map(Self.providerChecks.contains) ?? false
   }
 
-  /// Whether it may be only a consequence of a provider that cannot be reached.
+  /// Whether an unreachable provider may have caused the finding.
   fileprivate var follows: Bool { check == Self.session && (verdict == .doubtful || verdict == .bad(.later)) }
 
   fileprivate var isAboutRefusedToken: Bool {

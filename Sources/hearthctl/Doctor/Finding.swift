@@ -5,7 +5,7 @@ import HearthCore
 struct Finding: Equatable {
   enum Verdict: Equatable {
     case good
-    /// Worth a look, but nothing fails.
+    /// A warning: something is unusual, but nothing fails.
     case doubtful
     case bad(ExitStatus)
 
@@ -37,7 +37,7 @@ struct Finding: Equatable {
 
   let verdict: Verdict
   let check: String
-  /// The account that was checked; `nil` if the finding is about all accounts.
+  /// The account that was checked, or `nil` if the finding is not about one account.
   let account: AccountName?
   let message: String
   /// Whether the session has ended because an API rejected its tokens.
@@ -78,7 +78,7 @@ struct Finding: Equatable {
       switch (diagnosis.verdict, diagnosis.check) {
       case (.ok, _): .good
       case (.warning, _): .doubtful
-      // Problems of the network or a server may go away.
+      // Network and server problems may be temporary.
       case (.problem, .providerName), (.problem, .providerConnection), (.problem, .providerAnswer),
         (.problem, .apiName),
         (.problem, .apiConnection):
@@ -90,7 +90,7 @@ struct Finding: Equatable {
     self.init(verdict, diagnosis.check.rawValue, diagnosis.message, of: account)
   }
 
-  /// The message, with the account in front.
+  /// The message, prefixed with the account.
   var sentence: String { account.map { "\($0): \(message)" } ?? message }
 
   var json: JSON {

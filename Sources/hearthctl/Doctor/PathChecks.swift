@@ -1,9 +1,9 @@
 import Glibc
 import HearthControl
 
-/// Checks of the files and folders that Hearth uses.
+/// Checks the files and folders that Hearth uses.
 enum PathChecks {
-  /// Checks the paths that a daemon would use, if no daemon reports its own.
+  /// Checks the paths that a daemon would use. Called if no daemon is running.
   static func unasked(_ paths: EnvironmentPaths) -> [Finding] {
     let state =
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
@@ -18,7 +18,7 @@ enum PathChecks {
     return [configuration(at: used), state]
   }
 
-  /// `daemon` is the one that was started with this file.
+  /// Checks a configuration file. `daemon` is the running daemon that uses the file.
   static func configuration(at path: String, of daemon: DaemonInfo? = nil) -> Finding {
     guard let status = status(path) else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
@@ -36,7 +36,8 @@ enum PathChecks {
     return Finding(.good, "configuration", path)
   }
 
-  /// What hearthd finds wrong in a file. If hearthd is missing, another check reports that.
+  /// Returns the error that hearthd finds in a file. Returns `nil` if hearthd is missing, because another check reports
+  /// this.
   private static func refusal(of path: String, by daemon: DaemonInfo?) -> String? {
     do {
       let program = try DaemonProgram.find()

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A section of etc/docs/troubleshooting.md. The raw value is its heading.
+/// A section of etc/docs/troubleshooting.md. The raw value is the heading.
 enum TroubleshootingSection: String, CaseIterable {
   case noDaemon = "No daemon"
   case locked = "The session is locked"
@@ -11,7 +11,7 @@ enum TroubleshootingSection: String, CaseIterable {
   case clock = "The clock is wrong"
   case outbox = "Nothing is delivered"
 
-  /// The section that helps with a finding, if there is one.
+  /// Returns the section that explains a finding, or `nil` if no section does.
   init?(_ finding: Finding) {
     switch (finding.check, finding.verdict) {
     case (_, .good): return nil
@@ -31,7 +31,7 @@ enum TroubleshootingSection: String, CaseIterable {
     }
   }
 
-  /// A line that names the sections for these findings, in the order of the page.
+  /// Returns a line with the names of the sections for these findings, in the order of the page.
   static func advice(for findings: [Finding]) -> String? {
     let sections = Set(findings.compactMap(Self.init))
     guard !sections.isEmpty else { return nil }

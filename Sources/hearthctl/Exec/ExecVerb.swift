@@ -68,8 +68,8 @@ struct ExecVerb: ParsableCommand {
         file.remove()
         throw error
       }
-      // A separate process, which no signal for the program ends: it removes the file even if this one is killed, and
-      // this one does if it is killed itself. If both are, the next exec removes it.
+      // Use a separate process to refresh the file, so that signals for the program do not end it. If one of the two
+      // processes is killed, the other removes the file. If both are killed, the next exec removes it.
       let refresher = try TokenFileProcess(file, of: token.account, at: daemonOptions.socketPath, for: running)
       let status = running.waitForEnd(keeping: [file.lock])
       refresher.waitForEnd()

@@ -1,20 +1,21 @@
 import Glibc
 
-/// A child program that this one stands for: signals are passed on to it, and when it stops or ends, this program does
-/// the same.
+/// A child program that this process represents. Signals are forwarded to the child. This process stops or ends when
+/// the child does.
 ///
-/// It stays in this process group, so that it receives the terminal's keys (Ctrl-C, Ctrl-Z) and size changes directly.
+/// The child stays in the same process group, so that it receives the terminal's keys (Ctrl-C, Ctrl-Z) and size changes
+/// directly.
 struct RunningProgram {
-  /// The signals that are passed on, and SIGCHLD, which reports that the program stopped or ended.
+  /// The signals to forward, and SIGCHLD, which reports that the child has stopped or ended.
   private static let signals = [
     SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD,
   ]
 
   let process: pid_t
 
-  /// Starts the program with one more variable. From then on the signals are blocked here.
+  /// Starts the program with an additional environment variable and blocks the signals in this process.
   init(_ line: [String], variable name: String, _ value: String) throws(ProgramFailure) {
-    // A process that ignores SIGCHLD is not told when a child ends.
+    // A process that ignores SIGCHLD is not notified when a child ends.
     signal(SIGCHLD, SIG_DFL)
     var (blocked, before) = (Self.blocked, sigset_t())
     sigprocmask(SIG_BLOCK, &blocked, &before)
@@ -45,8 +46,8 @@ struct RunningProgram {
     return set
   }
 
-  /// Waits for the program, and returns its exit status, or 128 plus the number of the signal that ended it. Closes all
-  /// other descriptors here.
+  /// Waits for the program to end. Returns its exit status, or 128 plus the number of the signal that killed it. Closes
+  /// all file descriptors except `descriptors`.
   func waitForEnd(keeping descriptors: [Int32] = []) -> Int32 {
     Descriptors.letGo(except: descriptors)
     var signals = Self.blocked
@@ -54,19 +55,22 @@ struct RunningProgram {
     while true {
       var status: Int32 = 0
       while waitpid(process, &status, WNOHANG | WUNTRACED) == process {
-        // wait(2): the low byte is 0x7F if the program is stopped, else the signal that ended it.
+        // See wait(2). The low byte is 0x7F if the program has stopped. Otherwise, it contains the signal that killed
+        // the program.
         guard status & 0xFF == 0x7F else { return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
-        // Stop as well, so that the shell gets its terminal back. SIGSTOP was meant only for the program.
+        // Stop this process too, so that the shell regains the terminal. SIGSTOP is an exception, because it was sent
+        // to the child only.
         if status >> 8 & 0xFF != SIGSTOP { raise(SIGSTOP) }
       }
       let number = sigwaitinfo(&signals, &information)
-      // The terminal sends its signals to the program, too (sigaction(2), SI_KERNEL).
+      // The child has already received signals from the terminal (sigaction(2), SI_KERNEL).
       if number > 0, number != SIGCHLD, information.si_code <= 0 { kill(process, number) }
     }
   }
 }
 
-/// The program cannot be run. The exit status is that of a shell and env(1): 127 if it does not exist, else 126.
+/// The program cannot be run. The exit statuses follow shells and env(1): 127 if the program does not exist, and 126
+/// otherwise.
 struct ProgramFailure: Error {
   let program: String
   let code: Int32

@@ -1,13 +1,13 @@
 import Glibc
 import HearthCore
 
-/// The file from which a program of `exec` reads its token, in its own folder below `$XDG_RUNTIME_DIR`. The folder is
-/// locked while a process is there to remove it.
+/// The file from which a program of `exec` reads its token. The file has its own folder in `$XDG_RUNTIME_DIR`. A
+/// process that will remove the folder keeps it locked.
 struct TokenFile {
   private static let prefix = "hearth-exec-"
 
   private let folder: String
-  /// The open folder. Every process that has it open shares its lock.
+  /// The file descriptor of the folder. Processes that inherit the descriptor share the lock.
   let lock: Int32
 
   var path: String { folder + "/token" }
@@ -27,7 +27,7 @@ struct TokenFile {
         throw CommandFailure(.failed, "No token file can be made in \(place): \(reason()).")
       }
       let folder = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-      // Another process may have removed it before it was locked.
+      // Another process may have removed the folder before it was locked.
       if let file = TokenFile(locking: folder) {
         self = file
         return
@@ -36,7 +36,7 @@ struct TokenFile {
     throw CommandFailure(.failed, "No token file can be locked in \(place).")
   }
 
-  /// Returns `nil` if another process has locked the folder, or if it is gone or belongs to another user.
+  /// Returns `nil` if the folder is locked by another process, was removed, or belongs to another user.
   private init?(locking folder: String) {
     self.folder = folder
     lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -49,7 +49,7 @@ struct TokenFile {
     }
   }
 
-  /// Removes the files of programs whose `exec` was killed.
+  /// Removes the token files that remain if `exec` was killed.
   private static func sweep(_ place: String) {
     guard let stream = opendir(place) else { return }
     defer { closedir(stream) }
@@ -63,14 +63,14 @@ struct TokenFile {
     }
   }
 
-  /// Why the file cannot be written, after `write` has failed. Removes what is left of it.
+  /// The error to throw if `write` fails. Also removes the file and its folder.
   var failure: CommandFailure {
     let failure = CommandFailure(.failed, "\(path) cannot be written: \(reason()).")
     remove()
     return failure
   }
 
-  /// Replaces the file as a whole. Returns false, with errno, if that fails.
+  /// Replaces the file atomically. Returns false and sets errno on failure.
   func write(_ token: Secret) -> Bool {
     unlink(unfinished)
     let descriptor = open(unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -79,7 +79,7 @@ struct TokenFile {
     return WholeFile.write(Array(token.reveal().utf8), to: descriptor) && rename(unfinished, path) == 0
   }
 
-  /// Removes the token, but not the folder.
+  /// Removes the token but keeps the folder.
   func clear() { unlink(path) }
 
   func remove() {

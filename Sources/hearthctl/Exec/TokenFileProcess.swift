@@ -4,11 +4,11 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The process that keeps a program's token file fresh while the program runs, and then removes it.
+/// The process that refreshes a program's token file. It removes the file when the program ends.
 struct TokenFileProcess {
   private let process: pid_t
 
-  /// Ends the program and throws if this process cannot be started.
+  /// Starts the process. If that fails, ends the program and throws.
   init(_ file: TokenFile, of account: AccountName, at socket: String, for program: RunningProgram) throws {
     let end = hearth_watch_process(program.process)
     process = end < 0 ? -1 : hearth_fork()
@@ -29,9 +29,9 @@ struct TokenFileProcess {
   }
 
   private static func keep(_ file: TokenFile, _ account: AccountName, _ socket: String, until end: Int32) -> Never {
-    // Detach from the terminal and from the pipes of the caller. Signals stay blocked.
+    // Detach from the terminal and from the caller's pipes. Signals remain blocked.
     setsid()
-    // This process keeps the lock of the file's folder.
+    // Keep the folder's lock in this process.
     let end = Waker(watching: Descriptors.letGo(except: [end, file.lock])[0])
     var pauses = ReconnectPauses()
     while !end.isWoken {
@@ -44,7 +44,7 @@ struct TokenFileProcess {
           try refresh(file, account, &daemon)
         }
       } catch {
-        // While the daemon is away the file stays. An account that was removed has no token.
+        // Keep the file while the daemon is unreachable. Remove the token if the account was removed.
         if case .refused(let refusal) = error, refusal.kind == .unknownAccount { file.clear() }
         end.sleep(until: .now + pauses.next())
       }
@@ -53,7 +53,7 @@ struct TokenFileProcess {
     _exit(0)
   }
 
-  /// Writes the current token, or removes the file while the session gives out none.
+  /// Writes the current token, or removes the file if the session has no usable token.
   private static func refresh(
     _ file: TokenFile, _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) {
@@ -65,10 +65,9 @@ struct TokenFileProcess {
   }
 }
 
-/// The open files of this process.
 enum Descriptors {
-  /// Closes all descriptors except these, and returns their new numbers. Standard input, output and error become
-  /// /dev/null, so that a pipe ends when the program closes it.
+  /// Closes all other file descriptors and returns the new numbers of `descriptors`. Redirects standard input, output
+  /// and error to /dev/null, so that the caller's pipes are released.
   @discardableResult
   static func letGo(except descriptors: [Int32] = []) -> [Int32] {
     let first = STDERR_FILENO + 1

@@ -3,7 +3,8 @@ import HearthControl
 import HearthCore
 
 extension HelperTool {
-  /// Hearth's entries for the tool. Each is the words that identify it; the last word is where the token is sent.
+  /// Returns Hearth's entries for the tool. Each entry is a list of words that identify it. The last word is the
+  /// token's destination.
   func setUps() -> [String] {
     var found: [String] = []
     for part in parts {
@@ -12,21 +13,21 @@ extension HelperTool {
         let lines = HelperLines(Self.text(file.path()), of: name)
         found += lines.blocks.map(\.words) + lines.others(rival, added)
       case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
-      // The lines of the other parts identify the entry.
+      // A program does not identify an entry. The other parts of the tool's configuration do.
       case .program: break
       }
     }
     return found
   }
 
-  /// Writes the tool's configuration. Returns the files that have changed.
+  /// Writes the tool's configuration. Returns the files that changed.
   func install(_ target: HelperTarget) throws -> [String] {
-    // First check that everything can be written.
+    // Before writing any part, check that all parts can be written.
     for part in parts { _ = try part.write(name, target, isTrial: true) }
     return try parts.compactMap { try $0.write(name, target, isTrial: false) }
   }
 
-  /// Removes Hearth's entry with these words. Returns the files that have changed.
+  /// Removes the entry that consists of these words. Returns the files that changed.
   func remove(_ words: String) throws -> [String] {
     let isLast = setUps().count == 1
     return try parts.compactMap { part in
@@ -71,7 +72,7 @@ extension HelperTool {
     (try? Input.file(path)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  /// Changes a file. Returns its path if the text has changed.
+  /// Edits a file. Returns its path if the text changed.
   fileprivate static func edit(
     _ path: String, isTrial: Bool = false, mode: mode_t? = nil, _ change: (String) throws -> String
   ) throws -> String? {
@@ -87,7 +88,7 @@ extension HelperTool {
 }
 
 extension HelperTool.Part {
-  /// Writes the part. Returns the file if it has changed or, in a trial, would change.
+  /// Writes the part. Returns the file if it changed. In a trial, returns the file if it would change.
   fileprivate func write(_ tool: String, _ target: HelperTarget, isTrial: Bool) throws -> String? {
     let path = file.path(target)
     return try HelperTool.edit(path, isTrial: isTrial, mode: mode) { text in
@@ -95,7 +96,7 @@ extension HelperTool.Part {
       case .lines(_, let rival, let added):
         let (rest, lines) = (HelperLines(text, of: tool), added.map(target.filled))
         guard !rest.holds(lines) else { return text }
-        // The user's own lines already do the same.
+        // The user already has lines with the same effect.
         if rest.others(rival, added).contains(where: { target.isMeant(by: $0) }) { return text }
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
@@ -132,7 +133,7 @@ extension HelperTool.Part {
     }
   }
 
-  /// The content of the part, for people who write it by hand.
+  /// Returns the content of the part for users who edit the file themselves.
   func shown(_ tool: String, _ target: HelperTarget) -> String {
     switch self {
     case .lines(_, _, let lines): lines.map(target.filled).joined(separator: "\n")
@@ -151,7 +152,7 @@ extension HelperTool.Part {
   private var mode: mode_t? { if case .program = self { 0o700 } else { nil } }
 }
 
-/// The lines of a file, with the blocks between Hearth's comments.
+/// The lines of a file, including the blocks that Hearth has written.
 struct HelperLines {
   struct Block {
     let words: String
@@ -160,7 +161,6 @@ struct HelperLines {
 
   private let tool: String
   private let lines: [String]
-  /// The blocks of this tool.
   private(set) var blocks: [Block] = []
 
   init(_ text: String, of tool: String) {
@@ -188,10 +188,10 @@ struct HelperLines {
     program.hasPrefix("#!/bin/sh\n# Written by \"hearthctl helper install ")
   }
 
-  /// Whether a block has exactly these lines, whatever its words are.
+  /// Whether a block contains exactly these lines, regardless of its words.
   func holds(_ added: [String]) -> Bool { blocks.contains { Array(lines[$0.range].dropFirst().dropLast()) == added } }
 
-  /// The first line with this beginning, ignoring blanks before it, outside the block with these words.
+  /// Returns the first line that starts with `text`, ignoring leading white space. Skips the block with these words.
   func line(beginning text: String, besides words: String) -> (number: Int, text: String)? {
     let own = blocks.first { $0.words == words }?.range
     for (index, line) in lines.enumerated() where own?.contains(index) != true {
@@ -201,8 +201,8 @@ struct HelperLines {
     return nil
   }
 
-  /// The words of sections for Hearth that the user has written, outside the blocks. Such a section begins like `rival`
-  /// and has a line like the last one of `added`.
+  /// Returns the words of entries that the user has written outside Hearth's blocks. Such an entry is a section that
+  /// starts like `rival` and contains a line like the last line of `added`.
   func others(_ rival: String, _ added: [String]) -> [String] {
     func start(_ text: String) -> String { String(text.trimmingBlanks().prefix { $0 != "{" }) }
     let (section, command) = (start(rival), start(added.last ?? ""))
@@ -222,7 +222,7 @@ struct HelperLines {
     return found
   }
 
-  /// Adds a block, or replaces the one with the same words.
+  /// Adds a block, or replaces the block with the same words.
   func with(_ added: [String], _ words: String) -> String {
     let block = [Self.begin(tool, words)] + added + [Self.end(tool)]
     if let same = blocks.first(where: { $0.words == words }) {
@@ -241,7 +241,7 @@ struct HelperLines {
 extension JSON {
   func member(_ path: [String]) -> JSON? { path.reduce(self) { $0?[$1] } }
 
-  /// Sets a member in nested objects, or removes it together with objects that become empty.
+  /// Sets a member of nested objects. `nil` removes the member and any objects that become empty.
   func setting(_ path: [String], to value: JSON?) -> JSON {
     guard let key = path.first else { return value ?? self }
     var object = object ?? [:]

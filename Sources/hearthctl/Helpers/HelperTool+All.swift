@@ -1,12 +1,12 @@
 extension HelperTool {
-  /// The tools that Hearth can set up. `etc/docs/helpers.md` has a row for each.
+  /// The tools that Hearth can set up. Each has a row in `etc/docs/helpers.md`.
   static let all = [
     HelperTool(
       "git", hook: "credential helper",
       [
         .lines(
           in: HelperFile("GIT_CONFIG_GLOBAL", ".gitconfig"), rival: "[credential \"{origin}\"",
-          // The empty one comes first: otherwise git would let other helpers store the token.
+          // The empty helper resets the list. Without it, git would let other helpers store the token.
           ["[credential \"{origin}\"]", "  helper =", "  helper = !hearthctl credential git{option}"])
       ],
       asks: "GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= git credential fill", input: "url={url}\n"),

@@ -1,24 +1,24 @@
 import HearthCore
 
-/// A program that gets its tokens from Hearth: its configuration, and how it asks.
+/// A tool that gets its tokens from Hearth. Describes the tool's configuration and how the tool requests a token.
 struct HelperTool {
-  /// A part of the tool's configuration, with the placeholders of `HelperTarget`.
+  /// A part of the tool's configuration. It may contain the placeholders of `HelperTarget`.
   enum Part {
-    /// Lines of a file. Hearth writes them only if no other line in the file begins with `rival`.
+    /// Lines in a file. Hearth adds the lines only if no other line starts with `rival`.
     case lines(in: HelperFile, rival: String, [String])
-    /// A member of a JSON object. Hearth writes it only if it has no other value.
+    /// A member of a JSON object. Hearth sets the member only if it has no other value.
     case member(in: HelperFile, [String], String)
-    /// A separate program, for tools that pass no arguments.
+    /// A separate program, for tools that pass no arguments to a helper.
     case program(HelperFile, [String])
   }
 
   let name: String
-  /// What the tool calls its interface for tokens.
+  /// The tool's name for its credential interface.
   let hook: String
   let parts: [Part]
-  /// What remains to be done by hand.
+  /// The remaining steps for the user.
   let note: String?
-  /// The shell command that the tool runs, and the input that it writes; `nil` if the tool reads a file.
+  /// The shell command that the tool runs, with its input. `nil` if the tool reads a file.
   let asks: (command: String, input: String)?
 
   init(
@@ -36,7 +36,6 @@ struct HelperTool {
       .usage, "Hearth has no helper for \"\(name)\".\(names.suggestion(for: name)) It has helpers for \(names.listed).")
   }
 
-  /// All strings in the tool's parts.
   private var texts: [String] {
     let texts = parts.flatMap { part in
       switch part {
@@ -48,18 +47,18 @@ struct HelperTool {
     return texts + [note, asks?.command].compactMap(\.self)
   }
 
-  /// Whether the tool requires an account. `takesAccount` says whether it accepts one.
+  /// Whether the tool requires an account. `takesAccount` is also true if an account is optional.
   var namesAccount: Bool { texts.contains { $0.contains("{account}") } }
   var takesAccount: Bool { namesAccount || texts.contains { $0.contains("{option}") } }
 }
 
-/// A file in the home folder, or at the path in one of the tool's variables.
+/// A file in the home directory, or at a path from one of the tool's environment variables.
 struct HelperFile {
   private let variable: String?
   private let standard: String
   private let name: String?
 
-  /// `variable` holds the full path or, if there is a `name`, the path of the folder.
+  /// The environment variable `variable` contains the file's path. If there is a `name`, it contains the folder's path.
   init(_ variable: String?, _ standard: String, _ name: String? = nil) {
     (self.variable, self.standard, self.name) = (variable, standard, name)
   }
@@ -71,14 +70,13 @@ struct HelperFile {
   }
 }
 
-/// The account of the token that a tool gets, and the server to which the tool sends it.
+/// The account and the server for which a tool needs a token.
 struct HelperTarget: Equatable {
   let account: String?
   let url: String
-  /// The URL without its scheme.
   private let place: String
 
-  /// Throws for a URL that could mean something else in a shell or in a tool's configuration.
+  /// Throws if the URL could have a special meaning in a shell or in a tool's configuration.
   init(account: String?, url: String) throws {
     let isPlain = url.utf8.allSatisfy { Self.plain.contains($0) }
     guard isPlain, let scheme = url.firstRange(of: "://"), scheme.upperBound < url.endIndex else {
@@ -93,8 +91,8 @@ struct HelperTarget: Equatable {
   private var host: String { String(place.prefix { $0 != "/" }) }
 
   /// Replaces `{account}`, `{option}` (the account as an option of `hearthctl credential`), `{url}`, `{origin}`,
-  /// `{place}` (the URL without its scheme, with a final slash), `{host}` (with its port), `{name}` (the host without
-  /// it) and `{home}`.
+  /// `{place}` (the URL without scheme, ending with a slash), `{host}` (with port), `{name}` (the host without port)
+  /// and `{home}`.
   func filled(_ text: String) -> String {
     [
       ("account", account ?? ""), ("option", account.map { " --account \($0)" } ?? ""), ("url", url),
@@ -107,7 +105,7 @@ struct HelperTarget: Equatable {
   /// The words that identify the entry in a tool's file.
   var words: String { [account, url].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether these words name the same server and, if an account was chosen, the same account.
+  /// Whether an entry has the same server and, if the user chose an account, the same account.
   func isMeant(by words: String) -> Bool {
     let parts = words.split(separator: " ").map(String.init)
     return HelperTool.isSame(url, parts.last ?? "") && (account == nil || account == parts.dropLast().first)

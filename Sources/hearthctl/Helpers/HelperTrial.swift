@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The result of asking for a token as a tool does.
+/// The result of a trial, in which Hearth requests a token in the same way as the tool.
 struct HelperTrial {
   let status: ExitStatus
   let message: String
@@ -12,11 +12,11 @@ struct HelperTrial {
 
   private static let limit: Duration = .seconds(30)
 
-  /// Runs the tool's command, and compares its output with the token that Hearth gives for the server.
+  /// Runs the tool's command and checks that it prints Hearth's token for the server.
   init(_ asks: (command: String, input: String), _ target: HelperTarget, _ daemon: DaemonChoice) throws {
     if let socket = daemon.socket { setenv("HEARTH_SOCKET", EnvironmentPaths.absolute(socket), 1) }
     let command = target.filled(asks.command)
-    // The last line is the exit status, because the shell's own would be that of echo.
+    // Print the command's exit status as the last line, because the shell's own status would be that of echo.
     let output = try Subprogram(path: "/bin/sh").output(
       ["-c", "printf '%s\\n' \"$0\" | (\(command)) 2>&1; echo \"$?\"", target.filled(asks.input)], within: Self.limit)
     var lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -38,7 +38,7 @@ struct HelperTrial {
       self.init(ExitStatus(error), "No token. \(error.message)")
       return
     }
-    // The output may contain another token.
+    // Do not show the output, which may contain another token.
     self.init(
       .failed,
       code == 0

@@ -1,16 +1,16 @@
 import HearthControl
 import HearthCore
 
-/// A notification as one line for people.
+/// A notification formatted as one line of text.
 struct EventLine {
   let text: String
-  /// The most important parts, for a narrow terminal.
+  /// The most important parts, for narrow terminals.
   let short: String
 
-  /// In characters. An API's answer can be long.
+  /// The maximum length of a displayed error in characters. An API's answer can be long.
   private static let longestError = 200
 
-  /// `time` replaces the notification's own time, if given.
+  /// Formats a notification. If given, `time` replaces the notification's own time.
   init(_ notification: Notification, time: String? = nil) {
     let time = time ?? notification.time ?? ""
     let name = notification.method.padded(to: 18)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A file, readable only by its owner, that appears at its path only once it is complete and on disk.
+/// A new file that appears at its path once it is complete and on disk. Only its owner can read it.
 struct FileInMaking {
   private let path: String
   private let descriptor: Int32
 
-  /// Replaces the file with what `body` writes. If it throws, the old file stays.
+  /// Replaces the file with the output of `body`. If `body` throws, the old file is left unchanged.
   static func write<Result>(_ path: String, _ body: (FileInMaking) throws -> Result) throws -> Result {
-    // With an unused name and mode 0600 (mkstemp(3)).
+    // mkstemp(3) chooses an unused name and sets the mode to 0600.
     var name = Array("\(path).XXXXXX".utf8CString)
     let file = FileInMaking(path: path, descriptor: mkstemp(&name))
     guard file.descriptor >= 0 else { throw file.failure }

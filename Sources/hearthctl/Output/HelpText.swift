@@ -1,6 +1,6 @@
-/// The text of `--help`. ArgumentParser wraps all lines except the usage line.
+/// Formats the text of `--help`. ArgumentParser wraps every line except the usage line.
 enum HelpText {
-  /// Wraps the usage line between options, so that no line is wider than `columns`.
+  /// Wraps the usage line between options, so that no line exceeds `columns`.
   static func fitted(_ help: String, columns: Int = 80) -> String {
     let start = "USAGE:"
     return help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -16,7 +16,7 @@ enum HelpText {
     }.joined(separator: "\n")
   }
 
-  /// The words of the line. A bracketed part is one word.
+  /// Splits the line into words. Text in brackets counts as one word.
   private static func parts(of usage: Substring) -> [String] {
     var (parts, depth) = ([""], 0)
     for character in usage {

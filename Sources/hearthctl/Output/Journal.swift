@@ -1,9 +1,9 @@
 import HearthControl
 
-/// The daemon's messages in the journal of the user's services.
+/// Reads the daemon's messages from the user journal.
 enum Journal {
-  /// The newest lines, the last one at the end; `nil` if there is no journal to read. With `account`, only lines about
-  /// it.
+  /// Returns the newest lines, oldest first, or `nil` if there is no journal. If `account` is given, returns only lines
+  /// about that account.
   static func lines(_ count: Int, of account: String? = nil) -> [String]? {
     let filter = account.map { ["HEARTH_ACCOUNT=\($0)"] } ?? []
     guard let journalctl = Subprogram.find("journalctl", in: Subprogram.searchPath),

@@ -1,17 +1,16 @@
 import HearthCore
 
-/// The rest of a token's life as a bar that shrinks to the left; a mark shows when the token is refreshed.
+/// A bar that shows the remaining part of a token's lifetime, with a mark for the next refresh.
 struct LifeBar {
-  /// The remaining part of the life, from 0 to 1.
+  /// The remaining part of the lifetime, as a fraction from 0 to 1.
   let left: Double
-  /// The part that remains at the next refresh; `nil` if there is none.
+  /// The fraction that will remain at the next refresh, or `nil` if no refresh is planned.
   let refresh: Double?
-  /// The width in characters.
   let width: Int
-  /// Whether to use Unicode's block characters, in eighths of a character, instead of ASCII.
+  /// Whether to use Unicode block characters instead of ASCII. Block characters can show eighths.
   let hasBlocks: Bool
 
-  /// Fails if the token has no expiry.
+  /// Returns `nil` if the token's lifetime is unknown.
   init?(_ token: SessionStatus.TokenLife, at now: Timestamp, width: Int, hasBlocks: Bool) {
     guard let lifetime = token.lifetime, lifetime > .zero, let remaining = token.remaining(at: now) else { return nil }
     func share(_ left: Duration) -> Double { min(max(left / lifetime, 0), 1) }
@@ -26,7 +25,7 @@ struct LifeBar {
     return String((0..<width).map { $0 == mark ? hasBlocks ? "│" : "|" : cell(min(max(eighths - 8 * $0, 0), 8)) })
   }
 
-  /// A character with this many eighths filled.
+  /// Returns the character for a cell with this many eighths filled.
   private func cell(_ eighths: Int) -> Character {
     guard hasBlocks else { return eighths >= 4 ? "#" : "." }
     return ["░", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"][eighths]

@@ -2,46 +2,46 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// The output of hearthctl: text for people, or JSON. It never contains anything but plain text and the colours of
-/// `Paint`.
+/// Prints text or JSON. Apart from plain text, the output contains only the colours of `Paint`.
 struct Output {
   let isJSON: Bool
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// How many characters fit on a line; no limit if standard output is not a terminal or does not report its width.
+  /// The number of characters that fit on a line. Unlimited if standard output is not a terminal or does not report its
+  /// width.
   static var columns: Int { columns(of: STDOUT_FILENO) }
 
   private static func columns(of terminal: Int32) -> Int {
     Screen.size(of: terminal).flatMap { $0.columns > 0 ? $0.columns : nil } ?? .max
   }
 
-  /// Prints one line or several.
+  /// Prints one or more lines.
   func line(_ text: String) {
     Self.write(text.shown(limit: .max, keepsLines: true) + "\n", to: STDOUT_FILENO)
   }
 
-  /// Prints text with colours. The caller must have made every part safe to show.
+  /// Prints text with colours. The text must be sanitized.
   func painted(_ text: String) {
     Self.write(text + "\n", to: STDOUT_FILENO)
   }
 
-  /// Prints JSON on one line, or indented on a terminal.
+  /// Prints JSON. On a terminal, the JSON is indented. Otherwise, it is on one line.
   func json(_ json: JSON) {
     line(Self.isTerminal ? json.indented() : json.description)
   }
 
-  /// Prints the JSON if requested, otherwise the result of `text`, wrapped on a terminal.
+  /// Prints the JSON if requested. Otherwise prints the text, wrapped on a terminal.
   func show(_ json: JSON, _ text: () throws -> String) rethrows {
     try showVerbatim(json) { try text().fitted(to: Self.columns) }
   }
 
-  /// Prints the JSON if requested, otherwise the result of `text`.
+  /// Prints the JSON if requested. Otherwise prints the text.
   func showVerbatim(_ json: JSON, _ text: () throws -> String) rethrows {
     if isJSON { self.json(json) } else { line(try text()) }
   }
 
-  /// Prints bytes from outside unchanged, or on a terminal as printable text.
+  /// Prints bytes from an external source. On a terminal, they are sanitized.
   func content(_ bytes: [UInt8]) {
     guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -54,12 +54,12 @@ struct Output {
     prompt("hearthctl: \(message.shown())\n")
   }
 
-  /// Prints one line or several on standard error.
+  /// Prints one or more lines on standard error.
   static func note(_ message: String) {
     prompt(message.shown(keepsLines: true) + "\n")
   }
 
-  /// Writes text that is safe to show, wrapped on a terminal, without a line feed at its end.
+  /// Writes sanitized text to standard error and wraps it on a terminal. Does not add a newline.
   static func prompt(_ text: String) {
     write(text.fitted(to: columns(of: STDERR_FILENO)), to: STDERR_FILENO)
   }
@@ -68,8 +68,8 @@ struct Output {
     write(Array(text.utf8), to: descriptor)
   }
 
-  /// Exits if standard output cannot be written, so that a caller does not believe that it has a token. Errors on
-  /// standard error are ignored, because nothing is left to report them on.
+  /// Writes bytes. If standard output cannot be written, exits, so that scripts never use an incomplete token. Failures
+  /// on standard error are ignored, because they cannot be reported.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     guard !WholeFile.write(bytes, to: descriptor), descriptor == STDOUT_FILENO else { return }
     error("The output cannot be written: \(reason()).")
@@ -78,7 +78,7 @@ struct Output {
 }
 
 extension JSON {
-  /// The members of an object, one per line, without those that are null.
+  /// The members of an object, one per line, without nulls.
   var rows: String {
     (object?.members ?? []).filter { !$0.value.isNull }
       .map { member in
@@ -88,7 +88,7 @@ extension JSON {
       .joined(separator: "\n")
   }
 
-  /// The JSON on several lines, indented by two blanks per level.
+  /// Formats the JSON on several lines, with two spaces of indentation per level.
   func indented(_ level: Int = 0) -> String {
     let inner = "\n" + String(repeating: "  ", count: level + 1)
     let outer = "\n" + String(repeating: "  ", count: level)

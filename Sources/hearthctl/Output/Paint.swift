@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// Colours for a terminal; plain text elsewhere and if NO_COLOR is set.
+/// Adds colours to text for a terminal. Without a terminal or with NO_COLOR, the text is not changed.
 struct Paint {
   enum Colour: String {
     case green = "32"
@@ -10,7 +10,6 @@ struct Paint {
     case bold = "1"
     case faint = "2"
 
-    /// The colour of a session's state.
     init(_ session: SessionStatus) {
       switch ExitStatus(session) {
       case .done: self = session.history.failures > 0 || session.action != nil ? .yellow : .green

@@ -1,14 +1,13 @@
 import Glibc
 import HearthCore
 
-/// One line on the terminal for messages, which is overwritten again and again; nothing elsewhere.
+/// A line on standard error that is overwritten repeatedly. Without a terminal, nothing is shown.
 enum ProgressLine {
   static var isShown: Bool { isatty(STDERR_FILENO) == 1 }
 
   static func show(_ text: String) { show([text]) }
 
-  /// Shows the first of these strings that fits, or the beginning of the last one. A line that wraps could not be
-  /// overwritten.
+  /// Shows the first of these texts that fits, or a truncated last text. A line that wraps could not be overwritten.
   static func show(_ texts: [String]) {
     guard isShown, let last = texts.last else { return }
     let text = texts.first { $0.count <= Screen.room } ?? last
@@ -17,7 +16,7 @@ enum ProgressLine {
 
   static func clear() { show("") }
 
-  /// `████░░░░ 3 of 8`.
+  /// Returns a progress bar such as `████░░░░ 3 of 8`.
   static func bar(_ done: Int, of total: Int, width: Int = 30, hasBlocks: Bool) -> String {
     let full = total > 0 ? min(max(done, 0), total) * width / total : 0
     let (on, off) = hasBlocks ? ("█", "░") : ("#", ".")

@@ -1,11 +1,11 @@
 import Glibc
 import HearthCore
 
-/// Times and durations in the form in which people like to read them, in whole seconds.
+/// Formats times and durations for people, in whole seconds.
 extension Timestamp {
   static var now: Timestamp { Timestamp(seconds: Int64(time(nil))) }
 
-  /// `14:03:09`, in local time.
+  /// The local time in the format `14:03:09`.
   var timeOfDay: String {
     var seconds = time_t(milliseconds / 1000)
     var parts = tm()
@@ -13,12 +13,13 @@ extension Timestamp {
     return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// The time from `other` to this; negative if this is earlier. Fractions of seconds are dropped from both.
+  /// Returns the time since `other`. The result is negative if `other` is later. Both times are truncated to seconds
+  /// first.
   func since(_ other: Timestamp) -> Duration {
     .seconds(milliseconds / 1000 - other.milliseconds / 1000)
   }
 
-  /// `12 min ago`, `in 5 s`, `now`.
+  /// Formats a time relative to `now`, such as `12 min ago` or `in 5 s`.
   func relative(to now: Timestamp) -> String {
     let distance = since(now)
     if distance == .zero { return "now" }
@@ -27,7 +28,7 @@ extension Timestamp {
 }
 
 extension Duration {
-  /// `42 s`, `51 min`, `2 h 5 min`, `3 d 4 h`: the two largest units, so that it is quick to read.
+  /// The duration in its two largest units, such as `42 s`, `2 h 5 min` or `3 d 4 h`.
   var span: String {
     func pair(_ whole: Int64, _ unit: String, _ rest: Int64, _ restUnit: String) -> String {
       rest == 0 ? "\(whole) \(unit)" : "\(whole) \(unit) \(rest) \(restUnit)"

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A session's state in words. Programs read `state` and `reason`.
+/// Describes a session's state to users. Programs should use `state` and `reason`.
 extension SessionStatus {
   var words: String {
     switch state {
@@ -16,7 +16,7 @@ extension SessionStatus {
     }
   }
 
-  /// The command for the next step, if a person has to take one.
+  /// The command for the next step, or `nil` if the user has nothing to do.
   var next: String? {
     switch action {
     case .signIn: "hearthctl login \(account)"
@@ -24,7 +24,7 @@ extension SessionStatus {
     case .fixConfiguration: "hearthctl account edit"
     case .wait, nil:
       switch state {
-      // Hearth retries by itself; someone who has fixed the cause need not wait.
+      // Hearth retries automatically, but a user who has fixed the cause need not wait.
       case .locked(.accessFailure): "hearthctl retry \(account)"
       case .authenticated: history.failures > 0 ? "hearthctl retry \(account)" : nil
       case .hydrating, .locked, .unauthenticated, .reauthRequired: nil

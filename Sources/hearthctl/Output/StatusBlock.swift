@@ -3,15 +3,15 @@ import HearthCore
 /// One account's status as a short block of text.
 struct StatusBlock {
   let session: SessionStatus
-  /// The outbox; `nil` if the daemon could not read it.
+  /// The outbox counts, or `nil` if the daemon could not read the outbox.
   let outbox: OutboxStats?
-  /// An item that is waiting after a failed attempt.
+  /// A waiting item that failed in its last attempt.
   var waiting: OutboxItem?
   let now: Timestamp
   let paint: Paint
-  /// How many characters fit on a line.
+  /// The number of characters that fit on a line.
   var columns = Int.max
-  /// Whether to draw the token's life bar with block characters, as in `LifeBar`; `nil` for no bar.
+  /// Whether to draw the life bar with block characters. `nil` means to draw no bar.
   var hasBlocks: Bool?
 
   private static let indent = 12
@@ -95,7 +95,7 @@ struct StatusBlock {
     return parts.joined(separator: ", ")
   }
 
-  /// How the last token was obtained, or why there is none.
+  /// Returns a label and a text about the last refresh or sign-in.
   private func describeRefresh() -> (String, String)? {
     let underWay = "a refresh is under way"
     guard let last = session.history.lastAt, let outcome = session.history.lastOutcome else {
@@ -105,7 +105,7 @@ struct StatusBlock {
     let more = session.isRefreshing ? ", \(underWay)" : ""
     switch outcome {
     case .success where session.state != .authenticated: return nil
-    // After an unlock, the daemon does not say whether the token came from a sign-in or a refresh.
+    // After an unlock, the daemon does not report whether a sign-in or a refresh yielded the token.
     case .success where last < session.since: return ("new token", time + more)
     case .success: return (last == session.since ? "signed in" : "refreshed", time + more)
     case .unavailable: return ("refresh", "failed \(time)\(more)")
@@ -120,7 +120,7 @@ struct StatusBlock {
     var text = history.lastError ?? "Refreshing fails."
     if history.failures > 0 { text += " (\(history.failures) \(history.failures == 1 ? "failure" : "failures"))" }
     text += nextTry(session.nextAttemptAt)
-    // For any other action the message has the command.
+    // For other actions, the message contains the command.
     return session.action == nil ? text + session.next.run : text
   }
 
@@ -167,7 +167,7 @@ struct StatusBlock {
 }
 
 extension SessionStatus {
-  /// The details that the words leave out.
+  /// The reason to show in brackets, or `nil` if the words already express it.
   fileprivate var reasonInBrackets: String? {
     switch state {
     case .reauthRequired, .locked(.accessFailure): state.reason
@@ -180,7 +180,7 @@ extension OutboxStats {
   static let pausedByUser = "user"
   fileprivate static let pausedOffline = "offline"
 
-  /// The command for the next step, if a person has to take one.
+  /// The command for the next step, or `nil` if the user has nothing to do.
   func next(_ account: AccountName) -> String? {
     if dead > 0 { return "hearthctl outbox list \(account) --state dead" }
     if held > 0 { return "hearthctl outbox list \(account) --state held" }
@@ -196,17 +196,17 @@ extension OutboxItem {
     return lastError.hasSuffix(".") ? String(lastError.dropLast()) : lastError
   }
 
-  /// Whether every attempt so far has failed to reach the API. Such attempts are not counted.
+  /// Whether no attempt has reached the API yet. Such attempts are not included in `attempts`.
   var isUnreached: Bool { state == .waiting && attempts == 0 && lastError != nil }
 }
 
 extension String? {
-  /// A sentence with this command.
+  /// Formats a command as a sentence.
   fileprivate var run: String { map { ". Run \"\($0)\"." } ?? "" }
 }
 
 extension String {
-  /// Pads the text with blanks to `width`, with at least one.
+  /// Pads the text to `width` with spaces. Adds at least one space.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(width - count, 1))
   }

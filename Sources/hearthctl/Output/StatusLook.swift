@@ -1,22 +1,22 @@
 import HearthControl
 import HearthCore
 
-/// The state of the sessions at one time: as text, as JSON and as an exit status.
+/// A snapshot of the sessions. It can be printed as text or JSON. It also determines the exit status.
 struct StatusLook {
-  /// Each session with its outbox, which is `nil` if the daemon could not read it.
+  /// The sessions and their outbox counts. The counts are `nil` if the daemon could not read the outbox.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
-  /// The first waiting item with an error, for each account that has one.
+  /// The first failed item of each account.
   var waiting: [AccountName: OutboxItem] = [:]
-  /// Problems in the daemon's environment, such as a configuration that was refused.
+  /// Problems in the daemon's environment, such as an invalid configuration.
   let warnings: [String]
-  /// The newest lines of the journal; `nil` if nobody asked for them.
+  /// The newest lines of the journal, or `nil` if the user did not ask for them.
   let log: [String]?
-  /// The sessions as the daemon sent them.
+  /// The sessions in the daemon's original JSON.
   let told: JSON
 
   var status: ExitStatus { ExitStatus.worst(sessions.map { ExitStatus($0.session) }) }
 
-  /// A problem to look at though every session can be used; `nil` if there is none.
+  /// A problem that needs attention although all sessions are usable, or `nil` if there is no problem.
   var complaint: String? {
     let items = sessions.compactMap { session, outbox -> String? in
       guard let outbox else { return "The outbox of \(session.account) cannot be read." }
@@ -26,7 +26,7 @@ struct StatusLook {
     return (warnings + items).first
   }
 
-  /// The daemon's JSON, with each session's outbox and the warnings added.
+  /// The daemon's JSON with each session's outbox and the warnings added.
   var json: JSON {
     var whole = told.object ?? [:]
     if let list = whole["sessions"]?.array {
@@ -45,7 +45,7 @@ struct StatusLook {
     return session
   }
 
-  /// `hasBlocks` is as in `LifeBar`; `nil` draws no life bar.
+  /// Formats the snapshot. `hasBlocks` is whether to draw life bars with block characters. `nil` means to draw no bars.
   func text(at now: Timestamp, columns: Int, paint: Paint, hasBlocks: Bool?) -> String {
     var blocks = summary.map { [$0.hanging(0, within: columns)] } ?? []
     blocks += sessions.map { session, outbox in
@@ -67,7 +67,7 @@ struct StatusLook {
     return blocks.joined(separator: "\n\n")
   }
 
-  /// The number of accounts of each kind; `nil` for a single account.
+  /// The number of accounts in each state, or `nil` for a single account.
   private var summary: String? {
     guard sessions.count > 1 else { return nil }
     let words = sessions.map(\.session.words)

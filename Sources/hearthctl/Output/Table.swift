@@ -1,15 +1,15 @@
 import HearthCore
 
-/// Rows in columns as wide as their widest cell.
+/// A table of rows. Each column is as wide as its widest cell.
 ///
-/// If not all columns fit, the least important ones are left out. If even the most important ones do not fit side by
-/// side, a row takes several lines. Only the last cell of a line is wrapped, between words.
+/// If the columns do not fit, the least important ones are omitted. If the remaining ones do not fit either, each row
+/// takes several lines. Only the last cell of a line is wrapped.
 struct Table {
   struct Column {
     let heading: String
-    /// Columns with a higher rank are left out first. A column of rank 0 never is.
+    /// Columns with the highest rank are omitted first. Columns with rank 0 are never omitted.
     let rank: Int
-    /// Whether the column is shown only if all columns are requested.
+    /// Whether the column appears only if all columns are requested.
     let isExtra: Bool
 
     init(_ heading: String, rank: Int = 0, isExtra: Bool = false) {
@@ -17,7 +17,7 @@ struct Table {
     }
   }
 
-  /// The minimum width of a line's last column, in characters.
+  /// The minimum width of the last column on a line, in characters.
   private static let leastRoom = 20
   private static let gap = 2
   private static let indent = 2
@@ -25,7 +25,8 @@ struct Table {
   let columns: [Column]
   var rows: [[String]] = []
 
-  /// `room` is the number of characters on a line; `nil` shows all columns, however wide.
+  /// Formats the table for lines of `room` characters. If `room` is `nil`, there is no limit and all columns are
+  /// included.
   func text(within room: Int?) -> String {
     let lines = [columns.map(\.heading)] + rows.map { $0.map { $0.shown() } }
     let widths = columns.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
@@ -44,13 +45,13 @@ struct Table {
     }.joined(separator: "\n")
   }
 
-  /// The width of columns side by side, with the last one as narrow as possible.
+  /// Returns the total width of columns side by side, with the last column as narrow as possible.
   private static func width(_ widths: [Int], indent: Int = 0) -> Int {
     guard let last = widths.last else { return indent }
     return widths.dropLast().reduce(indent) { $0 + $1 + gap } + min(last, leastRoom)
   }
 
-  /// The columns on each line of a row.
+  /// Distributes the columns of a row among lines.
   private static func groups(_ kept: [Int], _ widths: [Int], _ room: Int) -> [[Int]] {
     kept.reduce(into: []) { groups, column in
       let indent = groups.count > 1 ? Self.indent : 0
@@ -66,7 +67,7 @@ struct Table {
     let start = cells.dropLast().reduce(String(repeating: " ", count: indent)) {
       $0 + $1.text.padded(to: $1.width + gap)
     }
-    // A first cell alone on its line is never cut, because it names what the row is about.
+    // Do not truncate a first cell that has its own line, because it identifies the row.
     let last = cells.last?.text ?? ""
     let parts = cells.count == 1 && indent == 0 ? [last] : last.wrapped(to: room - start.count, cutting: true)
     return parts.enumerated().map { number, part in
@@ -76,8 +77,8 @@ struct Table {
 }
 
 extension String {
-  /// The text in lines of at most `columns` characters, wrapped between words. A quoted command counts as one word,
-  /// so that it can be copied. A longer word gets its own line, or is cut if `cutting` is true.
+  /// Wraps the text between words into lines of at most `columns` characters. A quoted command counts as one word, so
+  /// that it can be copied. A longer word gets its own line. If `cutting` is true, it is truncated instead.
   func wrapped(to columns: Int, cutting: Bool = false) -> [String] {
     guard count > columns else { return [self] }
     var lines: [String] = []
@@ -99,7 +100,7 @@ extension String {
     return cutting ? lines.map { $0.cut(to: columns) } : lines
   }
 
-  /// The words between blanks. A quoted command is one word.
+  /// The words of the text. A quoted command counts as one word.
   private var words: [String] {
     var words: [String] = []
     var quote: Character?
@@ -121,8 +122,7 @@ extension String {
 
   private static let programs = ["hearth", "systemctl"]
 
-  /// The text with each line wrapped between words and indented as before. Does not change lines with columns,
-  /// which have two blanks between words.
+  /// Wraps each line and preserves its indentation. Lines that contain columns (two spaces in a row) are not wrapped.
   func fitted(to columns: Int) -> String {
     split(separator: "\n", omittingEmptySubsequences: false).map { line in
       let text = line.drop { $0 == " " }
@@ -132,12 +132,12 @@ extension String {
     }.joined(separator: "\n")
   }
 
-  /// The same for text after `indent` characters; later lines are indented equally.
+  /// Wraps text that starts after `indent` characters. The following lines are indented to match.
   func hanging(_ indent: Int, within columns: Int) -> String {
     wrapped(to: columns - indent).joined(separator: "\n" + String(repeating: " ", count: indent))
   }
 
-  /// The beginning that fits into `columns` characters.
+  /// Truncates the text to `columns` characters.
   func cut(to columns: Int, hasBlocks: Bool = Screen.isUTF8(variable)) -> String {
     count <= columns ? self : prefix(Swift.max(columns - 1, 0)) + (hasBlocks ? "…" : "~")
   }

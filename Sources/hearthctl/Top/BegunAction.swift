@@ -2,11 +2,11 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// An action at the daemon that a key has started, while the picture stays live.
+/// An action of the daemon that the user started with a key. The screen continues to update during the action.
 struct BegunAction {
-  /// The name of the action: `Refreshing work`.
+  /// The name of the action, such as `Refreshing work`.
   let name: String
-  /// The result as a sentence; `nil` while the action is running. Throws if the daemon is gone.
+  /// Returns the result as a sentence, or `nil` while the action is running. Throws if the daemon is unreachable.
   let result: (inout ControlClient) throws -> String?
 
   init(_ action: TopKey.Action, _ chosen: TopAccount, _ daemon: inout ControlClient) throws {
@@ -22,7 +22,7 @@ struct BegunAction {
       self = try Self("Putting back \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
-    // A pause by a lock or the network ends by itself.
+    // A pause because of a lock or the network ends automatically.
     case .pause where chosen.outbox.pausedReason == OutboxStats.pausedByUser:
       self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
         "\(account)'s outbox is no longer paused by you."
@@ -32,7 +32,7 @@ struct BegunAction {
     }
   }
 
-  /// Reads the credential again, then asks the provider.
+  /// Reads the credential again and then refreshes the token.
   private init(again account: AccountName, _ daemon: inout ControlClient) throws {
     var refreshing: BegunAction?
     let reading = try Self("Reading \(account) again", RehydrateSessions(account), &daemon) { read in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads single keys from the terminal, at once and without echo.
+/// Reads single keys from the terminal, without echo.
 struct KeyInput {
   /// The terminal's original settings.
   private let before: termios
@@ -21,13 +21,13 @@ struct KeyInput {
     tcsetattr(STDIN_FILENO, TCSANOW, &settings)
   }
 
-  /// Restores the terminal. Leaves unread input to the shell.
+  /// Restores the terminal's settings. Unread input remains for the shell.
   func end() {
     var before = before
     tcsetattr(STDIN_FILENO, TCSANOW, &before)
   }
 
-  /// Returns the keys pressed since the last call, up to the one that quits.
+  /// Returns the keys pressed since the last call, up to the quit key.
   func pressed() -> [TopKey] {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0

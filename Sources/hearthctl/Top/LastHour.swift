@@ -1,16 +1,16 @@
 import HearthCore
 
-/// A number for each minute of the last hour, as far as it was watched.
+/// A value for each minute of the last hour.
 struct LastHour {
   private static let minutes = 60
 
-  /// The values by minute; minutes without any are missing.
+  /// The values by minute. Minutes without a value are missing.
   private var values: [Int64: Int] = [:]
 
-  /// Adds to the count of this minute.
+  /// Adds to the count of the current minute.
   mutating func add(_ count: Int, at now: Timestamp) { keep(value(at: now) + count, at: now) }
 
-  /// Records a value; the largest one in a minute counts.
+  /// Records a value. Only the largest value of each minute is stored.
   mutating func see(_ value: Int, at now: Timestamp) { keep(max(self.value(at: now), value), at: now) }
 
   private func value(at now: Timestamp) -> Int { values[Self.minute(now)] ?? 0 }
@@ -25,7 +25,8 @@ struct LastHour {
 
   var sum: Int { values.values.reduce(0, +) }
 
-  /// The hour in `count` parts, the newest last: the largest minute of each, or `nil` if nothing was watched.
+  /// Divides the hour into `count` parts, oldest first. Each part contains the largest value of its minutes, or `nil`
+  /// if they have no values.
   func parts(_ count: Int, at now: Timestamp) -> [Int?] {
     let last = Self.minute(now)
     return (0..<count).map { part in

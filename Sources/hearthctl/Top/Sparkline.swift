@@ -1,7 +1,7 @@
-/// Numbers as small columns side by side: blank for `nil`, the lowest for 0, the highest for the largest.
+/// A row of small columns that represent numbers. The largest number has the highest column. `nil` is blank.
 struct Sparkline {
   let values: [Int?]
-  /// Whether to use Unicode's block characters instead of ASCII.
+  /// Whether to use Unicode block characters instead of ASCII.
   let hasBlocks: Bool
 
   var text: String {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// An account in the live picture: its state, and what was seen of it.
+/// An account on the live screen, with its current state and its history of the last hour.
 struct TopAccount {
   private(set) var session: SessionStatus
   private(set) var outbox = OutboxStats()
@@ -14,7 +14,7 @@ struct TopAccount {
     observe(session, outbox, at: now)
   }
 
-  /// The number of undelivered items in the outbox, including those that need a person.
+  /// The number of undelivered items, including held ones.
   var depth: Int { outbox.pending + outbox.inFlight + outbox.waiting + outbox.held }
 
   /// Counts the changes since the last call.
@@ -23,7 +23,7 @@ struct TopAccount {
     let isNew = history.lastAt != nil && history.lastAt != before.lastAt
     refreshes.add(isNew && history.lastOutcome == .success ? 1 : 0, at: now)
     failures.add(max(history.failures - before.failures, isNew && history.lastOutcome != .success ? 1 : 0), at: now)
-    // Delivered items are eventually removed, which lowers their number.
+    // The number may have decreased, because delivered items are eventually deleted.
     sent.add(max(stats.delivered - outbox.delivered, 0), at: now)
     (session, outbox) = (next, stats)
     queued.see(depth, at: now)

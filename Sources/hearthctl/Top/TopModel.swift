@@ -1,13 +1,13 @@
 import HearthControl
 import HearthCore
 
-/// Everything that `hearthctl top` has seen since it began.
+/// Everything that `hearthctl top` has observed since it started.
 struct TopModel {
   private static let eventsKept = 100
 
   let startedAt: Timestamp
   private(set) var accounts: [TopAccount] = []
-  /// The events, the newest last.
+  /// The events, newest last.
   private(set) var events: [EventLine] = []
   /// The result of the last key.
   var message = ""
@@ -26,7 +26,7 @@ struct TopModel {
     selected = accounts[min(max(selection + step, 0), accounts.count - 1)].session.account
   }
 
-  /// Takes the daemon's data, in its order.
+  /// Updates the accounts from the daemon's data.
   mutating func observe(_ sessions: [(SessionStatus, OutboxStats)], at now: Timestamp) {
     accounts = sessions.map { session, outbox in
       guard var known = accounts.first(where: { $0.session.account == session.account }) else {

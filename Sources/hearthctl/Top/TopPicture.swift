@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The live picture for a terminal of this size: the accounts, the latest events, and the keys.
+/// The picture for a terminal of this size. Shows the accounts, the latest events and the keys.
 struct TopPicture {
   let model: TopModel
   let now: Timestamp
@@ -14,7 +14,7 @@ struct TopPicture {
   var text: String {
     let (top, bottom) = (header, footer)
     let room = max(rows - top.count - bottom.count, 0)
-    // A third is for events, and more if the accounts need less.
+    // Reserve a third of the screen for events, and more if the accounts need less.
     let shown = max(min(model.accounts.count, (room - room / 3) / Self.linesOfAccount), 1)
     let first = max((model.selection ?? 0) - shown + 1, 0)
     var middle = model.accounts.isEmpty ? ["There are no accounts in the configuration."] : []
@@ -41,7 +41,7 @@ struct TopPicture {
     return ["\(paint(.bold, title))  \(paint(.faint, cutting(line.count > room ? accounts : line, to: room)))", ""]
   }
 
-  /// Returns the newest events that fit into `room` lines.
+  /// Returns the newest events that fit in `room` lines.
   private func lastEvents(_ room: Int) -> [String] {
     var lines: [String] = []
     for event in model.events.reversed() {
@@ -70,8 +70,8 @@ struct TopPicture {
 
   // MARK: - An account
 
-  /// Returns the account's two lines. If a person has to run a command, it appears after the state, or else instead of
-  /// the figures.
+  /// Returns two lines for an account. If the user has to run a command, it follows the state or, if it does not fit
+  /// there, replaces the figures.
   private func lines(of account: TopAccount, isChosen: Bool) -> [String] {
     let command = command(for: account.session)
     let fits = command.map { $0.count <= columns - 2 - widths.name - widths.state } ?? false
@@ -90,7 +90,7 @@ struct TopPicture {
 
   private var widths: (name: Int, state: Int, left: Int) { isNarrow ? (11, 15, 11) : (17, 22, 15) }
 
-  /// The account, its state and the token's life bar, as wide as the terminal.
+  /// Returns the account's name, state and life bar in a line as wide as the terminal.
   private func life(of session: SessionStatus, isChosen: Bool, command: String?) -> String {
     let width = columns - 3 - widths.name - widths.state - widths.left
     let name = cutting("\(session.account)", to: widths.name - 1).padded(to: widths.name)
@@ -107,7 +107,7 @@ struct TopPicture {
     return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
 
-  /// The counts with their names; the less important ones come last and are left out on a narrow terminal.
+  /// Returns the counts and their names. On narrow terminals, the least important ones are omitted.
   private func figures(of account: TopAccount) -> String {
     var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),

@@ -77,7 +77,7 @@ struct AccountAddVerb: ParsableCommand {
     try report(account, file, kept, secret, setting.isServed, trial)
   }
 
-  /// Returns the account's name. If the user gave an email address, finds its provider and adds the provider to `keys`.
+  /// Returns the account's name. If the user typed an email address, adds its provider to `keys`.
   private mutating func named(_ program: DaemonProgram) throws -> AccountName {
     guard account.contains("@") else {
       guard let account = AccountName(account), name == nil else {
@@ -112,7 +112,7 @@ struct AccountAddVerb: ParsableCommand {
           "\(domain) does not say who its provider is (WebFinger), and is not a known mail domain. Name the provider with "
             + "--issuer, or with --provider and one of \"hearthctl account providers\".")
       }
-      // The provider's page then has the address filled in (OpenID Connect Core, section 3.1.2.1).
+      // The provider's page is then filled in with the address (OpenID Connect Core, section 3.1.2.1).
       if keys.authorizationParameter.isEmpty { keys.authorizationParameter = ["login_hint=\(address)"] }
     }
     let derived = String(domain.prefix { $0 != "." && $0 != ":" })
@@ -122,15 +122,15 @@ struct AccountAddVerb: ParsableCommand {
     return account
   }
 
-  /// What the provider said before anything was written.
+  /// The provider's answer before the configuration is changed.
   private struct Trial {
     var endpoints: DaemonProgram.Endpoints?
-    /// Why the provider could not be tried, if the person adds the account anyway.
+    /// The reason why the provider could not be reached, if the user still wants to add the account.
     var trouble: String?
   }
 
-  /// Tries the provider, and corrects the final slash of the issuer to that of its own document. Throws if the account
-  /// cannot work. If the provider does not answer, asks the person.
+  /// Contacts the provider. Adjusts the final slash of the issuer if the provider spells it differently. Throws if the
+  /// account cannot work. If the provider does not answer, asks the user.
   private func tryProvider(of account: AccountName, _ table: inout TOMLTable, _ file: AccountFile) throws -> Trial {
     do {
       let endpoints = try file.trying(account, in: table) { try file.program.discover(account, in: $0) }
@@ -151,7 +151,7 @@ struct AccountAddVerb: ParsableCommand {
     }
   }
 
-  /// Reports what was done, and what comes next.
+  /// Reports the change and the next step.
   private func report(
     _ account: AccountName, _ file: AccountFile, _ kept: String?, _ secret: SecretFile?, _ isServed: Bool?,
     _ trial: Trial
@@ -209,7 +209,7 @@ struct AccountAddVerb: ParsableCommand {
     try login.run()
   }
 
-  /// Asks a yes-or-no question on the terminal; `usual` is the answer of an empty line.
+  /// Asks a yes-or-no question on the terminal. `usual` is the answer for an empty line.
   static func agrees(_ question: String, or usual: Bool) throws -> Bool {
     guard let answer = try Input.answer(question) else { return false }
     return answer.isEmpty ? usual : ["y", "yes"].contains(answer.lowercased())
@@ -217,7 +217,7 @@ struct AccountAddVerb: ParsableCommand {
 }
 
 extension DaemonProgram.Endpoints {
-  /// A sentence about the endpoints; `nil` if the account's kind has none.
+  /// A sentence about the endpoints, or `nil` if the account's type has no token endpoint.
   fileprivate var sentence: String? {
     guard let token else { return nil }
     guard let discovery else { return "Its token endpoint is \(token)." }

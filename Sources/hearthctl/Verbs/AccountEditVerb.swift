@@ -53,8 +53,7 @@ struct AccountEditVerb: ParsableCommand {
   }
 }
 
-/// A copy of the configuration next to it, readable only by its owner, with a name from which editors recognize its
-/// type.
+/// A copy of the configuration beside the original, for its owner only. The name ends with `.toml` for the editor.
 private struct Draft {
   let path: String
 
@@ -74,15 +73,14 @@ private struct Draft {
   func remove() { unlink(path) }
 }
 
-/// The user's editor.
 private enum Editor {
-  /// The command line, which a shell reads as for other programs that start an editor: it may have options.
+  /// The command that starts the editor. It may contain options, so a shell runs it, as in other programs.
   private static var line: String? {
     if let named = variable("VISUAL") ?? variable("EDITOR") { return named }
     return ["editor", "nano", "vi"].first { Subprogram.find($0, in: Subprogram.searchPath) != nil }
   }
 
-  /// Runs the editor. Returns `nil` when it has ended well, else why not.
+  /// Runs the editor. Returns `nil` on success and otherwise the failure.
   static func failure(on path: String) -> CommandFailure? {
     guard let line else {
       return CommandFailure(.failed, "There is no editor: set $EDITOR to one, as in EDITOR=nano.")
@@ -95,7 +93,7 @@ private enum Editor {
     guard code == 0 else {
       return CommandFailure(.failed, "The editor cannot be run: \(String(cString: strerror(code))).")
     }
-    // Ctrl-C belongs to the editor, as in git.
+    // Leave the handling of Ctrl-C to the editor, as git does.
     let former = Glibc.signal(SIGINT, SIG_IGN)
     defer { Glibc.signal(SIGINT, former) }
     var status: Int32 = 0

@@ -28,7 +28,7 @@ struct AccountRemoveVerb: ParsableCommand {
   func run() throws {
     let account = try choice.name
     let setting = try AccountSetting(options, daemonOptions)
-    // First check that the removal will succeed.
+    // Check that the removal will succeed before signing out.
     try setting.file.remove(account, isTrial: true)
     var before = try look(at: account, setting)
     before.rules = try setting.file.ruleLines(of: account)
@@ -44,13 +44,13 @@ struct AccountRemoveVerb: ParsableCommand {
     report(account, before, signedOut, kept, isReloaded, setting.file.path)
   }
 
-  /// What a person should know before the account is removed.
+  /// Information for the user before an account is removed.
   private struct Before {
-    /// The session; `nil` if no daemon knows it.
+    /// The session, or `nil` if the daemon does not know the account.
     var session: SessionStatus?
     /// The number of undelivered items.
     var waiting = 0
-    /// The lines of the configuration that select it for programs that name no account.
+    /// The lines of the configuration that select the account by default.
     var rules: [Int] = []
 
     var isSignedIn: Bool {
@@ -60,7 +60,7 @@ struct AccountRemoveVerb: ParsableCommand {
       }
     }
 
-    /// The question to ask; `nil` if there is nothing to ask about.
+    /// Returns the question for the user, or `nil` if no confirmation is needed.
     func question(_ account: AccountName, _ path: String, keepCredential: Bool) -> String? {
       let items = waiting > 0 ? "has \(waiting) \(waiting == 1 ? "item" : "items") in its outbox" : nil
       let parts = [isSignedIn ? "is signed in" : nil, items].compactMap(\.self)
@@ -92,13 +92,13 @@ struct AccountRemoveVerb: ParsableCommand {
       let stats = try daemon.outboxStats(of: account)
       before.waiting = stats.map { $0.pending + $0.inFlight + $0.waiting + $0.held } ?? 0
     } catch {
-      // The daemon has not read the account yet, so it has no session for it.
+      // The daemon has not loaded the account yet, so there is no session.
       guard case .refused(let rejection) = error, rejection.kind == .unknownAccount else { throw error }
     }
     return before
   }
 
-  /// Signs out; `nil` if there was nothing to sign out of.
+  /// Signs out. Returns `nil` if the account had no session.
   private func signOut(of account: AccountName, _ setting: AccountSetting) throws -> SignedOut? {
     guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return nil }
     do throws(ControlClient.Failure) {
@@ -120,7 +120,7 @@ struct AccountRemoveVerb: ParsableCommand {
     ]) {
       var lines = ["Removed \(account) from \(path)" + (kept.map { "; the previous file is \($0)." } ?? ".")]
       if let signedOut, before.isSignedIn {
-        // Nothing is retried for an account that is gone.
+        // Hearth does not retry a failed revocation once the account has been removed.
         let note = SignedOut.Revocation.none.note ?? ""
         lines.append(
           signedOut.revocation == .done ? "Signed out, and the grant is revoked." : "Signed out. \(note)")

@@ -94,15 +94,15 @@ struct AccountUnsetVerb: ParsableCommand {
 }
 
 extension AccountSetting {
-  /// The default of a list that is not set: an OpenID Connect account asks for `openid`.
+  /// Returns the default value of a missing list. For OpenID Connect accounts, the default of `scopes` is `openid`.
   fileprivate func usual(_ key: String, of account: AccountName) throws -> String {
     guard key == "scopes" else { return "[]" }
     let isOpenID = try file.accounts().contains { $0.name == account.description && $0.type == "oidc" }
     return isOpenID ? "[\"openid\"]" : "[]"
   }
 
-  /// Reloads the daemon's configuration after a change, and reports the result. `json` has further members for the JSON
-  /// output. `kept` is the path of the backup.
+  /// Reloads the daemon's configuration after a change and prints the result. `json` contains additional members for
+  /// JSON output. `kept` is the path of the backup.
   func report(_ what: String, _ json: JSONObject, _ kept: String?, _ daemonOptions: DaemonOptions) throws {
     let isReloaded = try reload(daemonOptions)
     var json = json

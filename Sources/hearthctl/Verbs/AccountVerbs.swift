@@ -12,7 +12,7 @@ struct AccountVerb: ParsableCommand {
     ])
 }
 
-/// The extra options of the verbs about accounts.
+/// The common options of the verbs for accounts.
 struct AccountOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Configuration file (default: the one that the daemon uses).", valueName: "file"),
@@ -20,10 +20,10 @@ struct AccountOptions: ParsableArguments {
   var config: String?
 }
 
-/// The configuration file, and whether the running daemon uses it.
+/// The configuration file to edit, and whether the running daemon uses it.
 struct AccountSetting {
   let file: AccountFile
-  /// Whether the running daemon uses this file; `nil` if no daemon runs.
+  /// Whether the running daemon uses this file, or `nil` if no daemon is running.
   let isServed: Bool?
 
   init(_ options: AccountOptions, _ daemonOptions: DaemonOptions) throws {
@@ -40,7 +40,7 @@ struct AccountSetting {
     file = AccountFile(path: path, program: program)
   }
 
-  /// Makes the daemon read the file again, if it uses it. Returns whether it did.
+  /// Reloads the daemon if it uses the file. Returns whether it did.
   func reload(_ daemonOptions: DaemonOptions) throws -> Bool {
     guard isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
     _ = try daemon.call(ReloadConfiguration())
@@ -80,7 +80,7 @@ struct AccountListVerb: ParsableCommand {
       guard !rows.isEmpty else {
         return "There are no accounts in \(setting.file.path): add one with \"hearthctl account add\"."
       }
-      // Without a daemon, the state of the sessions is unknown.
+      // Without a daemon, the sessions' states are unknown.
       let isKnown = setting.isServed == true
       var table = Table(
         columns: [

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Helpers that other programs run to get a token. Each gives out a token only for the account's `api_origins`.
+/// Credential helpers for other programs. They print a token only for the account's `api_origins`.
 struct CredentialVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "credential", abstract: "Give other programs a token in the form that they expect.",

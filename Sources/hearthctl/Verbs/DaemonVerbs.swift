@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs about the whole daemon; longer ones have their own files.
+/// The verbs for the daemon as a whole. Longer ones have their own files.
 enum DaemonVerbs {
   static let all: [any ParsableCommand.Type] = [
     TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, DocsVerb.self, ReloadVerb.self,
@@ -39,7 +39,7 @@ struct EventsVerb: ParsableCommand {
       case .snapshot:
         throw CommandFailure(.later, "Too many events came at once, and some were lost. Start again.")
       case .notification(let notification):
-        // One line for each event, even on a terminal: this is a stream.
+        // Print one line per event even on a terminal, because scripts read this stream.
         daemonOptions.output.line(
           daemonOptions.json ? notification.json.description : EventLine(notification).text)
       }

@@ -58,7 +58,7 @@ struct DoctorVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// Checks the files that the running daemon reports; without a daemon, those that it would use.
+  /// Checks the files that the running daemon reports. If no daemon is running, checks the files that it would use.
   private func files(_ info: DaemonInfo?) -> [Finding] {
     guard let info else { return PathChecks.unasked(.ofThisProcess) }
     var findings: [Finding] = []
@@ -106,10 +106,11 @@ struct DoctorVerb: ParsableCommand {
 }
 
 extension DoctorVerb {
-  /// The timeout for all steps to the servers together, unless `--timeout` is given.
+  /// The default timeout for all network checks of an account.
   private static let diagnosisTimeout: Duration = .seconds(120)
 
-  /// The daemon's checks of the connections to the provider and the APIs; none if its version has no such checks.
+  /// Returns the daemon's checks of the connections to the provider and the APIs. Returns none if the daemon's version
+  /// lacks these checks.
   private func diagnose(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws(ControlClient.Failure) -> [Finding] {

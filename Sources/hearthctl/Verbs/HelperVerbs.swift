@@ -9,7 +9,7 @@ struct HelperVerb: ParsableCommand {
     subcommands: [HelperListVerb.self, HelperInstallVerb.self, HelperCheckVerb.self, HelperRemoveVerb.self])
 }
 
-/// The tool, and the account whose token it gets.
+/// The tool and the account for its tokens.
 struct HelperChoice: ParsableArguments {
   @Argument(help: "The tool; \"hearthctl helper list\" shows all.", completion: .list(HelperTool.all.map { $0.name }))
   var tool: String
@@ -22,7 +22,8 @@ struct HelperChoice: ParsableArguments {
     name: .customLong("for"), help: ArgumentHelp("Server to which the tool sends the token.", valueName: "url"))
   var url: String?
 
-  /// Finds the account if the tool requires one. Throws if one is given and the tool cannot name it.
+  /// Returns the target. Finds the account if the tool requires one. Throws if the user chose an account but the tool
+  /// cannot use it.
   func target(_ tool: HelperTool, _ url: String, _ options: DaemonOptions) throws -> HelperTarget {
     let account = try AccountName.asked(account)
     if account != nil, !tool.takesAccount {
@@ -35,7 +36,7 @@ struct HelperChoice: ParsableArguments {
     return try HelperTarget(account: DefaultAccount.name(nil, for: url, &daemon).description, url: url)
   }
 
-  /// The tool's entries for the given account and server.
+  /// Returns the tool's entries for the chosen account and server.
   func setUps(_ tool: HelperTool) -> [String] {
     tool.setUps().filter { words in
       let words = words.split(separator: " ").map(String.init)
@@ -190,7 +191,7 @@ struct HelperCheckVerb: ParsableCommand {
 }
 
 extension HelperTool {
-  /// Compares the servers. A tool's file may name a server only by its host.
+  /// Whether two URLs are equal apart from their schemes. A tool's file may contain only the host.
   static func isSame(_ url: String, _ other: String) -> Bool {
     func bare(_ text: String) -> Substring {
       let place = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]

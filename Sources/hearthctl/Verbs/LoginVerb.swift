@@ -64,7 +64,7 @@ struct LoginVerb: ParsableCommand {
     guard status == .done else { throw CommandFailure(status, nil) }
   }
 
-  /// Says which account the person signed in to, and as whom.
+  /// Returns a sentence that names the account and the signed-in user.
   private static func sentence(_ session: SessionStatus, _ user: String?) -> String {
     let signedIn = "Signed in"
     guard session.state == .authenticated, session.message.hasPrefix(signedIn) else { return session.message }
@@ -72,7 +72,8 @@ struct LoginVerb: ParsableCommand {
     return "\(signedIn) to \(session.account)\(user)\(session.message.dropFirst(signedIn.count))"
   }
 
-  /// The session's user by the names in its tokens, or else the subject, which for many providers is a number.
+  /// Returns the user's name from the tokens. If the tokens contain no name, returns the subject, which is a number for
+  /// many providers.
   private func user(of session: SessionStatus, _ daemon: inout ControlClient) -> String? {
     guard session.state == .authenticated, session.token.map({ $0.health(at: .now) != .expired }) == true,
       let given = try? daemon.call(GetToken(session.account, minValidity: .zero, wantsNames: true)).value,
@@ -81,7 +82,7 @@ struct LoginVerb: ParsableCommand {
     return name
   }
 
-  /// Warns whose session and items another user would displace.
+  /// Warns that the session ends and the items are held if another user signs in.
   private func warn(of account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let session = try? daemon.call(GetSession(account)).value,
       let user = user(of: session, &daemon)
@@ -113,17 +114,18 @@ struct LoginVerb: ParsableCommand {
   }
 
   private func signIn(to account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
-    // From here on an interruption cancels the sign-in at the daemon.
+    // From now on, Ctrl-C cancels the sign-in in the daemon.
     Interruption.watch()
     let (flow, begun) = try begin(account, &daemon)
-    // Scripts read what the person has to do, people read it in words. A sign-in without steps is already over.
+    // Print the steps as JSON for scripts. Users see instructions instead. A flow that involves no user is already
+    // over.
     if daemonOptions.json, flow.waitsForPerson { daemonOptions.output.json(begun.json) }
     if flow.waitsForPerson { warn(of: account, &daemon) }
     return try SignInWait(begun: begun.value, account: account, opensBrowser: !noBrowser)
       .run(&daemon, within: daemonOptions.timeLimit)
   }
 
-  /// Begins with the first flow that the account and its provider support.
+  /// Starts the first flow that the account and its provider support.
   private func begin(
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws -> (SignInFlow, Reply<BegunSignIn>) {
@@ -144,7 +146,8 @@ struct LoginVerb: ParsableCommand {
       (missing.first ?? "") + " A refresh token can be given to \"hearthctl login \(account) --refresh-token-stdin\".")
   }
 
-  /// A person at a display has a browser; over a network, the code for another device works.
+  /// The flows to try, in order. A user at a display has a browser. Otherwise, the user can enter a code on another
+  /// device.
   private static var usualFlows: [SignInFlow] {
     (Browser.isThere ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
   }
@@ -161,7 +164,7 @@ struct LoginVerb: ParsableCommand {
       BeginSignIn(account, flow: .password, username: name, password: password, replace: replace))
   }
 
-  /// Says that items written under another user wait for that user, which is easy to miss.
+  /// Warns that some items are held, for example because they belong to another user.
   private func noteOtherUsers(_ account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
     else { return }

@@ -75,7 +75,7 @@ struct OutboxExportVerb: ParsableCommand {
     return counts
   }
 
-  /// The number of items; `nil` if it is unknown.
+  /// Returns the number of items, or `nil` if it is unknown.
   private func count(_ query: OutboxQuery, _ daemon: inout ControlClient) throws -> Int? {
     guard query.state == nil, query.lane == nil else { return nil }
     let stats = try daemon.call(GetOutboxStats(query.account)).value
@@ -89,6 +89,6 @@ struct OutboxExportVerb: ParsableCommand {
 }
 
 extension Int {
-  /// `1 item`, `2 items`.
+  /// The number with a noun, such as `1 item` or `2 items`.
   var items: String { self == 1 ? "1 item" : "\(self) items" }
 }

@@ -15,11 +15,11 @@ struct OutboxFlushVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: OutboxAccount
 
-  /// How long the daemon may take to answer after the timeout.
+  /// The time for the daemon to answer after the timeout has passed.
   private static let grace: Duration = .seconds(5)
 
   func run() throws {
-    // In whole seconds, because the call has no fractions.
+    // Round up to whole seconds, because the call does not support fractions.
     let limit = Duration.seconds((daemonOptions.timeout ?? 30).rounded(.up))
     var daemon = try ControlClient(path: daemonOptions.socketPath, timeout: limit + Self.grace)
     let start = ContinuousClock.now
@@ -45,7 +45,7 @@ struct OutboxFlushVerb: ParsableCommand {
     defer { ProgressLine.clear() }
     while true {
       let left = try daemon.call(GetOutboxStats(call.account)).value.toSend
-      // Newly queued items count as well.
+      // Newly queued items count too.
       total = max(total, left)
       ProgressLine.show("Sending " + ProgressLine.bar(total - left, of: total, hasBlocks: hasBlocks))
       if let reply = try daemon.response(to: begun, within: LiveScreen.step) { return reply }
@@ -53,7 +53,7 @@ struct OutboxFlushVerb: ParsableCommand {
     }
   }
 
-  /// The accounts with a paused outbox, and why: the command does not wait for those.
+  /// Returns the paused outboxes and the reasons. The command does not wait for their items.
   private func paused(_ chosen: AccountName?, _ daemon: inout ControlClient) throws -> [String] {
     var reasons: [String] = []
     for account in try chosen.map({ [$0] }) ?? daemon.call(ListSessions()).value.sessions.map(\.account) {
@@ -66,6 +66,6 @@ struct OutboxFlushVerb: ParsableCommand {
 }
 
 extension OutboxStats {
-  /// The number of items that will be sent without further action.
+  /// The number of items that will be sent without user action.
   fileprivate var toSend: Int { pending + inFlight + waiting }
 }

@@ -29,7 +29,7 @@ struct OutboxImportVerb: ParsableCommand {
   func run() throws {
     var lines = try InputLines(file)
     defer { lines.close() }
-    // Reading from a terminal or a pipe may block forever, so there Ctrl-C ends the program.
+    // Reading from a terminal or pipe may block forever. Do not record Ctrl-C there, so that it ends the program.
     if file != "-" { Interruption.watch() }
     var batches = ImportBatches(try daemonOptions.connect(), isDryRun: dryRun, isUnsent: unsent)
     do {
@@ -41,7 +41,7 @@ struct OutboxImportVerb: ParsableCommand {
         if shown != batches.counts.done { ProgressLine.show("Importing \(batches.counts.done)") }
         shown = batches.counts.done
       }
-      // The writer of the pipe was interrupted too, so the input may be incomplete.
+      // Ctrl-C also interrupts the process that writes to the pipe, so the input may be incomplete.
       try requireUninterrupted(batches.counts)
       try batches.send(daemonOptions)
     } catch {
@@ -66,14 +66,13 @@ extension OutboxImportVerb {
   }
 }
 
-/// The results for the lines so far.
+/// The results of an import so far.
 struct ImportCounts: Hashable {
   var imported = 0
-  /// How many of the imported items are held.
   var held = 0
   /// Items that already existed.
   var known = 0
-  /// Items that had already ended when they were exported.
+  /// Items that were already finished when they were exported.
   var ended = 0
   var refused = 0
 

@@ -53,7 +53,7 @@ struct OutboxListVerb: ParsableCommand {
     }
   }
 
-  /// `ofSeveral` keeps the column of accounts in any width.
+  /// Returns a table of the items. If `ofSeveral` is true, the account column is never omitted.
   static func table(_ items: [OutboxItem], ofSeveral: Bool, at now: Timestamp = .now) -> Table {
     var table = Table(columns: [
       .init("ID"), .init("ACCOUNT", rank: ofSeveral ? 0 : 2), .init("LANE", rank: 4), .init("STATE"),

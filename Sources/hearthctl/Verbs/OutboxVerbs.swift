@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs about the outbox; longer ones have their own files.
+/// The verbs for the outbox. Longer ones have their own files.
 struct OutboxVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "outbox", abstract: "Queue requests and follow their delivery.",
@@ -58,7 +58,7 @@ struct OutboxChoice: ParsableArguments {
     }
   }
 
-  /// Changes the chosen items, and prints how many there were. `done` says what was done.
+  /// Changes the chosen items and prints their number. `done` is the participle for the message, such as "cancelled".
   func change<Method: ItemChangeMethod>(
     _ done: String, _ options: DaemonOptions, _ method: (ItemChoice) -> Method
   ) throws {

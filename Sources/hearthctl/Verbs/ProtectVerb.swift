@@ -88,8 +88,8 @@ struct ProtectVerb: ParsableCommand {
       ?? configuration[...(configuration.lastIndex(of: "/") ?? configuration.startIndex)] + "\(account).key"
   }
 
-  /// Returns false if the credential is already protected in this way. Throws if a passphrase would replace a
-  /// passphrase or a key file another key file: only one of its kind can be known at a time.
+  /// Returns false if the credential is already protected in this way. Throws if the user tries to replace one
+  /// passphrase or one key file with another, because the daemon can use only one of each kind at a time.
   private func needsChange(_ before: DaemonProgram.Account, _ configuration: String) throws(CommandFailure) -> Bool {
     guard before.protection == way.rawValue else { return true }
     switch way {
@@ -106,8 +106,8 @@ struct ProtectVerb: ParsableCommand {
     }
   }
 
-  /// Checks that the credential can be opened. Returns the passphrase that the daemon needs after its reload, the new
-  /// or the current one; `nil` if it needs none.
+  /// Checks that the credential can be opened. Returns the new or current passphrase if the daemon needs it after
+  /// reloading, and otherwise `nil`.
   private func open(
     _ account: AccountName, _ before: DaemonProgram.Account, _ daemon: inout ControlClient
   ) throws -> Secret? {
@@ -124,7 +124,7 @@ struct ProtectVerb: ParsableCommand {
     return passphrase
   }
 
-  /// The first line of standard input with `--passphrase-stdin`, otherwise what a person types.
+  /// Reads the passphrase from standard input if `--passphrase-stdin` is set, and otherwise from the terminal.
   private func passphrase(_ typed: () throws -> String) throws -> Secret {
     if passphraseStdin { return Secret(try Input.secret(prompt: "Passphrase: ")) }
     guard Input.isTerminal else {
@@ -133,7 +133,7 @@ struct ProtectVerb: ParsableCommand {
     return Secret(try typed())
   }
 
-  /// Creates a key of 256 bits. An existing file is left unchanged; hearthd reports if it is not valid.
+  /// Creates a 256-bit key. Does not change an existing file. hearthd will report if that file is invalid.
   private func makeKeyFile(_ path: String) throws(CommandFailure) {
     var generator = SystemRandomNumberGenerator()
     let digits = (0..<4).map { _ in
@@ -145,7 +145,7 @@ struct ProtectVerb: ParsableCommand {
     }
   }
 
-  /// Waits until the daemon has read and rewritten the credential.
+  /// Waits until the daemon has sealed the credential again.
   private func awaitSeal(of account: AccountName, _ daemon: inout ControlClient) throws {
     _ = try daemon.call(RehydrateSessions(account))
     let deadline = Timestamp.now + .seconds(15)

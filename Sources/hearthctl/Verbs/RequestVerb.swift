@@ -42,11 +42,11 @@ struct RequestVerb: ParsableCommand {
 
   @OptionGroup var daemonOptions: DaemonOptions
 
-  /// How long the daemon may take beyond the API's own timeout, mainly to refresh a token; shorter if the user has set
-  /// a limit.
+  /// The time that the daemon may take beyond the API's timeout, mainly to refresh a token. It is shorter if the user
+  /// has set a timeout.
   private var grace: Duration { daemonOptions.timeout == nil ? .seconds(75) : .seconds(5) }
 
-  /// The seconds as the call accepts them: whole, and within the limits for an API.
+  /// Rounds up to whole seconds and enforces the limits for an API.
   private static func whole(_ seconds: Double) -> Duration {
     .seconds(min(max(Int(seconds.rounded(.up)), RequestDraft.timeouts.lowerBound), RequestDraft.timeouts.upperBound))
   }
@@ -63,7 +63,7 @@ struct RequestVerb: ParsableCommand {
 
   func run() throws {
     let content = request.content
-    // First, so that nothing is requested that cannot be written.
+    // Do this first. If the answer could not be written, the request must not be sent.
     let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let (headers, body) = (try content.headers(), try content.streamedBody())
@@ -85,7 +85,7 @@ struct RequestVerb: ParsableCommand {
     }
   }
 
-  /// For an answer that is kept or printed as JSON.
+  /// Sends a request and receives the whole answer, so that it can be stored or printed as JSON.
   private func sendWhole(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -106,7 +106,7 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// For bodies of any length.
+  /// Sends a request with bodies of any length.
   private func stream(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -118,14 +118,14 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// Prints an answer. `body` writes it piece by piece.
+  /// Prints an answer. `body` writes the answer's body piece by piece.
   private func print(
     _ head: AnswerHead, to file: AnswerFile?, _ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void
   ) throws {
     if include { daemonOptions.output.line(head.text) }
     if let file, (200...299).contains(head.status) { return try file.write(body) }
     guard Output.isTerminal else { return try body { daemonOptions.output.content($0) } }
-    // Only the whole body shows whether it is printable.
+    // The complete body is needed to determine whether it is printable.
     var shown: [UInt8] = []
     try body { piece in
       shown += piece
@@ -137,7 +137,7 @@ struct RequestVerb: ParsableCommand {
   }
 }
 
-/// The head of an answer.
+/// The status and header fields of an answer.
 struct AnswerHead {
   let status: Int
   let headers: [APIRequest.Header]
@@ -147,7 +147,7 @@ struct AnswerHead {
     "HTTP/1.1 \(status)\n" + headers.map { "\($0.name): \($0.value.shown(limit: .max))\n" }.joined()
   }
 
-  /// The target of a redirect that the daemon did not follow.
+  /// The target of a redirect if the daemon did not follow it.
   fileprivate var unfollowed: String? {
     guard (300...399).contains(status) else { return nil }
     return headers.first { $0.name.lowercased() == "location" }?.value.shown()
@@ -155,7 +155,7 @@ struct AnswerHead {
 }
 
 extension ExitStatus {
-  /// The exit status for the status of an API's answer; `nil` if it is no error.
+  /// Returns the exit status for an API's answer, or `nil` if the answer is not an error.
   init?(httpStatus: Int) {
     switch httpStatus {
     case ..<400: return nil

@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs about a session; longer ones have their own files.
+/// The verbs for a session. Longer ones have their own files.
 enum SessionVerbs {
   static let all: [any ParsableCommand.Type] = [
     StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, RetryVerb.self, LockVerb.self,
@@ -132,7 +132,7 @@ struct LockVerb: ParsableCommand {
 }
 
 extension SessionStatus {
-  /// The message after `lock`. The status of an account without a session does not show the lock.
+  /// The message after `lock`. The status of an account without a session does not mention the lock.
   fileprivate var messageOfLock: String {
     switch state {
     case .unauthenticated, .reauthRequired: "Locked until the next sign-in. \(message)"
@@ -142,7 +142,7 @@ extension SessionStatus {
 }
 
 extension Sessions {
-  /// A line for each session: the account and its message.
+  /// Returns a line for each session with its account and message.
   func messages(_ message: (SessionStatus) -> String = \.message) -> String {
     sessions.map { "\($0.account): \(message($0).shown())" }.joined(separator: "\n")
   }

@@ -92,7 +92,7 @@ struct SinkAddVerb: ParsableCommand {
     }
   }
 
-  /// Checks before writing what the daemon would only report in its log.
+  /// Checks in advance for problems that would otherwise appear only in the daemon's log.
   private func check(_ place: String, _ file: AccountFile) throws {
     let isNetrc = format == SinkSettings.Format.netrc.rawValue
     let mayBeThere = isNetrc || inPlace && !SinkVerb.holdsToken(place, format: format, of: account)
@@ -111,7 +111,7 @@ struct SinkAddVerb: ParsableCommand {
     }
   }
 
-  /// Why there is no file yet.
+  /// Returns the reason why the file does not exist yet.
   private func reason(_ account: AccountName) throws -> String? {
     guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
     let session = try daemon.call(GetSession(account)).value

@@ -9,12 +9,12 @@ struct SinkVerb: ParsableCommand {
     commandName: "sink", abstract: "Keep files that hold a fresh token, for programs that can only read files.",
     subcommands: [SinkAddVerb.self, SinkListVerb.self, SinkRemoveVerb.self])
 
-  /// The path as the configuration has it: absolute, or relative to `~` or `%t`.
+  /// Returns a path as the configuration should contain it: absolute, or starting with `~` or `%t`.
   static func written(_ path: String) -> String {
     path.hasPrefix("~/") || path.hasPrefix("%t/") ? path : EnvironmentPaths.absolute(path)
   }
 
-  /// The actual path, as far as this process knows it.
+  /// Returns the actual path, as far as this process can determine it.
   static func place(_ path: String) -> String {
     for (sign, name) in [("~", "HOME"), ("%t", "XDG_RUNTIME_DIR")] where path.hasPrefix(sign + "/") {
       return (variable(name) ?? "") + path.dropFirst(sign.count)
@@ -27,7 +27,7 @@ struct SinkVerb: ParsableCommand {
     return lstat(path, &status) == 0
   }
 
-  /// Whether the file has a token of the account. A file that is written in place also exists without a token.
+  /// Whether the file contains a token of the account. A file that is written in place may exist without a token.
   static func holdsToken(_ path: String, format: String?, of account: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_size > 0 else { return false }
@@ -40,7 +40,7 @@ struct SinkVerb: ParsableCommand {
     holdsToken(sink.path, format: sink.format, of: sink.account)
   }
 
-  /// Makes the daemon reload the configuration if it uses this one. Returns whether it did, and a sentence about it.
+  /// Reloads the daemon if it uses this configuration. Returns whether it was reloaded and a sentence about the result.
   static func reload(
     _ setting: AccountSetting, _ options: DaemonOptions
   ) throws -> (isDone: Bool, sentence: String) {
@@ -107,7 +107,8 @@ struct SinkListVerb: ParsableCommand {
     }
   }
 
-  /// Why the daemon cannot write a file, by path; empty if its version cannot report that separately.
+  /// Returns the daemon's errors for files that it cannot write, by path. Empty if the daemon's version cannot report
+  /// them.
   private func trouble(_ accounts: Set<String>) throws -> [String: String] {
     guard !accounts.isEmpty, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
     var trouble: [String: String] = [:]

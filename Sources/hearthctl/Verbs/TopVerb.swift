@@ -13,7 +13,7 @@ struct TopVerb: ParsableCommand {
         hearthctl top
       """)
 
-  /// How often to ask the daemon for the current state.
+  /// The interval for asking the daemon for the current state.
   private static let period: Duration = .seconds(1)
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -66,7 +66,7 @@ struct TopVerb: ParsableCommand {
           model.message = begun.last.map { "\($0.name) ..." } ?? ""
         }
       }
-      // Every round draws again anyway.
+      // Ignore the result, because every iteration redraws the screen.
       _ = screen.stopWhereAsked()
     }
   }

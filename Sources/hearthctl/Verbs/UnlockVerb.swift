@@ -37,7 +37,7 @@ struct UnlockVerb: ParsableCommand {
     guard failure == .done else { throw CommandFailure(failure, nil) }
   }
 
-  /// Asks for the passphrase if the account needs one and there is a terminal.
+  /// Unlocks an account. Asks for the passphrase if the account needs one and there is a terminal.
   private func unlockAsking(_ account: AccountName, _ daemon: inout ControlClient) throws -> Reply<Sessions> {
     do throws(ControlClient.Failure) {
       return try daemon.call(UnlockSessions(account))
@@ -46,7 +46,7 @@ struct UnlockVerb: ParsableCommand {
         throw error
       }
     }
-    // A sealed credential locks its session, so an unlocked session means that nothing is sealed yet.
+    // A sealed credential locks its session. Nothing is sealed yet if the session is unlocked.
     let isFirst = try !daemon.call(GetSession(account)).value.isLocked
     if isFirst { Output.note("\(account) has no passphrase yet: choose the one that will protect its credential.") }
     let passphrase =
@@ -55,7 +55,7 @@ struct UnlockVerb: ParsableCommand {
     return try daemon.call(UnlockSessions(account, passphrase: Secret(passphrase)))
   }
 
-  /// An account that cannot be unlocked does not prevent the others from being unlocked.
+  /// Unlocks as many accounts as possible.
   private func unlockAll(_ daemon: inout ControlClient) throws -> (Reply<Sessions>, ExitStatus) {
     let reply = try daemon.call(UnlockSessions(nil))
     guard Input.isTerminal else { return (reply, .done) }

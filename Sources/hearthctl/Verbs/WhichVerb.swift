@@ -24,7 +24,7 @@ struct WhichVerb: ParsableCommand {
   func run() throws {
     var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
     let account = try DefaultAccount.name(nil, for: url, &daemon)
-    // The account in the environment variable may not exist.
+    // Check that the account exists, because it may come from the environment variable.
     _ = try daemon.call(GetSession(account))
     if variable(DefaultAccount.variableName) != nil {
       daemonOptions.output.show(["account": .string(account.description), "reason": "environment"]) {

@@ -2,7 +2,7 @@ import HearthCore
 import HearthOAuth
 import HearthStorage
 
-/// One `[accounts.NAME]` of the configuration: the settings of each part of an account's session.
+/// The settings in one `[accounts.NAME]` table, grouped by the part of the session that uses them.
 struct AccountConfiguration: Hashable, Sendable {
   let name: AccountName
   let provider: ProviderConfiguration
@@ -10,10 +10,10 @@ struct AccountConfiguration: Hashable, Sendable {
   let credential: CredentialSettings
   var session: SessionSettings
 
-  /// The tables below this key are read separately, into `Configuration.sinks`.
+  /// The tables under this key are read separately, into `Configuration.sinks`.
   static let sinksKey = "sinks"
 
-  /// `proxies` come from the environment.
+  /// Reads the table. `proxies` are the proxies from the environment.
   init(
     _ name: AccountName, reading table: ConfigurationTable, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {

@@ -1,7 +1,8 @@
 import HearthOAuth
 
 extension Configuration {
-  /// The differences from an earlier configuration, for the log: names of accounts and parts, but no values.
+  /// Describes the differences from an earlier configuration for the log. The text names accounts and parts, but no
+  /// values.
   func changes(from former: Configuration) -> [String] {
     let old = Dictionary(uniqueKeysWithValues: former.accounts.map { ($0.name, $0) })
     let new = Set(accounts.map(\.name))

@@ -8,18 +8,18 @@ import TOMLKit
 extension Configuration {
   enum Section: String, ConfigurationKey { case accounts, refresh, outbox, log }
 
-  /// The keys outside all tables.
+  /// The top-level keys that are not tables.
   enum DaemonKey: String, ConfigurationKey { case oidcAgentSocket = "oidc_agent_socket" }
 
   enum LogKey: String, ConfigurationKey { case level }
 
-  /// Reads the text of a configuration file. `file` is for error messages; `proxies` come from the environment; `state`
-  /// has the default places of credentials. No sink and no credential file may use one of `ownPlaces`.
+  /// Parses a configuration file. `file` is the path for error messages. `proxies` come from the environment. `state`
+  /// provides the default paths of credentials. Sinks and credential files must not use `ownPlaces`.
   init(
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
     ownPlaces: [OwnPlaces.Place] = []
   ) throws(ConfigurationError) {
-    // The parser takes a C string, and would ignore everything after a NUL.
+    // The parser expects a C string and would ignore everything after a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
     let text = text.streamSafe
     let lines = LineIndex(text)
@@ -88,7 +88,7 @@ extension ConfigurationValue {
     return values
   }
 
-  /// `line` is that of the surrounding list, for values inside braces.
+  /// Converts a parsed value. In an inline table, `line` is the line of the surrounding array.
   private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex, within line: Int?) {
     let content: Content =
       switch value.type {

@@ -2,22 +2,22 @@ import HearthCore
 import HearthOAuth
 import Logging
 
-/// The parsed and validated configuration file, with defaults for what it leaves out.
+/// The parsed and validated configuration file, with defaults for missing values.
 struct Configuration: Hashable, Sendable {
   /// The accounts, sorted by name.
   var accounts: [AccountConfiguration] = []
-  /// The sinks of all accounts. They are separate so that a session does not restart when its sinks change.
+  /// The sinks of all accounts. They are separate so that changing a sink does not restart the account's session.
   var sinks: [SinkSettings] = []
-  /// Which account a program gets if it names none.
+  /// The rules that select an account for programs that do not specify an account.
   var rules = AccountRules()
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// Whether the file sets a key of earlier versions, which served oidc-agent's clients themselves. Hearth warns that
-  /// the key has no effect.
+  /// Whether the file contains a key that earlier versions used to serve oidc-agent's clients. The key has no effect,
+  /// so Hearth logs a warning.
   var oidcAgentSocket = false
 
-  /// The output of `--check-config`. `path` is `nil` if no file exists.
+  /// Returns the output of `--check-config`. `path` is `nil` if there is no file.
   func summary(path: String?) -> String {
     let names = accounts.map(\.name.description).joined(separator: ", ")
     let count =

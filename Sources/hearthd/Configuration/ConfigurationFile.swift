@@ -1,12 +1,13 @@
 import Glibc
 import HearthCore
 
-/// The configuration file: the first one that exists.
+/// The contents of the configuration file.
 struct ConfigurationFile: Hashable, Sendable {
   let path: String
   let text: String
 
-  /// Returns `nil` if no file exists. A file that `--config` names must exist.
+  /// Reads the first file that exists. Returns `nil` if no file exists. Throws if `--config` names a file that does not
+  /// exist.
   static func find(in paths: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
     if let path = paths.configurationOption {
       guard let file = try read(path) else { throw ConfigurationError("\(path): there is no such file") }
@@ -20,7 +21,7 @@ struct ConfigurationFile: Hashable, Sendable {
 
   private static let maximumSize = 1 << 20
 
-  /// Returns `nil` if there is no such file.
+  /// Reads a file. Returns `nil` if it does not exist.
   static func read(_ path: String) throws(ConfigurationError) -> ConfigurationFile? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
@@ -53,7 +54,7 @@ struct ConfigurationFile: Hashable, Sendable {
     return ConfigurationFile(path: path, text: text)
   }
 
-  /// Returns why a file is not trusted, or `nil` if it is.
+  /// Returns the reason why a file must not be trusted, or `nil` if it may be.
   static func distrust(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
     guard mode & S_IFMT == S_IFREG else { return "is not a regular file" }
     guard owner == user || owner == 0 else {
@@ -66,11 +67,10 @@ struct ConfigurationFile: Hashable, Sendable {
   }
 }
 
-/// The description of the last system error.
 func systemError() -> String { String(cString: strerror(errno)) }
 
 extension Configuration {
-  /// Loads the configuration from disk. Returns it with its path, or the defaults and `nil` if there is no file.
+  /// Loads the configuration. Returns it with its path, or the defaults and `nil` if there is no file.
   static func load(from paths: ConfiguredPaths) throws(ConfigurationError) -> (
     configuration: Configuration, path: String?
   ) {

@@ -4,10 +4,10 @@ import HearthLinux
 import HearthOAuth
 import HearthStorage
 
-/// Reports about the configuration for `hearthctl account`, because only hearthd reads the configuration. Each report
-/// is JSON and contains no secret.
+/// Creates reports for `hearthctl account`, because only hearthd parses the configuration. Reports are JSON and contain
+/// no secrets.
 enum ConfigurationReport {
-  /// The accounts of the configuration. `path` is `nil` if no file exists.
+  /// Reports the accounts in the configuration. `path` is `nil` if there is no file.
   static func accounts(of configuration: Configuration, path: String?) -> JSON {
     [
       "path": JSON(path),
@@ -33,10 +33,9 @@ enum ConfigurationReport {
     ]
   }
 
-  /// The report of an error.
   static func error(_ sentence: String) -> JSON { ["error": .string(sentence)] }
 
-  /// The presets, with what an account needs for each.
+  /// Reports the presets and what an account needs for each of them.
   static var providers: JSON {
     ["providers": .array(ProviderPreset.all.map(provider))]
   }
@@ -51,13 +50,13 @@ enum ConfigurationReport {
     ]
   }
 
-  /// The endpoints of the account's provider, from the configuration or its discovery document.
+  /// Reports the endpoints of the account's provider, from the configuration or from its discovery document.
   static func endpoints(of name: String, in configuration: Configuration, _ paths: ConfiguredPaths) async -> JSON {
     await trying(name, in: configuration, paths) { provider, trial, _, _ in report(provider, trial) }
   }
 
-  /// Registers a client for the account with its provider, and reports it. `token` is an initial access token, if there
-  /// is one.
+  /// Registers a client for the account with its provider and reports the client. `token` is an initial access token,
+  /// if the provider requires one.
   static func register(
     _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths, token: Secret?
   ) async -> JSON {
@@ -76,7 +75,7 @@ enum ConfigurationReport {
     }
   }
 
-  /// Tries the account's provider. Reports the result of `body`, or the error.
+  /// Contacts the account's provider. Reports the result of `body`, or the error.
   private static func trying(
     _ name: String, in configuration: Configuration, _ paths: ConfiguredPaths,
     _ body: (ProviderConfiguration, ProviderTrial, HTTPSender, Duration) async throws(RefreshFailure) -> JSON
@@ -91,7 +90,7 @@ enum ConfigurationReport {
     }
   }
 
-  /// The provider of an email address: the name of a preset or an issuer, or null for both if none was found.
+  /// Reports the provider of an email address, as a preset or an issuer. Both are null if none was found.
   static func provider(of address: String, _ paths: ConfiguredPaths) async -> JSON {
     guard let lookup = IssuerLookup(address) else { return error("\"\(address)\" is not a mail address.") }
     return await withSender(paths) { (sender) throws(RefreshFailure) in
@@ -105,7 +104,7 @@ enum ConfigurationReport {
     }
   }
 
-  /// Reports the result of `body`, or its error and whether a later attempt may succeed.
+  /// Reports the result of `body`. If it throws, reports the error and whether a later attempt may succeed.
   private static func withSender(
     _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws(RefreshFailure) -> JSON
   ) async -> JSON {

@@ -4,7 +4,7 @@ import HearthOAuth
 import HearthStorage
 import Logging
 
-/// The keys of the configuration as a JSON Schema (draft 7), for editors and for the manual page hearth.toml(5).
+/// The configuration keys as a JSON Schema (draft 7), for editors and the manual page hearth.toml(5).
 enum ConfigurationSchema {
   static var document: JSON {
     let sinks = KeyDescription.tables(
@@ -49,12 +49,11 @@ extension JSON {
   }
 }
 
-/// A configuration key with a description.
 protocol DescribedKey: ConfigurationKey {
   var description: KeyDescription { get }
 }
 
-/// The description of a key: its allowed values, its purpose and its default.
+/// A key's allowed values, purpose and default.
 struct KeyDescription {
   let schema: JSON
 

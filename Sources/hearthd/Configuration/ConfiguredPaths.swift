@@ -3,18 +3,18 @@ import HearthCore
 import HearthLinux
 import HearthOAuth
 
-/// The paths of the configuration, the state and the socket: from the options, else from the environment, else from the
-/// XDG base directories.
+/// The paths of the configuration, the state and the socket. Options take precedence over environment variables.
+/// Environment variables take precedence over the XDG base directories.
 struct ConfiguredPaths: Hashable, Sendable {
   private let environment: [String: String]
-  /// The paths for which there is no option.
+  /// Paths that no option can set.
   private let unnamed: EnvironmentPaths
-  /// The paths from the options, made absolute.
+  /// The configuration file named by an option, as an absolute path.
   let configurationOption: String?
   private let socketOption: String?
   private let stateOption: String?
 
-  /// Relative paths in options and in Hearth's own variables are resolved from `workingDirectory`.
+  /// Relative paths in options and in Hearth's own environment variables are resolved from `workingDirectory`.
   init(
     configuration: String? = nil, socket: String? = nil, state: String? = nil, environment: [String: String],
     workingDirectory: String
@@ -27,22 +27,22 @@ struct ConfiguredPaths: Hashable, Sendable {
     stateOption = state.map(absolute)
   }
 
-  /// The proxies from the environment.
   var proxies: ProxyEnvironment { ProxyEnvironment(environment) }
 
-  /// The person's browser, from the environment.
+  /// The user's browser, according to the environment.
   var browser: DesktopBrowser { DesktopBrowser(environment: environment) }
 
-  /// The certificate authorities that the environment names instead of the system's.
+  /// The certificate authorities that the environment specifies as a replacement for the system's.
   var authorities: SystemAuthorities { SystemAuthorities(environment) }
 
   var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
 
-  /// Places that no other file may use, with their descriptions. If one of them is unknown, the daemon does not start.
+  /// Places that other files must not use, with descriptions. Unknown places are left out, because the daemon does not
+  /// start if one is unknown.
   var ownPlaces: [OwnPlaces.Place] {
     var places: [OwnPlaces.Place] = []
     if let state = try? state() {
-      // A link from another folder may also lead to one of these files.
+      // A link from outside the folder may lead to one of these files.
       places += [state.accounts, state.metrics, state.outbox, state.sinks, state.responses].map {
         OwnPlaces.Place($0, "a file of the state folder")
       }
@@ -52,10 +52,9 @@ struct ConfiguredPaths: Hashable, Sendable {
     return places
   }
 
-  /// The paths where the configuration is looked for, in order, if no option names it.
+  /// The paths to try for the configuration, in order, unless an option specifies a path.
   var configurationFiles: [String] { unnamed.configurationFiles }
 
-  /// The state folder.
   func state() throws(ConfigurationError) -> StatePaths {
     guard let folder = stateOption ?? unnamed.state else {
       throw ConfigurationError("there is no place for the state: set $HOME, or name a folder with --state-dir")
@@ -63,7 +62,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return StatePaths(folder: folder)
   }
 
-  /// The path of the socket if systemd passes none.
+  /// Returns the path for a new socket, to be used if systemd passes no sockets.
   func socket() throws(ConfigurationError) -> String {
     do throws(SocketPath.Failure) {
       return try SocketPath.resolve(option: socketOption, else: unnamed)

@@ -1,17 +1,17 @@
-/// The line of each key and each table in a TOML document.
+/// Maps keys and tables of a TOML document to line numbers.
 ///
-/// The parser reports lines only for syntax errors. This scan reads just enough of the syntax to find the keys. If it
-/// cannot continue, the lines of the rest are unknown.
+/// The parser reports line numbers only for syntax errors. This scanner understands just enough of the syntax to find
+/// the keys. If it fails, the line numbers of the remaining keys are unknown.
 struct LineIndex: Sendable {
-  /// A text on which the parser ends the process. The parser must never see such a text.
+  /// Text that would make the parser abort the process. The parser must never see it.
   struct Impossible {
     let line: Int
     let reason: String
   }
 
   private let lines: [[String]: Int]
-  /// The first such text: a table name with an impossible first character, as in `[~`, a list that begins with an
-  /// impossible value, as in `[}`, or a date without a time after the T, as in `1979-05-27T:`.
+  /// The first text that would abort the parser: an invalid first character in a table name (`[~`) or an array (`[}`),
+  /// or a date with no time after its T (`1979-05-27T:`).
   let impossible: Impossible?
 
   init(_ text: String) {
@@ -20,7 +20,7 @@ struct LineIndex: Sendable {
     impossible = scanner.impossible
   }
 
-  /// Returns the line, counted from 1. For a table it is the line of its header.
+  /// Returns the line number of a key or of a table's header, starting at 1. Returns `nil` if it is unknown.
   func line(of path: [String]) -> Int? { lines[path] }
 }
 
@@ -29,11 +29,11 @@ private struct Scanner {
   private var position = 0
   private var line = 1
   private var lines: [[String]: Int] = [:]
-  /// How many tables each `[[list]]` has so far. The number is a step of the path: `["accounts", "work", "sinks",
+  /// The number of tables in each `[[list]]` so far. Paths contain the index, as in `["accounts", "work", "sinks",
   /// "0"]`.
   private var elements: [[String]: Int] = [:]
   private(set) var impossible: LineIndex.Impossible?
-  /// How many nested lists and tables surround the position.
+  /// The number of nested arrays and tables around the current position.
   private var depth = 0
 
   init(_ text: String) {
@@ -65,7 +65,7 @@ private struct Scanner {
     return lines
   }
 
-  /// Records the line of a path and of its parents where they first appear. No known key is deeper than 16 levels.
+  /// Records the line at which a path and its parents first appear. No known key is more than 16 levels deep.
   private mutating func record(_ path: [String]) {
     let path = path.prefix(16)
     for count in path.indices.map({ $0 + 1 }) where lines[Array(path[..<count])] == nil {
@@ -73,7 +73,7 @@ private struct Scanner {
     }
   }
 
-  /// Whether a name may follow, or an error that the parser reports itself: the end, or a missing name.
+  /// Whether the parser can handle the following text: a name, or an error that it reports without aborting.
   private mutating func mayBeginName() -> Bool {
     while skip(" ") || skip("\t") {}
     guard let byte else { return true }
@@ -102,7 +102,7 @@ private struct Scanner {
     }
   }
 
-  /// Reads a number, a time or a word.
+  /// Skips a number, a time or a word.
   private mutating func plainValue() -> Bool {
     var lastTwo: (UInt8, UInt8) = (0, 0)
     let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -132,7 +132,7 @@ private struct Scanner {
   private mutating func list(until end: Character, _ element: (inout Scanner) -> Bool) -> Bool {
     depth += 1
     defer { depth -= 1 }
-    // The parser goes no deeper either.
+    // The parser has the same limit.
     guard depth <= 256 else { return false }
     position += 1
     while skipBlanks(andLines: true) {
@@ -144,7 +144,7 @@ private struct Scanner {
     return false
   }
 
-  /// Reads a path such as `a.b."c d"`.
+  /// Parses a path such as `a.b."c d"`.
   private mutating func keyPath() -> [String]? {
     var path: [String] = []
     repeat {
@@ -167,7 +167,7 @@ private struct Scanner {
     return start == position ? nil : String(decoding: bytes[start..<position], as: UTF8.self)
   }
 
-  /// Returns the text between the quotes, without resolving escapes.
+  /// Returns the text between the quotes, with its escapes.
   private mutating func string() -> String? {
     guard let quote = byte else { return nil }
     let isLong = bytes[position...].starts(with: [quote, quote, quote])
@@ -181,7 +181,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // Up to two quotes may precede the closing ones.
+        // A long string may contain up to two quotes before the closing quotes.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n") {
@@ -201,7 +201,7 @@ private struct Scanner {
     return true
   }
 
-  /// Advances to the next byte that is neither blank nor in a comment. Returns false at the end of the text.
+  /// Skips white space and comments. Returns false at the end of the text.
   private mutating func skipBlanks(andLines: Bool) -> Bool {
     while let byte {
       switch byte {

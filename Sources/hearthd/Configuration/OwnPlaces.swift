@@ -3,14 +3,14 @@ import HearthLinux
 import HearthOAuth
 import HearthStorage
 
-/// The places of Hearth's own files and of files that the configuration names, compared by what their paths lead to.
-/// Hearth never writes two kinds of content to one place.
+/// Places that must not be used twice, such as Hearth's own files. Links are resolved, so that Hearth never writes
+/// different content to the same place.
 struct OwnPlaces {
   struct Place {
     let path: String
-    /// A description for people, such as `the daemon's socket`.
+    /// A description for error messages, such as `the daemon's socket`.
     let what: String
-    /// Whether everything in the folder is taken too, except for `exception`.
+    /// Whether the place includes everything in the folder, except for `exception`.
     let isFolder: Bool
     let exception: String?
 
@@ -22,15 +22,15 @@ struct OwnPlaces {
   private var taken: [Place]
   private let found: [String: FilePlace]
 
-  /// `others` are all paths that will be checked.
+  /// `others` contains all paths that will later be passed to `owner`.
   init(_ taken: [Place], others: [String]) {
     self.taken = taken
     let paths = taken.flatMap { [$0.path] + [$0.exception].compactMap(\.self) } + others
     found = Dictionary(zip(paths, FilePlace.all(paths))) { first, _ in first }
   }
 
-  /// Returns what already uses this path, or `nil`. `isCredential` is true for a credential file, which may be in the
-  /// state folder's credentials folder, but may not replace the hidden files there.
+  /// Returns a description of the place that already uses a path, or `nil` if the path is free. If `isCredential` is
+  /// set, the path may be in the state folder's credentials folder, except for hidden files.
   func owner(of path: String, isCredential: Bool = false) -> String? {
     guard let here = found[path] else { return nil }
     return taken.first { place in
@@ -45,8 +45,8 @@ struct OwnPlaces {
 }
 
 extension Configuration {
-  /// Returns the sinks of all accounts. Throws if a credential file or a sink uses a place that is taken: by
-  /// `ownPlaces`, by a file that an account names, or by another credential file or sink.
+  /// Returns the sinks of all accounts. Throws if a credential file or sink uses a place that is taken by `ownPlaces`,
+  /// by a file that an account names, or by another credential file or sink.
   static func sinks(
     _ table: ConfigurationTable, of accounts: [AccountConfiguration], _ state: StatePaths?,
     _ ownPlaces: [OwnPlaces.Place]
@@ -103,11 +103,11 @@ extension Configuration {
     return sinks.map(\.0)
   }
 
-  /// Throws if two accounts keep their credentials in the same file, even under different names.
+  /// Throws if two accounts use the same credential file, possibly through different paths.
   private static func requireOwnFiles(
     _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
   ) throws(ConfigurationError) {
-    // Default places only collide if somebody has linked them.
+    // The default paths collide only if someone has linked them.
     guard accounts.contains(where: { $0.credential.file != nil }) else { return }
     let files = accounts.compactMap { account in
       (account.credential.file ?? state?.credentialFile(of: account.name)).map { (account, path: $0) }

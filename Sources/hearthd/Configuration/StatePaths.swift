@@ -1,7 +1,7 @@
 import Glibc
 import HearthCore
 
-/// The files of the state folder.
+/// The files in the state folder.
 struct StatePaths: Hashable, Sendable {
   let folder: String
 
@@ -13,13 +13,12 @@ struct StatePaths: Hashable, Sendable {
   var responses: String { folder + "/responses.sqlite" }
   var revocations: String { folder + "/revocations" }
 
-  /// The default path, for an account without `credential_file`.
+  /// Returns the default path for an account without `credential_file`.
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }
 
-  /// Creates the state folder with mode 0700 if it is missing, and removes others' permissions from it and from the
-  /// credentials folder. Refuses a folder that others can write to or that belongs to another user. The credentials
-  /// folder is created only at the very first start: if it is missing later, its volume is not mounted, and the
-  /// sessions report that.
+  /// Creates the state folder with mode 0700 if it is missing. Restricts it and the credentials folder to the owner.
+  /// Throws if others can write to a folder or if a folder belongs to another user. Creates the credentials folder only
+  /// on the first start. If it is missing later, its volume is not mounted, and the sessions report that.
   func prepare() throws(ConfigurationError) {
     try Self.makeFolder(folder)
     guard let status = Self.status(of: folder) else { throw Self.unusable(folder) }
@@ -36,7 +35,7 @@ struct StatePaths: Hashable, Sendable {
         guard errno == EEXIST else { throw unusable(path) }
         continue
       }
-      // A new folder's files survive a power loss only if the folder's own entry in its parent does.
+      // Files in a new folder survive a power failure only if the folder's own entry in its parent does.
       let parent = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? "."
       guard sync(parent) else { throw unusable(path) }
     }
@@ -46,7 +45,7 @@ struct StatePaths: Hashable, Sendable {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return errno == EACCES }
     defer { close(descriptor) }
-    // Some file systems do not support fsync on a folder.
+    // Some file systems do not support fsync for folders.
     return fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno)
   }
 
@@ -59,7 +58,7 @@ struct StatePaths: Hashable, Sendable {
     return stat(path, &status) == 0 ? status : nil
   }
 
-  /// Removes permissions of others from a folder; never adds any.
+  /// Removes other users' permissions from a folder.
   private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
     guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is not a folder") }
     guard status.st_uid == geteuid() else {

@@ -1,12 +1,11 @@
-/// A QR code of a text (ISO/IEC 18004:2015): byte mode, versions 1 to 10, error correction level L, which is enough for
-/// a screen.
+/// A QR code (ISO/IEC 18004:2015) in byte mode, for versions 1 to 10. Error correction level L is enough for screens.
 struct QRCode {
   let version: QRVersion
-  /// Which of the eight masks is applied (7.8).
+  /// The index of the mask that was applied, from 0 to 7 (7.8).
   let mask: Int
   private let grid: QRGrid
 
-  /// Fails if the text is too long for version 10. `mask` is used instead of the best one.
+  /// Returns `nil` if the text is too long for version 10. If given, `mask` is used instead of the best mask.
   init?(_ text: String, mask: Int? = nil) {
     let bytes = Array(text.utf8)
     guard let version = QRVersion.smallest(for: bytes.count) else { return nil }
@@ -18,16 +17,16 @@ struct QRCode {
     (self.mask, grid) = best
   }
 
-  /// Modules on each side.
+  /// The number of modules on each side.
   var size: Int { grid.size }
 
-  /// Whether the module is dark. Modules outside the code are light.
+  /// Whether a module is dark. Modules outside the code are light.
   func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && grid[x, y]
   }
 
-  /// The code as lines of half blocks, in black on white whatever the terminal's colours, with a light margin of
-  /// `margin` modules.
+  /// Renders the code with half blocks in black on white, regardless of the terminal's colours. The light margin is
+  /// `margin` modules wide.
   func lines(margin: Int) -> [String] {
     stride(from: -margin, to: size + margin, by: 2).map { y in
       let blocks = (-margin..<size + margin).map { x in
@@ -43,22 +42,21 @@ struct QRCode {
   }
 }
 
-/// The size of a code.
 struct QRVersion: Equatable {
   let number: Int
 
   var size: Int { 17 + 4 * number }
 
-  /// The smallest version for this many bytes; `nil` if none is large enough.
+  /// Returns the smallest version for this many bytes, or `nil` if the text is too long.
   static func smallest(for count: Int) -> QRVersion? {
     (1...10).lazy.map(QRVersion.init).first { $0.capacity >= count }
   }
 
-  // Tables 1 and 9.
+  // The values are from tables 1 and 9 of the standard.
   private static let totals = [26, 44, 70, 100, 134, 172, 196, 242, 292, 346]
   private static let corrections = [7, 10, 15, 20, 26, 18, 20, 24, 30, 18]
 
-  /// Codewords for error correction in each block.
+  /// The number of error correction codewords in each block.
   private var correction: Int { Self.corrections[number - 1] }
 
   private var blocks: Int {
@@ -70,13 +68,13 @@ struct QRVersion: Equatable {
   }
 
   private var dataCount: Int { Self.totals[number - 1] - correction * blocks }
-  /// The length of the byte count, in bits (table 3).
+  /// The size of the length field, in bits (table 3).
   private var countBits: Int { number < 10 ? 8 : 16 }
 
-  /// The longest text, in bytes.
+  /// The maximum length of the text, in bytes.
   var capacity: Int { (dataCount * 8 - 4 - countBits) / 8 }
 
-  /// The text with its padding, in blocks interleaved with their error correction (7.4 to 7.6).
+  /// Returns the padded text, split into blocks that are interleaved with their error correction (7.4 to 7.6).
   func codewords(for bytes: [UInt8]) -> [UInt8] {
     var bits: [Bool] = []
     func append(_ value: Int, _ count: Int) {
@@ -91,7 +89,7 @@ struct QRVersion: Equatable {
     let data = stride(from: 0, to: bits.count, by: 8).map { start in
       bits[start..<start + 8].reduce(UInt8(0)) { $0 << 1 | ($1 ? 1 : 0) }
     }
-    // If the blocks cannot all have the same length, the last ones have one more codeword.
+    // If the data cannot be divided evenly, the last blocks contain one more codeword.
     let (short, longer) = (dataCount / blocks, dataCount % blocks)
     var parts: [[UInt8]] = []
     for index in 0..<blocks {
@@ -122,9 +120,9 @@ extension [Int] {
   fileprivate func repeated(_ count: Int) -> [Int] { (0..<count).map { self[$0 % self.count] } }
 }
 
-/// Computes error correction codewords: the remainder of a division in GF(2⁸) (7.5.2 and annex A).
+/// Computes error correction codewords as the remainder of a division in GF(2⁸) (7.5.2 and annex A).
 struct ReedSolomon {
-  /// The coefficients of the generator polynomial, without the leading one.
+  /// The coefficients of the generator polynomial, except the leading coefficient.
   private let divisor: [UInt8]
 
   init(_ degree: Int) {
@@ -150,7 +148,7 @@ struct ReedSolomon {
     return remainder
   }
 
-  /// Multiplies modulo x⁸ + x⁴ + x³ + x² + 1.
+  /// Multiplies two polynomials modulo x⁸ + x⁴ + x³ + x² + 1.
   private static func product(_ left: UInt8, _ right: UInt8) -> UInt8 {
     var product = 0
     for bit in (0..<8).reversed() {

@@ -1,11 +1,11 @@
-/// The modules of a QR code, row by row, and which of them carry data.
+/// The modules of a QR code, row by row.
 struct QRGrid {
   let size: Int
   private var dark: [Bool]
-  /// The modules of patterns and format, which are not masked.
+  /// The modules of the patterns and the format. They must not be masked.
   private var isFixed: [Bool]
 
-  /// A grid with all patterns, before any data (6.3, 7.9 and 7.10).
+  /// Creates a grid with all patterns, but without data (6.3, 7.9 and 7.10).
   init(_ version: QRVersion) {
     size = version.size
     dark = Array(repeating: false, count: size * size)
@@ -36,7 +36,7 @@ struct QRGrid {
     isFixed[y * size + x] = true
   }
 
-  /// Places a finder pattern with its light border.
+  /// Places a finder pattern and its light border.
   private mutating func placeFinder(_ x: Int, _ y: Int) {
     for dx in -4...4 {
       for dy in -4...4 {
@@ -46,7 +46,7 @@ struct QRGrid {
     }
   }
 
-  /// Places the fifteen format bits twice (figure 25), and the module that is always dark.
+  /// Places the fifteen format bits twice (figure 25) and the module that is always dark.
   private mutating func placeFormat(_ bits: Int) {
     func bit(_ index: Int) -> Bool { bits >> index & 1 == 1 }
     for index in 0...5 { fix(8, index, bit(index)) }
@@ -59,7 +59,7 @@ struct QRGrid {
     fix(8, size - 8, true)
   }
 
-  /// Places the eighteen version bits twice, in version 7 and later (7.10).
+  /// Places the eighteen version bits twice. Versions below 7 have none (7.10).
   private mutating func placeVersion(_ number: Int) {
     guard number >= 7 else { return }
     let bits = number << 12 | Self.remainder(of: number << 12, by: 0x1F25)
@@ -70,7 +70,7 @@ struct QRGrid {
     }
   }
 
-  /// The remainder of a division of polynomials over GF(2).
+  /// Returns the remainder of a polynomial division over GF(2).
   private static func remainder(of value: Int, by divisor: Int) -> Int {
     var rest = value
     let degree = Int.bitWidth - divisor.leadingZeroBitCount
@@ -80,14 +80,14 @@ struct QRGrid {
     return rest
   }
 
-  /// Places the data in pairs of columns, alternately upwards and downwards, from the lower right (7.7.3).
+  /// Places the data in pairs of columns, alternately upwards and downwards, starting at the lower right (7.7.3).
   mutating func place(_ codewords: [UInt8]) {
     let all: [Bool] = codewords.flatMap { byte in (0..<8).reversed().map { byte >> $0 & 1 == 1 } }
     var bits = all[...]
     var isUpwards = true
     var right = size - 1
     while right > 0 {
-      // The column of the timing pattern is skipped.
+      // Skip the column of the timing pattern.
       if right == 6 { right -= 1 }
       for step in 0..<size {
         let y = isUpwards ? size - 1 - step : step
@@ -126,7 +126,7 @@ struct QRGrid {
 
   // MARK: - Penalty
 
-  /// How hard the code is to read (table 11): the lowest penalty is best.
+  /// The penalty for patterns that make the code hard to read (table 11). A lower penalty is better.
   var penalty: Int {
     let lines = (0..<size).flatMap { index in
       [(0..<size).map { self[$0, index] }, (0..<size).map { self[index, $0] }]
@@ -134,7 +134,7 @@ struct QRGrid {
     return lines.reduce(0) { $0 + Self.runs(in: $1) + Self.finders(in: $1) } + squares + imbalance
   }
 
-  /// Five or more modules of one colour in a line.
+  /// The penalty for runs of five or more modules of the same colour.
   private static func runs(in line: [Bool]) -> Int {
     var (penalty, length) = (0, 0)
     for index in line.indices {
@@ -146,7 +146,7 @@ struct QRGrid {
 
   private static let finder = [true, false, true, true, true, false, true]
 
-  /// Patterns that look like a finder, with four light modules before or after; modules outside the code are light.
+  /// The penalty for patterns that look like a finder next to four light modules. Modules outside the code are light.
   private static func finders(in line: [Bool]) -> Int {
     let margin = [Bool](repeating: false, count: 4)
     let wide = margin + line + margin
@@ -157,7 +157,7 @@ struct QRGrid {
     }
   }
 
-  /// Squares of two by two modules of one colour.
+  /// The penalty for squares of two by two modules of the same colour.
   private var squares: Int {
     var penalty = 0
     for y in 0..<size - 1 {
@@ -168,7 +168,7 @@ struct QRGrid {
     return penalty
   }
 
-  /// Ten for each five per cent by which the share of dark modules differs from half.
+  /// The penalty for an uneven share of dark modules. It is ten for each five percent of deviation from half.
   private var imbalance: Int {
     let count = dark.reduce(0) { $0 + ($1 ? 1 : 0) }
     return abs(count * 20 - dark.count * 10) / dark.count * 10
