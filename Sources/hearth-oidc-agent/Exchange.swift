@@ -26,7 +26,7 @@ struct Exchange {
 
   mutating func receive(_ bytes: some Collection<UInt8>) -> Step {
     guard input.count + bytes.count <= Self.limit else {
-      return .failure(.malformed("A request may have \(Self.limit >> 10) KiB."))
+      return .failure(.malformed("A request must not be longer than \(Self.limit >> 10) KiB."))
     }
     let bytes = input.isEmpty ? Array(bytes.drop(while: Self.isSpace)) : Array(bytes)
     input += bytes
@@ -45,7 +45,7 @@ struct Exchange {
   private mutating func keyStep() -> Step {
     let key = trimmed
     guard key.allSatisfy(Self.isBase64), key.count <= Cipher.encodedKeyLength else {
-      return .failure(.malformed("This is neither a JSON object nor a public key."))
+      return .failure(.malformed("The request is neither a JSON object nor a public key."))
     }
     guard key.count == Cipher.encodedKeyLength else { return .more }
     guard let cipher = Cipher(peer: String(decoding: key, as: UTF8.self)) else {
@@ -69,7 +69,7 @@ struct Exchange {
 
   private func request(_ bytes: [UInt8]) -> Step {
     let json: JSON
-    do { json = try JSON(parsing: bytes) } catch { return .failure(.malformed("This is not JSON: \(error).")) }
+    do { json = try JSON(parsing: bytes) } catch { return .failure(.malformed("The request is not JSON: \(error).")) }
     do { return .request(try Request(json)) } catch { return .failure(.malformed(error.message)) }
   }
 

@@ -34,10 +34,10 @@ struct Failure: Error, Hashable {
 
 extension Failure {
   static let locked = Failure(
-    "Agent locked", info: "\"oidc-add --unlock\" with the password that locked it opens it again.")
+    "Agent locked", info: "Unlock it with \"oidc-add --unlock\" and the password that locked it.")
 
   static let notLocked = Failure(
-    "Agent not locked", info: "Accounts that are locked are unlocked by \"hearthctl unlock\".")
+    "Agent not locked", info: "To unlock an account, run \"hearthctl unlock\".")
 
   static let wrongPassword = Failure("wrong password")
 
@@ -45,35 +45,36 @@ extension Failure {
     let seconds = (wait.wholeMilliseconds + 999) / 1000
     return Failure(
       "wrong password",
-      info: "It was not tried, because earlier passwords were wrong; try again in \(seconds) s.")
+      info: "The password was not checked, because earlier ones were wrong. Try again in \(seconds) s.")
   }
 
   static let noMemory = Failure(
-    "memory alloc failed", info: "Nothing was locked: there is not enough memory to keep the password.")
+    "memory alloc failed", info: "Nothing was locked, because there is not enough memory to store the password.")
 
   /// Clients recognize this phrase and may then ask another agent.
   static let unknownAccount = Failure(
     "No account configured with that short name",
-    info: "Hearth has no account of this name. Add one with \"hearthctl account add\".")
+    info: "Hearth has no account with this name. Add one with \"hearthctl account add\".")
 
   static let unknownIssuer = Failure(
     "account not loaded",
-    info: "Hearth has no account of this issuer. Add one with \"hearthctl account add\".")
+    info: "Hearth has no account for this issuer. Add one with \"hearthctl account add\".")
 
   /// The error if the issuer has several accounts. Unlike oidc-agent, Hearth does not choose an account, because a
   /// program could get the wrong user's token.
   static func severalAccounts(_ accounts: [AccountName]) -> Failure {
     Failure(
       "There are several accounts of this issuer",
-      info: "Ask for one by its name: \(accounts.map(\.description).joined(separator: ", ")).")
+      info: "Request one of them by name: \(accounts.map(\.description).joined(separator: ", ")).")
   }
 
   static let idToken = Failure(
-    "Not yet implemented", info: "Hearth gives clients of oidc-agent only access tokens.")
+    "Not yet implemented", info: "Hearth gives oidc-agent's clients only access tokens.")
 
   static let management = Failure(
     "operation forbidden",
-    info: "Hearth keeps the accounts: \"hearthctl account\", \"hearthctl login\" and \"hearthctl logout\" manage them.")
+    info: "Hearth stores the accounts. Manage them with \"hearthctl account\", \"hearthctl login\" and \"hearthctl "
+      + "logout\".")
 
   static let unknownRequest = Failure("Bad Request: Unknown request type.")
 }

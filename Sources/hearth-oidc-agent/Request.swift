@@ -56,7 +56,7 @@ enum Request: Hashable, Sendable {
   }
 
   init(_ json: JSON) throws(Malformed) {
-    guard json.object != nil else { throw Malformed("A request is a JSON object.") }
+    guard json.object != nil else { throw Malformed("A request must be a JSON object.") }
     guard let name = try json.text("request") else { throw Malformed("No request type.") }
     switch name {
     case "access_token": self = .accessToken(try AccessToken(json))
@@ -96,7 +96,7 @@ extension Request.AccessToken {
     } else if let issuer = try json.text("issuer") {
       owner = .issuer(issuer)
     } else {
-      throw Request.Malformed("An access token is asked for by \"account\" or by \"issuer\".")
+      throw Request.Malformed("A request for an access token must contain \"account\" or \"issuer\".")
     }
     scope = try json.text("scope")
     audience = try json.text("audience")

@@ -59,7 +59,7 @@ struct Fault: Codable, Hashable, Sendable {
     let sent = echo == true || body?.contains("{{sent}}") == true ? Self.secrets(in: call) : ""
     let status = HTTPResponse.Status(code: status ?? (redirect != nil ? 307 : 500))
     guard let body else {
-      let description = "A fault was asked for." + (sent.isEmpty ? "" : " Sent: \(sent)")
+      let description = "This fault was requested." + (sent.isEmpty ? "" : " Sent: \(sent)")
       return adding(headers: .json(ErrorBody("server_error", description), status: status))
     }
     return adding(

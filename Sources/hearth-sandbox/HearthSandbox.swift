@@ -20,32 +20,32 @@ enum Main {
 struct HearthSandbox: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-sandbox",
-    abstract: "An identity provider and an API on loopback, for trying Hearth out and for its tests.",
+    abstract: "Run an identity provider and an API on loopback, to try out and test Hearth.",
     usage: "hearth-sandbox [<options>]",
     discussion: ControlPage.text, version: "hearth-sandbox \(HearthVersion.text)")
 
-  @Option(help: "The address to listen on.")
+  @Option(help: "Address to listen on.")
   var host = "127.0.0.1"
 
-  @Option(help: "The port to listen on; 0 picks a free one.")
+  @Option(help: "Port to listen on; 0 chooses a free one.")
   var port = 0
 
-  @Option(help: ArgumentHelp("Write the port into this file once it listens.", valueName: "path"))
+  @Option(help: ArgumentHelp("File to write the port to.", valueName: "path"))
   var portFile: String?
 
-  @Option(help: ArgumentHelp("Keep grants and effects in this file across runs.", valueName: "path"))
+  @Option(help: ArgumentHelp("File that keeps grants and effects across runs.", valueName: "path"))
   var state: String?
 
   @Option(help: "Lifetime of access tokens.")
   var tokenLifetime = Seconds(3600)
 
-  @Option(help: "Time for which a rotated refresh token is still accepted before its use counts as theft.")
+  @Option(help: "Time after which the use of a rotated refresh token counts as theft.")
   var grace = Seconds(10)
 
   @Option(help: "Only client id to accept (default: any).")
   var clientID: String?
 
-  @Option(help: "Secret that clients must send, by Basic authentication or in the form.")
+  @Option(help: "Secret that clients must send, in Basic authentication or in the form.")
   var clientSecret: String?
 
   @Option(help: "Password of every user.")
@@ -54,10 +54,10 @@ struct HearthSandbox: AsyncParsableCommand {
   @Flag(help: "Accept only pushed authorization requests.")
   var requirePushedRequests = false
 
-  @Flag(help: "Register no clients (RFC 7591).")
+  @Flag(help: "Do not register clients (RFC 7591).")
   var refuseRegistration = false
 
-  @Flag(help: "Give each client that registers a secret, whatever it asks for.")
+  @Flag(help: "Issue a secret to every client that registers, even if it does not request one.")
   var registerSecrets = false
 
   @Option(help: ArgumentHelp("Initial access token that clients must send to register.", valueName: "token"))
@@ -66,7 +66,7 @@ struct HearthSandbox: AsyncParsableCommand {
   @Option(help: "Lifetime of a device's code.")
   var deviceCodeLifetime = Seconds(600)
 
-  @Option(help: "Time that a device must wait between two polls.")
+  @Option(help: "Time that a device must wait between polls.")
   var deviceInterval = Seconds(5)
 
   func validate() throws {
@@ -133,5 +133,5 @@ struct Seconds: ExpressibleByArgument {
 
 private struct TooFewThreads: Error, CustomStringConvertible {
   let description =
-    "hearth-sandbox needs 16 threads: raise the limit, with \"ulimit -u\", or pids.max of its control group."
+    "hearth-sandbox needs 16 threads. Raise the limit with \"ulimit -u\", or with pids.max of its control group."
 }

@@ -55,7 +55,7 @@ extension Sandbox {
     }
     guard let (effect, isReplay) = recorded else {
       return .json(
-        ErrorBody("idempotency_conflict", "This key was used for something else."), status: .unprocessableContent)
+        ErrorBody("idempotency_conflict", "This key was used with different content."), status: .unprocessableContent)
     }
     return .json(
       Done(effect: effect.order, subject: subject), headers: isReplay ? [.idempotencyReplayed: "true"] : [:])

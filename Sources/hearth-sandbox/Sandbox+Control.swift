@@ -77,11 +77,11 @@ extension Sandbox {
       case (.post, "/__fault"):
         let fault = try decode(Fault.self, Fault.CodingKeys.allCases.map(\.stringValue), from: call)
         guard fault.path != nil || fault.mistake != nil else {
-          throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is needed.")
+          throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is required.")
         }
         // The end of the connection can be observed only once.
         guard fault.hold != true || fault.hang != true else {
-          throw ErrorBody("invalid_request", "A request can have \"hold\" or \"hang\", not both.")
+          throw ErrorBody("invalid_request", "Give either \"hold\" or \"hang\", not both.")
         }
         state.withLock { $0.faults.faults.append(fault) }
         return listOfFaults
@@ -108,7 +108,7 @@ extension Sandbox {
     let data = call.body.isEmpty ? Data("{}".utf8) : call.body
     let given = try JSONDecoder().decode(KeyNames.self, from: data).names
     if let unknown = given.subtracting(keys).min() {
-      throw ErrorBody("invalid_request", "The key \"\(unknown)\" is unknown here.")
+      throw ErrorBody("invalid_request", "The key \"\(unknown)\" is unknown.")
     }
     return try JSONDecoder().decode(type, from: data)
   }

@@ -43,16 +43,16 @@ extension Sandbox {
   /// Registers a client (RFC 7591, section 3).
   func register(_ call: Call) throws(ErrorBody) -> Response {
     if let token = settings.registrationToken, call.bearer != token {
-      return .json(ErrorBody("invalid_token", "An initial access token is needed."), status: .unauthorized)
+      return .json(ErrorBody("invalid_token", "An initial access token is required."), status: .unauthorized)
     }
     if settings.refusesRegistration {
       return .json(ErrorBody("access_denied", "Clients are registered by the administrator."), status: .forbidden)
     }
     guard var metadata = try? JSONDecoder().decode(Metadata.self, from: call.body) else {
-      throw ErrorBody("invalid_client_metadata", "The body is not JSON of a client.")
+      throw ErrorBody("invalid_client_metadata", "The body is not client metadata in JSON.")
     }
     guard let redirects = metadata.redirectUris, !redirects.isEmpty, redirects.allSatisfy({ RedirectURI($0) != nil })
-    else { throw ErrorBody("invalid_redirect_uri", "There is none, or one is not on loopback.") }
+    else { throw ErrorBody("invalid_redirect_uri", "There is no redirect URI, or one is not on loopback.") }
     if metadata.tokenEndpointAuthMethod != "none" || settings.registersSecrets {
       if metadata.tokenEndpointAuthMethod == "none" { metadata.tokenEndpointAuthMethod = "client_secret_basic" }
       (metadata.clientSecret, metadata.clientSecretExpiresAt) = (RandomText.token("cs"), 0)

@@ -60,7 +60,7 @@ extension Sandbox {
         state.statistics.codesReplayed += 1
         if let family { state.provider.revoke(family: family) }
       }
-      throw ErrorBody("invalid_grant", "The code was used before; its tokens are revoked.")
+      throw ErrorBody("invalid_grant", "The code was already used, so its tokens are revoked.")
     case .rejected(let description): throw ErrorBody("invalid_grant", description)
     }
   }

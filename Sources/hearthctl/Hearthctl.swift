@@ -4,7 +4,7 @@ import HearthControl
 struct Hearthctl: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthctl",
-    abstract: "Show and control the sessions that hearthd keeps.",
+    abstract: "Show and control the sessions that hearthd manages.",
     discussion: """
       Exit status: 0 done, 1 failed (stderr says why), 3 sign-in needed, 4 locked, 5 not possible now but maybe later, \
       6 no daemon on the socket, 64 wrong usage, 130 cancelled with Ctrl-C.

@@ -11,7 +11,7 @@ enum Main {
     let line = CommandLine.arguments.dropFirst()
     // Do this before the process reads any passphrase or token. A program run by exec keeps the caller's limits.
     guard hearth_forbid_dumps(line.first == "exec" ? 0 : 1) == 0 else {
-      Output.error("The process cannot be kept out of core dumps: \(reason()).")
+      Output.error("Cannot exclude the process from core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)
     }
     do {

@@ -19,7 +19,7 @@ enum Main {
     do {
       try Hardening.apply()
     } catch {
-      fail("The process could not be protected: \(error).")
+      fail("Cannot protect the process: \(error).")
     }
     let options = parsedOptions()
     if options.version {

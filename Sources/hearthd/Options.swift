@@ -5,13 +5,13 @@ import Logging
 struct Options: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearthd",
-    abstract: "Keep sessions alive and deliver an outbox, for every program of the user.",
+    abstract: "Keep sessions alive and deliver queued requests for all programs of a user.",
     usage: "hearthd [<options>]")
 
   @Option(help: ArgumentHelp("Configuration file.", valueName: "file"))
   var config: String?
 
-  @Option(help: ArgumentHelp("Path of the socket, if systemd passes none.", valueName: "path"))
+  @Option(help: ArgumentHelp("Path of the socket, if systemd does not pass one.", valueName: "path"))
   var socket: String?
 
   @Option(help: ArgumentHelp("State folder, with credentials and outbox.", valueName: "dir"))
@@ -44,8 +44,8 @@ struct Options: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Register a client for this account at its provider, with the initial access token on standard input if there is "
-        + "one, print it as JSON, and exit.", valueName: "account"))
+      "Register a client for this account with its provider, print it as JSON, and exit. Standard input may contain an "
+        + "initial access token.", valueName: "account"))
   var register: String?
 
   @Flag(help: "Check the outbox, and exit.")

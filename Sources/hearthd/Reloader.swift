@@ -39,7 +39,7 @@ actor Reloader {
   var info: DaemonInfo {
     let files = parts.setup.state
     let refused = refusal.map {
-      "The configuration was refused, and the earlier one stays in use: \($0). Fix it and run \"hearthctl reload\"."
+      "The configuration was rejected, and the previous one stays in use: \($0). Fix it and run \"hearthctl reload\"."
     }
     let warnings = [refused].compactMap(\.self) + warnings()
     return DaemonInfo(
@@ -109,7 +109,7 @@ actor Reloader {
     if fresh.oidcAgentSocket {
       let advice = "\"systemctl --user enable --now hearth-oidc-agent.socket\""
       Logger(label: "hearthd").warning(
-        "oidc_agent_socket has no effect any more and can be removed: \(advice) serves its clients.")
+        "oidc_agent_socket no longer has any effect and can be removed. To serve oidc-agent's clients, run \(advice).")
     }
   }
 

@@ -79,7 +79,7 @@ import Testing
       try daemon.call("session.lock")
       let waiting = try environment.spawn("hearthctl", ["token", "--wait", "work", "--socket", daemon.socket])
       let locked = "hearthctl: Locked. Run \"hearthctl unlock work\"."
-      try eventually("it says what it waits for") { waiting.errors == locked + " Waiting for that.\n" }
+      try eventually("it says what it waits for") { waiting.errors == locked + " Waiting.\n" }
       let late = try environment.hearthctl(["token", "work", "--wait=0", "--socket", daemon.socket])
       #expect(late.status == 4 && late.output.isEmpty && late.errors == locked + "\n", "\(late)")
       try daemon.call("session.unlock")
@@ -87,7 +87,7 @@ import Testing
       #expect(try waiting.output == daemon.token().secret + "\n")
       let long = try environment.hearthctl(["token", "work", "--min-valid", "86400", "--socket", daemon.socket])
       #expect(try long.status == 0 && long.output == daemon.token().secret + "\n")
-      #expect(long.errors.hasSuffix(", and not 86400 s: the provider issues no longer ones.\n"), "\(long)")
+      #expect(long.errors.hasSuffix(", not 86400 s, because the provider issues no longer-lived tokens.\n"), "\(long)")
     }
   }
 
@@ -123,7 +123,7 @@ import Testing
       let sentence = "\(daemon.configurationPath):6: unknown key \"silly\" in [accounts.work]"
       let reload = try run("reload")
       #expect(reload.status == 1 && reload.errors.contains(sentence))
-      let warning = "the earlier one stays in use: \(sentence). Fix it and run \"hearthctl reload\".\n"
+      let warning = "the previous one stays in use: \(sentence). Fix it and run \"hearthctl reload\".\n"
       let status = try run("status")
       #expect(status.status == 0 && status.output.hasSuffix(warning), "\(status)")
       let json = try run("status", "work", "--json")

@@ -52,7 +52,9 @@ struct OIDCAgentTests {
       #expect(try scene.token(["account": "other"])["error"] == "account not loaded")
       #expect(try scene.token(["issuer": "https://nobody.example.com"])["error"] == "account not loaded")
       let issuer = try #require(own["issuer"]?.string)
-      #expect(try scene.token(["issuer": .string(issuer + "/")])["info"] == "Ask for one by its name: other, work.\n")
+      #expect(
+        try scene.token(["issuer": .string(issuer + "/")])["info"] == "Request one of them by name: other, "
+          + "work.\n")
       try scene.daemon.configure(Configuration.oidc(scene.sandbox))
       try scene.daemon.call("daemon.reload")
       #expect(try scene.token(["issuer": .string(issuer + "/")])["access_token"] == own["accessToken"])
@@ -67,7 +69,8 @@ struct OIDCAgentTests {
       #expect(try scene.token(["account": "work", "scope": "more"])["error"] == "invalid_scope")
       let elsewhere = try scene.token(["account": "work", "audience": "elsewhere", "min_valid_period": -1])
       #expect(elsewhere["error"] == "invalid_target")
-      #expect(elsewhere["info"]?.string?.contains("have another audience, the one that the provider chooses") == true)
+      #expect(
+        elsewhere["info"]?.string?.contains("have a different audience, the provider's default") == true)
       #expect(try scene.daemon.call("session.getToken", ["account": "work"])["accessToken"] == own)
     }
   }
@@ -117,7 +120,7 @@ struct OIDCAgentTests {
         #expect(answer["error"] == "Agent locked")
       }
       #expect(try ask("unlock", "b")["error"] == "wrong password")
-      #expect(try ask("unlock", "a")["info"]?.string?.contains("It was not tried") == true)
+      #expect(try ask("unlock", "a")["info"]?.string?.contains("The password was not checked") == true)
       try eventually("the password unlocks") { try ask("unlock", "a")["status"] == "success" }
       #expect(try scene.token()["access_token"] != nil)
 

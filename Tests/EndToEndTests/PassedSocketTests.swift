@@ -56,7 +56,7 @@ struct PassedSocketTests {
       let port = try ReservedPort()
       daemon.launcher = SocketActivation.launcher(["127.0.0.1:\(port.number)", daemon.socket])
       try daemon.start()
-      let sentence = "The service manager passed a TCP socket (descriptor 3), which is not served"
+      let sentence = "systemd passed a TCP socket (descriptor 3), which Hearth ignores"
       #expect(daemon.process?.errors.contains(sentence) == true)
       #expect(try environment.hearthctl(["doctor", "--socket", daemon.socket]).output.contains(sentence))
     }
@@ -71,7 +71,7 @@ struct PassedSocketTests {
         "hearthd", daemon.arguments, launcher: SocketActivation.launcher(["127.0.0.1:\(port.number)"]))
       let client = try eventually("systemd listens") { try? RawClient(port: port.number) }
       #expect(try process.wait() == .exited(78))
-      let sentence = "passed no socket that Hearth can serve, but a TCP socket (descriptor 3)"
+      let sentence = "passed no socket that Hearth can serve, only a TCP socket (descriptor 3)"
       let told = process.errors.split(separator: "\n").filter { $0.contains(sentence) }
       #expect(told.count == 1, "\(process.errors)")
       #expect(try client.receiveToEnd().contains(sentence))

@@ -70,7 +70,7 @@ import Testing
       #expect(unasked.status == 64 && unasked.errors.contains("--passphrase-stdin"), "\(unasked.errors)")
       let wrong = try scene.protect("none", input: "open\n")
       #expect(wrong.status == 4 && wrong.errors.contains("The passphrase is wrong."), "\(wrong.errors)")
-      #expect(try scene.protect("passphrase", input: "other\n").errors.contains("with a passphrase already"))
+      #expect(try scene.protect("passphrase", input: "other\n").errors.contains("already sealed with a passphrase"))
       let away = try scene.protect("key-file", "--key-file", "/nowhere/key", input: "open sesame\n")
       #expect(away.status == 1 && away.errors.contains("/nowhere/key cannot be made"))
       try scene.daemon.call("session.lock", ["account": "work"])

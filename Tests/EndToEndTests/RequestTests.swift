@@ -206,7 +206,7 @@ import Testing
         #expect(status["state"] == "authenticated")
       }
       let run = try environment.hearthctl(["request", "work", "GET", sandbox.notes, "--socket", daemon.socket])
-      #expect(run.status == 1 && run.output.isEmpty && run.errors.contains("stronger or newer sign-in"))
+      #expect(run.status == 1 && run.output.isEmpty && run.errors.contains("stronger or more recent sign-in"))
       #expect(try sandbox.count("tokenCalls") == 0 && daemon.token().secret == first.secret)
 
       try sandbox.clearFaults()
@@ -259,7 +259,7 @@ import Testing
       let missing = try run("POST", sandbox.notes, "-o", "\(folder)/none/a")
       #expect(
         missing.status == 1 && missing.errors.hasSuffix("/none/a cannot be written: No such file or directory.\n"))
-      #expect(try run("POST", sandbox.notes, "-o", folder).errors.hasSuffix("is a folder: name a file in it.\n"))
+      #expect(try run("POST", sandbox.notes, "-o", folder).errors.hasSuffix("is a folder. Name a file in it.\n"))
       #expect(try run("POST", sandbox.notes, "-o", "\(folder)/a", "--json").status == 64)
       #expect(try sandbox.written == [], "nothing of this was sent")
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["a", "link"])

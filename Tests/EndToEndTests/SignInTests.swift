@@ -87,7 +87,7 @@ import Testing
         environment, daemon, ["--browser"], browser: false,
         as: ["BROWSER": "/usr/bin/python3 \(browser)", "DEMO": demo, "SHOWN": shown], terminal: terminal)
       try eventually("it asks for the address") { process.errors.hasSuffix("Paste that page's address here:\n\n") }
-      let why = "The browser's answer was not used, because a program of another user brought it. "
+      let why = "The response from the browser was ignored, because another user's program sent it. "
       #expect(process.errors.contains(why))
       let page = try eventually("the page is shown") { Files.text(shown).wholeMatch(of: /(http\S+)\n(.+\n)/)?.output }
       #expect(page.2.contains("answers 403: ") && page.2.contains("Continue in the terminal \(why)"))
@@ -109,7 +109,7 @@ import Testing
       let before = try daemon.call("session.get", ["account": "work"])["token"]?["fingerprint"]
       let process = try login(environment, daemon, as: ["BROWSER_DECISION": "deny"])
       #expect(try status(process) == 1)
-      #expect(process.errors.contains("access was denied"))
+      #expect(process.errors.contains("The provider denied access"))
       let after = try daemon.call("session.get", ["account": "work"])
       #expect(after["token"]?["fingerprint"] == before && after["signIn"]?.isNull == true)
     }
@@ -162,9 +162,9 @@ import Testing
       try sandbox.fault(fault)
       let daemon = try environment.daemon(configuration(sandbox))
       let lost = try login(environment, daemon)
-      #expect(try status(lost) != 0 && lost.errors.contains("\(path) redirects again and again"), "\(lost.errors)")
+      #expect(try status(lost) != 0 && lost.errors.contains("\(path) redirects too many times"), "\(lost.errors)")
       let doctor = try environment.hearthctl(["doctor", "--socket", daemon.socket])
-      #expect(doctor.output.contains("\(path) redirects again and again"), "\(doctor.output)")
+      #expect(doctor.output.contains("\(path) redirects too many times"), "\(doctor.output)")
       try sandbox.clearFaults()
       fault = ["path": .string(path), "status": 308, "redirect": .string(path + "#here"), "times": 1]
       try sandbox.fault(fault)

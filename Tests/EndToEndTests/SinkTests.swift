@@ -226,21 +226,23 @@ import Testing
         }
       }
       try scene.daemon.signIn(at: scene.sandbox)
-      try doctorSays("\(scene.path) holds the token \(scene.daemon.token().fingerprint).")
+      try doctorSays("\(scene.path) contains the token \(scene.daemon.token().fingerprint).")
       try disk.fill()
       // The shell beside the daemon takes its time.
       try eventually("nothing has room any more") {
         try scene.daemon.refresh()
-        return try scene.hearthctl("doctor").output.contains("There is no space left for \(scene.path): make room.")
+        return try scene.hearthctl("doctor").output.contains(
+          "There is no space left to write \(scene.path). Free some "
+            + "disk space.")
       }
       #expect(try scene.daemon.status().state == "authenticated")
       // Another attempt, which has failed when this is answered.
       try scene.daemon.call("daemon.reload")
       try disk.free()
-      try doctorSays("\(scene.path) holds the token \(scene.daemon.token().fingerprint).")
+      try doctorSays("\(scene.path) contains the token \(scene.daemon.token().fingerprint).")
       try scene.daemon.stop()
       let log = try #require(scene.daemon.process).errors
-      #expect(log.split(separator: "There is no space left for").count == 2, "told once")
+      #expect(log.split(separator: "There is no space left to write").count == 2, "told once")
     }
   }
 
@@ -249,7 +251,7 @@ import Testing
     try await play { scene in
       let (header, before) = (scene.folder + "/header", Files.text(scene.daemon.configurationPath))
       let added = try scene.hearthctl("sink", "add", "work", header, "--format", "header", "--mode", "0640")
-      #expect(added.status == 0 && added.errors == "" && added.output.hasSuffix("It holds a token.\n"))
+      #expect(added.status == 0 && added.errors == "" && added.output.hasSuffix("It contains a token.\n"))
       #expect(
         Files.text(scene.daemon.configurationPath) == before + """
 
@@ -268,7 +270,7 @@ import Testing
       #expect(try scene.hearthctl("lock", "work").status == 0)
       #expect(try scene.hearthctl("sink", "list").output.contains("not there: locked"))
       let removed = try scene.hearthctl("sink", "remove", "work", header)
-      #expect(removed.status == 0 && removed.output.hasSuffix("\(header) is gone.\n"), "\(removed)")
+      #expect(removed.status == 0 && removed.output.hasSuffix("\(header) was removed.\n"), "\(removed)")
       #expect(Files.text(scene.daemon.configurationPath) == before)
       #expect(try scene.hearthctl("sink", "remove", "work", header).status == 1)
     }
@@ -283,7 +285,8 @@ import Testing
         Files.text(path) == "#hearthd:work\nmachine 127.0.0.1 login oauth2 password \(token)\n" + mine
       }
       #expect(
-        try scene.hearthctl("sink", "add", "work", path, "--format", "netrc").output.hasSuffix("It holds a token.\n"))
+        try scene.hearthctl("sink", "add", "work", path, "--format", "netrc").output.hasSuffix("It contains a token.\n")
+      )
       #expect(holds(try scene.daemon.token().secret))
       try scene.daemon.refresh()
       #expect(holds(try scene.daemon.token().secret))
@@ -310,7 +313,7 @@ import Testing
         var bytes = [UInt8](repeating: 0, count: 4096)
         return String(decoding: bytes[..<max(pread(reader, &bytes, bytes.count, 0), 0)], as: UTF8.self)
       }
-      #expect(try scene.hearthctl("sink", "add", "work", path, "--in-place").output.hasSuffix("It holds a token.\n"))
+      #expect(try scene.hearthctl("sink", "add", "work", path, "--in-place").output.hasSuffix("It contains a token.\n"))
       #expect(text() == (try scene.daemon.token().secret))
       try scene.daemon.refresh()
       #expect(text() == (try scene.daemon.token().secret))
@@ -323,7 +326,7 @@ import Testing
       try scene.daemon.start()
       try eventually("the token is back") { text() == (try scene.daemon.token().secret) }
       let removed = try scene.hearthctl("sink", "remove", "work", path)
-      #expect(removed.output.hasSuffix("\(path) no longer has a token of work.\n") && text() == "")
+      #expect(removed.output.hasSuffix("\(path) no longer contains a token of work.\n") && text() == "")
     }
   }
 
@@ -337,8 +340,8 @@ import Testing
         #expect(run.status != 0 && run.output == "" && Files.text(scene.daemon.configurationPath) == before)
         return run.errors
       }
-      #expect(try refusal("work", scene.folder + "/mine").contains("There is a file"))
-      #expect(try refusal("work", scene.path).contains("is a token file of work already"))
+      #expect(try refusal("work", scene.folder + "/mine").contains("already exists"))
+      #expect(try refusal("work", scene.path).contains("is already a token file of work"))
       #expect(try refusal("work", scene.daemon.state + "/x").contains("that is the state folder. Nothing was written."))
       #expect(try refusal("work", scene.folder + "/no/token").contains("mkdir -p -m 700"))
       #expect(try refusal("home", scene.folder + "/x").contains("There is no account home"))

@@ -325,7 +325,7 @@ import Testing
         try environment.hearthctl(["doctor", "--all", "--socket", daemon.socket]).output
       }
       #expect(try path("configuration") == .null)
-      #expect(try doctor().contains("The daemon runs without one"))
+      #expect(try doctor().contains("The daemon runs without a configuration"))
       try daemon.configure("oidc_agent_socket = true\n")
       try daemon.call("daemon.reload")
       #expect(try path("configuration") == .string(daemon.configurationPath))
@@ -335,7 +335,7 @@ import Testing
       try daemon.configure("nonsense = true\n")
       let refused = try doctor()
       #expect(refused.contains("problem  configuration"))
-      #expect(refused.contains("nonsense") && refused.contains("(the daemon still uses what it read before)"))
+      #expect(refused.contains("nonsense") && refused.contains("(the daemon still uses the previous configuration)"))
     }
   }
 

@@ -21,8 +21,8 @@ import Testing
         #expect(run.status == 5, "\(verb)")
         #expect(run.output == "", "\(verb)")
         #expect(
-          run.errors == "hearthctl: The daemon did not answer within 0.3 s: check it with "
-            + "\"systemctl --user status hearthd\", or give it more time with --timeout.\n", "\(verb)")
+          run.errors == "hearthctl: The daemon did not answer within 0.3 s. Check it with \"systemctl --user status "
+            + "hearthd\", or allow more time with --timeout.\n", "\(verb)")
       }
       let doctor = try environment.hearthctl(["doctor", "--timeout", "0.3", "--socket", daemon.socket])
       #expect(doctor.status == 5)

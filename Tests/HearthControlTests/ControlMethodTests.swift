@@ -77,11 +77,11 @@ import Testing
     #expect(message(RetryItems.self, ["id": "i", "account": "work", "state": "dead"]) == either)
     #expect(
       message(UnlockSessions.self, ["passphrase": ""])
-        == "The parameter \"passphrase\" is empty: a passphrase has at least one character.")
+        == "The parameter \"passphrase\" must not be empty.")
     #expect(message(ImportGrant.self, ["account": "work", "idToken": ""]) == "The parameter \"idToken\" is empty.")
     #expect(
       message(ImportGrant.self, ["account": "work", "accessToken": "a b"])
-        == "The parameter \"accessToken\" has characters that no token has.")
+        == "The parameter \"accessToken\" contains characters that are not allowed in tokens.")
     #expect(
       message(Subscribe.self, ["topics": ["weather"]])
         == "The parameter \"topics\" has \"weather\"; there are session, outbox and daemon.")
@@ -92,7 +92,7 @@ import Testing
     #expect(
       message(
         Enqueue.self, ["account": "work", "method": "GET", "url": "u", "unordered": true, "lane": "default"])
-        == "The parameter \"unordered\" cannot be true together with \"lane\": an unordered item has no lane. Give one."
+        == "The parameter \"unordered\" cannot be true if \"lane\" is given, because an unordered item has no lane."
     )
     #expect(
       message(BeginSignIn.self, ["account": "work", "flow": "carrier-pigeon"])

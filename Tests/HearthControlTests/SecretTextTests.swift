@@ -19,10 +19,10 @@ import Testing
   @Test("what cannot be one secret is refused, and named")
   func refused() {
     #expect(reason([]) == "is empty" && reason(Array("\u{FEFF}\r\n".utf8)) == "is empty")
-    #expect(reason(Array("one\ntwo".utf8))?.hasPrefix("has several lines") == true)
-    #expect(reason([0xFF, 0xFE, 0x61, 0]) == "is UTF-16 text: save it as UTF-8")
-    #expect(reason([0xFE, 0xFF, 0, 0x61]) == "is UTF-16 text: save it as UTF-8")
-    #expect(reason([0x61, 0, 0x62, 0])?.hasPrefix("has control characters") == true)
+    #expect(reason(Array("one\ntwo".utf8))?.hasPrefix("has more than one line") == true)
+    #expect(reason([0xFF, 0xFE, 0x61, 0]) == "is UTF-16 text and must be saved as UTF-8")
+    #expect(reason([0xFE, 0xFF, 0, 0x61]) == "is UTF-16 text and must be saved as UTF-8")
+    #expect(reason([0x61, 0, 0x62, 0])?.hasPrefix("contains control characters") == true)
     #expect(reason([0x61, 0xFF]) == "is not UTF-8 text")
   }
 
@@ -44,14 +44,15 @@ import Testing
   func wrongFiles() throws {
     func reason(_ text: String) -> String { self.reason(Array(text.utf8)) ?? "" }
     let account = #"{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----"}"#
-    #expect(reason(account).hasPrefix("is JSON, not a secret, and no client_secret is in it: it is the key"))
+    #expect(
+      reason(account).hasPrefix("is JSON, not a secret, and contains no client_secret (it is a service account key)"))
     for text in ["{}", "[]", #"{"client_secret":""}"#, #"{"client_secret":7}"#, #"{"refresh_token":"r"}"#] {
-      #expect(reason(text) == "is JSON, not a secret, and no client_secret is in it", "\(text)")
+      #expect(reason(text) == "is JSON, not a secret, and contains no client_secret", "\(text)")
     }
     #expect(reason(#"{"a":{"client_secret":"1"},"b":{"client_secret":"2"}}"#).contains("more than one client_secret"))
     #expect(reason("-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\n").contains("PEM"))
     for text in ["CLIENT_SECRET=s3cret", "export GOOGLE_CLIENT_SECRET='s3cret'\n", "client_secret: s3cret"] {
-      #expect(reason(text).contains("has a setting with its name"), "\(text)")
+      #expect(reason(text).contains("contains a setting with its name"), "\(text)")
     }
     for secret in ["{s3cret", "GOCSPX-a=b:c", "[x", "secret=", "\"quoted\""] {
       #expect(try SecretText.secret(.clientSecret, in: Array(secret.utf8)) == Secret(secret))

@@ -72,7 +72,7 @@ import Testing
     try await TransportBench.run { bench in
       let unknown = await checks(bench, at: try HTTPURL("https://hearth.invalid/token"), token: nil)
       #expect(verdicts(unknown) == ["provider.name problem", "api.name problem"])
-      #expect(unknown[0].message.hasPrefix("hearth.invalid cannot be found ("))
+      #expect(unknown[0].message.hasPrefix("Cannot resolve hearth.invalid ("))
       let closed = await checks(bench, at: try HTTPURL("http://127.0.0.1:\(RefusingPort.number)/token"), token: nil)
       #expect(
         verdicts(closed) == [

@@ -202,7 +202,7 @@ struct ClientAssertionTests {
       let key = ClientKey(file: bench.file("client key", Self.keys[0].pem))
       let endpoint = bench.endpoint(.assertion(key)) { $0.signingAlgorithms = ["RS256", "PS256"] }
       let message =
-        "The client key (/etc/file) signs with ES256, but the provider accepts only RS256, PS256: use another key."
+        "The client key in /etc/file signs with ES256, but the provider accepts only RS256, PS256. Use another key."
       #expect(await bench.failure(of: endpoint) == .misconfigured(message: message))
       #expect(bench.server.requests.isEmpty)
     }
@@ -230,13 +230,13 @@ struct ClientAssertionTests {
           Issue.record("\(text) was taken")
           continue
         }
-        #expect(message.hasPrefix("The client key (/etc/file) cannot be used: ") && message.contains(words))
+        #expect(message.hasPrefix("Cannot use the client key in /etc/file: ") && message.contains(words))
       }
       bench.files.fail(.read, at: file.path, with: .absent)
-      let absent = "The client key cannot be read: /etc/file: there is no such file."
+      let absent = "Cannot read the client key in /etc/file: no such file."
       #expect(await bench.failure(of: endpoint) == .misconfigured(message: absent))
       bench.files.fail(.read, at: file.path, with: .unanswered(.seconds(10)))
-      let hanging = "The client key cannot be read: /etc/file: no answer in 10 s."
+      let hanging = "Cannot read the client key in /etc/file: no response in 10 s."
       #expect(await bench.failure(of: endpoint) == .unavailable(message: hanging, retryAfter: nil))
       #expect(bench.server.requests.count == sent)
     }

@@ -47,7 +47,7 @@ struct DiscoveryTests {
       let answer = HTTPResponse(status: 200, body: Array(document.body.utf8), receivedAt: .sample)
       let result = Result { () throws(RefreshFailure) in try discovery.read(answer) }
       let message: String? = if case .failure(let failure) = result { failure.message } else { nil }
-      let sameName = "Make them the same: \"hearthctl account set ACCOUNT issuer \(document.named)\"."
+      let sameName = "To use that name, run \"hearthctl account set ACCOUNT issuer \(document.named)\"."
       switch document.meaning {
       case .used: #expect(message == nil)
       case .misspelled: #expect(message?.hasSuffix(sameName) == true)
@@ -151,7 +151,7 @@ struct DiscoveryTests {
     try await ProviderBench.run { bench in
       let endpoint = bench.oidc()
       let missing = await bench.outcome(of: endpoint)
-      #expect(missing.message.contains("is missing (HTTP 404). If that does not change, check the issuer."))
+      #expect(missing.message.contains("is missing (HTTP 404). If this persists, check the issuer."))
       bench.provider.discover(at: bench.server)
       bench.provider.grant("/token")
       #expect(await bench.outcome(of: endpoint).outcome == .granted)

@@ -17,7 +17,7 @@ struct HTTPRouteTests {
   @Test(
     "a certificate out of its time is refused with the day, though its authority is trusted",
     arguments: [
-      (-86_400.0 ... -3600.0, "a certificate of the server expired on "), (3600.0...86_400.0, "is valid only from "),
+      (-86_400.0 ... -3600.0, "a certificate of the server expired on "), (3600.0...86_400.0, "is not valid before "),
     ])
   func outOfTime(_ validity: ClosedRange<Double>, _ words: String) async throws {
     let authority = try TestAuthority.root()
@@ -35,7 +35,7 @@ struct HTTPRouteTests {
     try await TransportBench.run(tls: try authority.identity().serverTLS()) { bench in
       let untrusted = await bench.failure(of: bench.endpoint())
       #expect(Self.isUnreachable(untrusted, "CERTIFICATE_VERIFY_FAILED"))
-      #expect(Self.isUnreachable(untrusted, "from an authority that is not trusted here"))
+      #expect(Self.isUnreachable(untrusted, "is not from a trusted authority"))
       #expect(Self.isUnreachable(untrusted, "set the account's \"ca_file\""), "and what helps")
       #expect(bench.server.requests.isEmpty)
       let trusting = bench.endpoint(route: try bench.route(authority))
@@ -71,7 +71,9 @@ struct HTTPRouteTests {
       if isPinned { route.pins = [try server.pin] }
       for host in ["localhost", "127.0.0.1"] {
         let failure = await bench.failure(of: bench.endpoint(route: route, host: host))
-        #expect(Self.isUnreachable(failure, "its certificate is for another server"), "\(String(describing: failure))")
+        #expect(
+          Self.isUnreachable(failure, "the server's certificate is for another host name"),
+          "\(String(describing: failure))")
       }
       #expect(bench.server.requests.isEmpty)
     }
@@ -96,11 +98,11 @@ struct HTTPRouteTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "The ca_file /etc/ca.pem cannot be used: it contains no certificate (PEM is required)."))
+            message: "Cannot use the ca_file /etc/ca.pem, because it contains no PEM certificate."))
       bench.files.fail(.read, at: "/etc/ca.pem", with: .absent)
       #expect(
         await bench.failure(of: endpoint)
-          == .misconfigured(message: "The ca_file cannot be read: /etc/ca.pem: there is no such file."))
+          == .misconfigured(message: "Cannot read the ca_file in /etc/ca.pem: no such file."))
       #expect(bench.server.connections == 0)
     }
   }
@@ -140,8 +142,8 @@ struct HTTPRouteTests {
       let other = try TestAuthority.root("other").pin
       route.pins = [other]
       let message =
-        "No connection to https://127.0.0.1:\(bench.server.port): it has none of the keys in certificate_pins "
-        + "(\(other)); the keys in its chain are \(chain.pins.map(\.description).joined(separator: ", "))."
+        "No connection to https://127.0.0.1:\(bench.server.port): the server's certificate chain contains none of the "
+        + "keys in certificate_pins (\(other)), only \(chain.pins.map(\.description).joined(separator: ", "))."
       #expect(await bench.failure(of: bench.endpoint(route: route)) == .unreachable(message: message))
       #expect(bench.server.requests.isEmpty)
     }
@@ -192,7 +194,7 @@ struct HTTPRouteTests {
         Issue.record("it was sent")
         return
       }
-      #expect(message.contains("it has none of the keys in certificate_pins"))
+      #expect(message.contains("contains none of the keys in certificate_pins"))
       #expect(bench.server.requests.map(\.body) == ["note", "note"])
     }
   }
@@ -242,7 +244,7 @@ struct HTTPRouteTests {
       #expect(
         await bench.failure(of: endpoint)
           == .misconfigured(
-            message: "The client key (/etc/client.key) does not belong to the certificate /etc/client.pem."))
+            message: "The client key in /etc/client.key does not match the certificate /etc/client.pem."))
       bench.files.put("nothing", at: "/etc/client.key")
       guard case .misconfigured(let message)? = await bench.failure(of: endpoint) else {
         Issue.record("it is used")

@@ -57,7 +57,7 @@ struct HTTPSenderTests {
         Issue.record("it is \(failure)")
         return
       }
-      let reason = byReset ? "Connection reset by peer" : "the server closed the connection before it answered"
+      let reason = byReset ? "Connection reset by peer" : "the server closed the connection before responding"
       #expect(message.hasSuffix(": \(reason)"))
       #expect(server.requests.map(\.body) == ["a=b"])
     }
@@ -84,7 +84,7 @@ struct HTTPSenderTests {
         clock.advance(by: .seconds(30))
         let ended = try await failure
         #expect(wasSent(ended))
-        #expect("\(ended)".contains("no answer within 30"))
+        #expect("\(ended)".contains("no response within 30"))
       }
     }
   }
@@ -113,7 +113,7 @@ struct HTTPSenderTests {
       let request = HTTPSender.Request(method: "POST", url: server.url(scheme: "https"), body: Array("secret".utf8))
       let failure = try await withSender(clock: clock) { try await self.failure(of: $0, request) }
       #expect(!wasSent(failure))
-      #expect("\(failure)".contains("TLS failed: this port does not speak TLS (WRONG_VERSION_NUMBER)"))
+      #expect("\(failure)".contains("TLS failed: the server does not use TLS on this port (WRONG_VERSION_NUMBER)"))
       #expect(server.requests.isEmpty)
     }
   }
@@ -130,13 +130,13 @@ struct HTTPSenderTests {
       try await self.failure(of: $0, HTTPSender.Request(url: closing))
     }
     try await server.close()
-    #expect("\(ended)".contains("TLS failed: the server ended the handshake"))
+    #expect("\(ended)".contains("TLS failed: the server aborted the handshake"))
 
     try await LoopbackServer.with({ _ in .raw("220 mail.example.com ESMTP\r\n") }) { server in
       let failure = try await withSender(clock: clock) {
         try await self.failure(of: $0, HTTPSender.Request(url: server.url()))
       }
-      #expect(wasSent(failure) && "\(failure)".contains("the answer is not HTTP"))
+      #expect(wasSent(failure) && "\(failure)".contains("the response is not HTTP"))
     }
   }
 

@@ -51,8 +51,8 @@ struct ProxyTests {
         #expect(await bench.failure(of: bench.endpoint(route: own)) == nil)
         let wrong = try route(bench, authority, "http://me:guess@127.0.0.1:\(proxy.port)")
         let message =
-          "No connection to https://127.0.0.1:\(bench.server.port) through the proxy 127.0.0.1:\(proxy.port): "
-          + "the proxy asks for a user name and a password."
+          "No connection to https://127.0.0.1:\(bench.server.port) through the proxy 127.0.0.1:\(proxy.port): the "
+          + "proxy requires a user name and a password."
         #expect(await bench.failure(of: bench.endpoint(route: wrong)) == .unreachable(message: message))
         #expect(bench.server.requests.count == 1)
       }
@@ -133,7 +133,7 @@ struct ProxyTests {
         #expect(proxy.requests.count == 1 && bench.server.requests.count == 2)
         route.proxy = .environment(ProxyEnvironment(["ALL_PROXY": "https://me:s3cret@proxy:1"]))
         let message =
-          "The proxy in the environment's ALL_PROXY cannot be used: a proxy begins with http:// or socks5://."
+          "Cannot use the proxy in the environment variable ALL_PROXY: a proxy must begin with http:// or socks5://."
         #expect(await bench.failure(of: bench.endpoint(route: route)) == .misconfigured(message: message))
       }
     }

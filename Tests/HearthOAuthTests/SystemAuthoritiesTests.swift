@@ -73,8 +73,8 @@ struct SystemAuthoritiesTests {
   func nothing() async throws {
     let authority = try TestAuthority.root()
     let file = try await failure(at: authority, ["SSL_CERT_FILE": "/nowhere.pem"])
-    #expect(isRefused(file, "SSL_CERT_FILE names /nowhere.pem, but no certificate (PEM) in it can be read"))
+    #expect(isRefused(file, "SSL_CERT_FILE names /nowhere.pem, but it contains no readable PEM certificate"))
     let folder = try await failure(at: authority, ["SSL_CERT_DIR": "/nowhere"])
-    #expect(isRefused(folder, "SSL_CERT_DIR names /nowhere, but no certificate (PEM) in it can be read"))
+    #expect(isRefused(folder, "SSL_CERT_DIR names /nowhere, but it contains no readable PEM certificate"))
   }
 }

@@ -49,11 +49,12 @@ struct RequestTests {
 
   @Test("that cannot be understood is told why")
   func malformed() throws {
-    #expect(try refusal("[]") == "A request is a JSON object.")
+    #expect(try refusal("[]") == "A request must be a JSON object.")
     #expect(try refusal("{}") == "No request type.")
     #expect(try refusal(#"{"request":7}"#) == "The field \"request\" must be a string.")
     #expect(
-      try refusal(#"{"request":"access_token"}"#) == "An access token is asked for by \"account\" or by \"issuer\".")
+      try refusal(#"{"request":"access_token"}"#) == "A request for an access token must contain \"account\" or "
+        + "\"issuer\".")
     #expect(
       try refusal(#"{"request":"access_token","account":"a","min_valid_period":-2}"#)
         == "The field \"min_valid_period\" must be a whole number of seconds, or -1.")

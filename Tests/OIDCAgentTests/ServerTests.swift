@@ -51,12 +51,16 @@ struct ServerTests {
         if ends { client.endInput() }
         return try JSON(parsing: client.receiveToEnd())["error"]?.string
       }
-      #expect(try answer("GET / HTTP/1.1\r\n\r\n") == "Bad Request: This is neither a JSON object nor a public key.")
+      #expect(
+        try answer("GET / HTTP/1.1\r\n\r\n") == "Bad Request: The request is neither a JSON object nor a public "
+          + "key.")
       let noJSON = try #require(try answer(#"{"request":}"#))
-      #expect(noJSON.hasPrefix("Bad Request: This is not JSON: "))
+      #expect(noJSON.hasPrefix("Bad Request: The request is not JSON: "))
       #expect(try answer("{}") == "Bad Request: No request type.")
       #expect(try answer(#"{"request":"#, ends: true) == "Bad Request: The request is incomplete.")
-      #expect(try answer("{" + String(repeating: " ", count: 70_000)) == "Bad Request: A request may have 64 KiB.")
+      #expect(
+        try answer("{" + String(repeating: " ", count: 70_000)) == "Bad Request: A request must not be longer "
+          + "than 64 KiB.")
       let zeros = String(repeating: "A", count: 43) + "="
       #expect(try answer(zeros) == "received suspicious public key")
     }

@@ -67,6 +67,6 @@ import Testing
     }
     let refusal = #expect(throws: CommandFailure.self) { try check(#"{"type":"external_account"}"#) }
     #expect(
-      refusal?.message == "\(file) is JSON, not a secret, and no client_secret is in it. Nothing was written.")
+      refusal?.message == "\(file) is JSON, not a secret, and contains no client_secret. Nothing was written.")
   }
 }

@@ -100,7 +100,7 @@ import Testing
     let sentence = refusal {
       try edit.replace(with: Array("new".utf8)) { _ in try write("theirs") }
     }
-    #expect(sentence.contains("by another program in the meantime"))
+    #expect(sentence.contains("Another program changed"))
     #expect(text() == "theirs" && folder.names == ["config.toml"])
   }
 

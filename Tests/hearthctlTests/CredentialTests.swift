@@ -104,7 +104,7 @@ import Testing
     #expect(try await run(["docker", "erase"], input: "git.example.com").0.status == 0)
     let store = try await run(["docker", "store"], input: "{}").0
     #expect(store.status == 1)
-    #expect(store.output.contains("sign in with \"hearthctl login\""))
+    #expect(store.output.contains("Sign in with \"hearthctl login\""))
   }
 
   private func info(_ server: String?, version: String = "v1") -> [String: String] {
@@ -182,7 +182,7 @@ import Testing
     #expect(requests.last?.params["url"] == "https://sts.googleapis.com/v1/token")
     let opaque = try await run(["google", "--for", "https://git.example.com/"]).0
     #expect((opaque.status, opaque.errors) == (0, ""))
-    #expect(opaque.output.contains(#""success":false"#) && opaque.output.contains(#"set bearer = \"id_token\""#))
+    #expect(opaque.output.contains(#""success":false"#) && opaque.output.contains(#"Set bearer = \"id_token\""#))
     #expect(!opaque.output.contains("secret"))
   }
 

@@ -101,7 +101,9 @@ import Testing
     for line in [["token"], ["which"], ["request", "GET", "https://x.example"], ["exec", "--", "true"]] {
       let outcome = try await run(line).0
       #expect(outcome.status == 64, "\(line)")
-      #expect(outcome.errors.hasPrefix("hearthctl: Name an account: there are home, work. Or set HEARTH_ACCOUNT"))
+      #expect(
+        outcome.errors.hasPrefix(
+          "hearthctl: There is more than one account: home, work. Name one, or set HEARTH_ACCOUNT"))
     }
     let none = try await run(["token"], choice: ["account": nil, "reason": nil, "accounts": []]).0
     #expect(none.status == 64 && none.errors.contains("hearthctl account add"))

@@ -61,7 +61,7 @@ import Testing
     for (options, input, told) in [
       (["-H", "@-", "-d", "-"], "X: 1", "Standard input can be read only once"),
       (["-H", "@-", "-H", "@-"], "X: 1", "Standard input can be read only once"),
-      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header: write 'Name: value'."),
+      (["-H", "@-"], "X: 1\ns3cret", "Line 2 of standard input is not a header of the form 'Name: value'."),
     ] {
       unlink(path)
       let (refused, nothing) = try await run(verb + options, input: input, answer: queued)
@@ -91,7 +91,7 @@ import Testing
   func importDirectory() async throws {
     let (outcome, asked) = try await run(["outbox", "import", folder.path]) { _ in .result([:]) }
     #expect(outcome.status == 1 && asked.isEmpty)
-    #expect(outcome.errors == "hearthctl: \(folder.path) is a directory: give a file.\n")
+    #expect(outcome.errors == "hearthctl: \(folder.path) is a directory. Name a file.\n")
   }
 
   @Test("outbox list is a table for people")
@@ -165,12 +165,12 @@ import Testing
         ? .result(["sessions": [Samples.session().json]]) : .result(Samples.stats(waiting: 1).json)
     }
     #expect(left.status == 5)
-    #expect(left.errors == "hearthctl: 1 item is left to send: they wait for their next attempt.\n")
+    #expect(left.errors == "hearthctl: 1 item is left to send: waiting for the next attempt.\n")
     unlink(path)
     let (late, _) = try await run(["outbox", "flush", "--timeout", "0"]) { request in
       request.method == "session.list" ? .result(["sessions": []]) : .result(Samples.stats(pending: 1).json)
     }
-    #expect(late.errors == "hearthctl: 1 item is left to send: the time is up.\n")
+    #expect(late.errors == "hearthctl: 1 item is left to send: the time limit was reached.\n")
     unlink(path)
     let (done, asked) = try await run(["outbox", "flush", "work", "--timeout", "3"]) { _ in
       .result(Samples.stats(held: 1).json)

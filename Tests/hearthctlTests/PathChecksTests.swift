@@ -36,7 +36,7 @@ import Testing
       finding
         == Finding(
           .doubtful, "configuration",
-          "/cwd/mine.toml (HEARTH_CONFIG) does not exist; \(folder.file("hearth/config.toml")) is used"))
+          "/cwd/mine.toml (HEARTH_CONFIG) does not exist, so Hearth uses \(folder.file("hearth/config.toml"))"))
   }
 
   @Test("a state folder open to others is a problem, one that is not there yet is not, and no home is one")
@@ -58,9 +58,9 @@ import Testing
       Finding(expired)
         == Finding(
           .bad(.later), "session",
-          "Its token has expired, and Hearth keeps asking for one. No connection to https://id.example.com. "
-            + "Run \"hearthctl retry work\" to ask at once.", of: AccountName("work")))
-    #expect(Finding(Samples.session(health: nil)).message.contains("It has no token yet"))
+          "The session's token has expired, and Hearth keeps requesting one. No connection to https://id.example.com. "
+            + "To retry now, run \"hearthctl retry work\".", of: AccountName("work")))
+    #expect(Finding(Samples.session(health: nil)).message.contains("The session has no token yet"))
   }
 
   @Test("what went wrong last is said once")

@@ -66,10 +66,12 @@ import Testing
     #expect(text.contains("credential not on disk yet: disk full"))
     #expect(text.contains("outbox    empty, paused by you. Run \"hearthctl outbox resume work\"."))
     var stats = Samples.stats(pending: 1)
-    stats.trouble = "The disk is full. Nothing is sent until it can be written."
+    stats.trouble = "The disk is full. Hearth sends nothing until it can write to the outbox."
     #expect(
       block(session, outbox: stats)
-        .hasSuffix("\n  outbox    1 pending\n  disk      The disk is full. Nothing is sent until it can be written."))
+        .hasSuffix(
+          "\n  outbox    1 pending\n  disk      The disk is full. Hearth sends nothing until it can write to "
+            + "the outbox."))
     let unread = block(session, outbox: nil)
     #expect(unread.contains("\n  outbox    cannot be read now. Run \"hearthctl outbox stats\" to see why."))
   }

@@ -33,7 +33,7 @@ import Testing
       }
       let top = try start(["top"])
       #expect(try top.waitForExit() == 64)
-      #expect(top.errors.contains("top needs a terminal that can be drawn on"))
+      #expect(top.errors.contains("top needs a terminal with cursor control"))
       let status = try start(["status", "--watch"])
       try eventually("it prints") { terminal.shown.contains("no accounts") }
       status.signal(SIGTERM)

@@ -84,7 +84,7 @@ import Testing
     let lines = picture(model)
     #expect(lines.count == 12)
     #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines)")
-    #expect(lines[0] == "hearthctl top  1 account; counts what happened since this began 9 min ago")
+    #expect(lines[0] == "hearthctl top  1 account; counts since top started 9 min ago")
     #expect(lines[2] == "> work0            signed in             ####|###############... 51 min left")
     #expect(lines[3] == "  refreshed     _ 0  failed       _  0  queued       #  2  sent         _  0")
     #expect(lines[5] == "What happened")

@@ -71,9 +71,9 @@ extension VerbTests {
     #expect(outcome.status == 0 && outcome.output == "Signed in to work as ada@example.com.\n")
     #expect(
       outcome.errors.hasPrefix(
-        "ada@example.com is signed in to work now. If another user signs in, that session ends.\n"
-          + "3 items of the outbox wait for ada@example.com. If another user signs in, Hearth holds them until "
-          + "ada@example.com signs in again.\n"), "\(outcome.errors)")
+        "ada@example.com is signed in to work. If another user signs in, that session ends.\n3 items of the outbox "
+          + "wait for ada@example.com. If another user signs in, Hearth holds them until ada@example.com signs in "
+          + "again.\n"), "\(outcome.errors)")
     let names = asked.filter { $0.method == "session.getToken" }
     #expect(names.allSatisfy { $0.params["names"] == true && $0.params["minValiditySeconds"] == 0 })
   }
@@ -157,8 +157,8 @@ extension VerbTests {
     #expect(outcome.status == 1)
     #expect(outcome.output == "")
     #expect(
-      outcome.errors == "hearthctl: Not this flow. "
-        + "A refresh token can be given to \"hearthctl login work --refresh-token-stdin\".\n")
+      outcome.errors == "hearthctl: Not this flow. You can pass a refresh token to \"hearthctl login work "
+        + "--refresh-token-stdin\".\n")
     #expect(flows(asked).count == 4)
   }
 }

@@ -135,7 +135,7 @@ import Testing
   func fullDisk() async throws {
     let (outcome, _) = try await run(["token", "work"], into: "/dev/full") { _ in .result(Samples.token) }
     #expect(outcome.status == 1)
-    #expect(outcome.errors == "hearthctl: The output cannot be written: No space left on device.\n")
+    #expect(outcome.errors == "hearthctl: Cannot write the output: No space left on device.\n")
   }
 
   @Test("login without a name takes the default account, and is wrong usage without any account")
@@ -187,7 +187,8 @@ import Testing
     #expect(outcome.status == 1)
     #expect(
       outcome.errors
-        == "hearthctl: The daemon's answer to session.get cannot be understood: do the versions differ?\n")
+        == "hearthctl: Cannot parse the daemon's answer to session.get. Check that hearthd and its client have the "
+        + "same version.\n")
   }
 
   @Test("unlock does not ask where standard input is no terminal")
@@ -265,7 +266,7 @@ import Testing
     #expect(outcome.output == Samples.signedOut.message + "\n")
     #expect(
       outcome.errors
-        == "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there.\n")
+        == "The provider did not confirm that it revoked the grant. To be safe, revoke this client's access there.\n")
     unlink(path)
     let (again, _) = try await run(["logout", "home"]) { _ in .result(answer) }
     #expect(again.output == "home was already signed out.\n")
@@ -278,7 +279,7 @@ import Testing
       default: .result(answer)
       }
     }
-    #expect(waiting.errors.hasPrefix("2 items of the outbox wait until the same user signs in again: "))
+    #expect(waiting.errors.hasPrefix("2 items of the outbox wait until the same user signs in again. "))
   }
 
   @Test("logout says that a grant is revoked later, and where the session at the provider ends")
@@ -296,7 +297,7 @@ import Testing
       asked.last { $0.method == "session.signOut" }?.params == [
         "account": "work", "revoke": true, "outbox": "keep", "everywhere": true,
       ])
-    #expect(outcome.errors.contains("Hearth keeps trying for up to seven days."))
+    #expect(outcome.errors.contains("It keeps trying for up to seven days."))
     #expect(outcome.errors.contains("\n\n  https://id.example.com/logout\n"))
     unlink(path)
     status["endSessionUrl"] = nil
@@ -352,7 +353,7 @@ import Testing
         """
         problem  provider.connection: work: It cannot be reached.
         problem  session: work: Locked. Run "hearthctl unlock work".
-        warning  configuration: The daemon runs without one
+        warning  configuration: The daemon runs without a configuration
         warning  daemon: There is no room.
         warning  clock: work: It is off.
         warning  outbox: work: 2 dead, 0 held items. Run "hearthctl outbox list work --state dead".
@@ -368,7 +369,7 @@ import Testing
     let cut = try await Program.run(["doctor", "--socket", hungUp.path], environment: ["HOME": folder.path])
     withExtendedLifetime(hungUp) {}
     #expect(cut.status == 5)
-    #expect(cut.output.contains("before it answered: find out why with \"systemctl --user status hearthd\""))
+    #expect(cut.output.contains("before answering. Find out why with \"systemctl --user status hearthd\""))
     let without = try await Program.run(
       ["doctor", "--json"], environment: ["HEARTH_SOCKET": folder.file("none"), "HOME": folder.path])
     #expect(without.status == 6)

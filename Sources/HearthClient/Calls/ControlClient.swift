@@ -42,22 +42,22 @@ package struct ControlClient: ~Copyable {
       switch self {
       case .noDaemon(let path):
         "No daemon answers on \(path). Run \"systemctl --user start hearthd\", or without systemd run \"hearthd\"."
-      case .unreachable(let path, let reason): "The socket \(path) cannot be reached: \(reason)."
+      case .unreachable(let path, let reason): "Cannot connect to the socket \(path): \(reason)."
       case .forbidden(let reason):
-        "A sandbox forbids Unix sockets here (\(reason)), so the daemon cannot be reached. Allow AF_UNIX in the sandbox, or "
-          + "use a token file: see \"hearthctl docs helpers\"."
+        "Cannot reach the daemon, because a sandbox blocks Unix sockets (\(reason)). Allow AF_UNIX in the sandbox, or "
+          + "use a token file (see \"hearthctl docs helpers\")."
       case .foreignServer(let path, let user):
-        "The server on \(path) belongs to another user (\(user)): nothing was sent to it."
+        "The server on \(path) runs as another user (\(user)), so nothing was sent to it."
       case .timedOut(let limit):
-        "The daemon did not answer within \(Self.seconds(limit)) s: check it with "
-          + "\"systemctl --user status hearthd\", or give it more time with --timeout."
+        "The daemon did not answer within \(Self.seconds(limit)) s. Check it with \"systemctl --user status hearthd\", "
+          + "or allow more time with --timeout."
       case .disconnected:
-        "The daemon closed the connection before it answered: find out why with \"systemctl --user status hearthd\", and run "
-          + "the command again."
+        "The daemon closed the connection before answering. Find out why with \"systemctl --user status hearthd\", "
+          + "then run the command again."
       case .interrupted: "The call was interrupted."
-      case .notUnderstood(let what): "The daemon's answer cannot be understood: \(what)."
+      case .notUnderstood(let what): "Cannot parse the daemon's answer: \(what)."
       case .unknownResult(let method):
-        "The daemon's answer to \(method) cannot be understood: do the versions differ?"
+        "Cannot parse the daemon's answer to \(method). Check that hearthd and its client have the same version."
       case .refused(let error): error.message
       }
     }

@@ -87,9 +87,9 @@ extension HearthClient {
     private static func sentence(of failure: ControlClient.Failure) -> String {
       switch failure {
       case .timedOut:
-        "The daemon did not answer in time: check it with \"systemctl --user status hearthd\"."
+        "The daemon did not answer in time. Check it with \"systemctl --user status hearthd\"."
       case .disconnected, .interrupted:
-        "The daemon closed the connection: find out why with \"systemctl --user status hearthd\"."
+        "The daemon closed the connection. Find out why with \"systemctl --user status hearthd\"."
       case .noDaemon, .unreachable, .forbidden, .foreignServer, .notUnderstood, .unknownResult, .refused:
         failure.description
       }

@@ -113,7 +113,7 @@ private struct JSONParser {
         let isNew =
           members.count < 16
           ? !members.contains { $0.key.hasSameBytes(as: key) } : seen.insert(Array(key.utf8)).inserted
-        guard isNew else { throw JSONError(reason: "the same key twice", offset: start) }
+        guard isNew else { throw JSONError(reason: "duplicate key", offset: start) }
       }
       skipWhitespace()
       guard next == UInt8(ascii: ":") else { throw failure("expected :") }
@@ -186,7 +186,7 @@ private struct JSONParser {
     do {
       return String(copying: try UTF8Span(validating: UnsafeBufferPointer(rebasing: raw).span))
     } catch {
-      throw failure("a string that is not UTF-8")
+      throw failure("invalid UTF-8 in a string")
     }
   }
 
@@ -198,7 +198,7 @@ private struct JSONParser {
       switch byte {
       case UInt8(ascii: "\""):
         guard let text = String(validating: unescaped, as: UTF8.self) else {
-          throw failure("a string that is not UTF-8")
+          throw failure("invalid UTF-8 in a string")
         }
         return text
       case UInt8(ascii: "\\"): try escape(into: &unescaped)
@@ -228,14 +228,14 @@ private struct JSONParser {
   private mutating func escapedScalar() throws(JSONError) -> Character {
     let first = try hexDigits()
     if let scalar = Unicode.Scalar(first) { return Character(scalar) }
-    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw failure("half a surrogate pair") }
+    guard first < 0xDC00, next == UInt8(ascii: "\\") else { throw failure("unpaired surrogate") }
     offset += 1
-    guard next == UInt8(ascii: "u") else { throw failure("half a surrogate pair") }
+    guard next == UInt8(ascii: "u") else { throw failure("unpaired surrogate") }
     offset += 1
     let second = try hexDigits()
     guard (0xDC00...0xDFFF).contains(second),
       let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
-    else { throw failure("half a surrogate pair") }
+    else { throw failure("unpaired surrogate") }
     return Character(scalar)
   }
 

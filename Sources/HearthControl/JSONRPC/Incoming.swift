@@ -42,33 +42,33 @@ package enum Incoming: Hashable, Sendable {
 extension Incoming.Call {
   fileprivate init(_ json: JSON) {
     guard let object = json.object else {
-      self = .invalid(id: .null, .invalidRequest("A request is an object."))
+      self = .invalid(id: .null, .invalidRequest("A request must be an object."))
       return
     }
     let id = object["id"]
     switch id {
     case nil, .null, .string, .number: break
     case .bool, .array, .object:
-      self = .invalid(id: .null, .invalidRequest("An id is a string, a number or null."))
+      self = .invalid(id: .null, .invalidRequest("An id must be a string, a number or null."))
       return
     }
     // The response repeats the request's id if it is readable (section 5).
     func invalid(_ message: String) -> Self { .invalid(id: id ?? .null, .invalidRequest(message)) }
 
     guard object["jsonrpc"] == "2.0" else {
-      self = invalid("A request has \"jsonrpc\":\"2.0\".")
+      self = invalid("A request must contain \"jsonrpc\":\"2.0\".")
       return
     }
     guard let method = object["method"]?.string?.streamSafe else {
-      self = invalid("A request has a method, a string.")
+      self = invalid("A request must name its method in a string.")
       return
     }
     switch object["params"] {
     case nil: self = .request(Request(id: id, method: method))
     case .object(let params): self = .request(Request(id: id, method: method, params: params))
     // Params are optional, but must be an object if present (section 4.2), so null is refused.
-    case .array, .null: self = .invalid(id: id, .invalidParams("Parameters are given by name, in an object."))
-    case .bool, .number, .string: self = invalid("Parameters are an object.")
+    case .array, .null: self = .invalid(id: id, .invalidParams("Parameters must be passed by name, in an object."))
+    case .bool, .number, .string: self = invalid("Parameters must be an object.")
     }
   }
 }

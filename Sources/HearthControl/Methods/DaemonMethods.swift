@@ -2,7 +2,7 @@ package import HearthCore
 
 package struct GetInfo: ParameterlessMethod {
   package static let declaration = MethodDeclaration<DaemonInfo>(
-    "daemon.getInfo", "Describe the daemon: its version, its start time and the places of its files.", isReadOnly: true)
+    "daemon.getInfo", "Return the daemon's version, start time and file locations.", isReadOnly: true)
 
   package init() {}
 }
@@ -48,7 +48,7 @@ package struct MetricsReport: TimelessWireValue {
 
 package struct ReloadConfiguration: ParameterlessMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "daemon.reload", "Read the configuration again. If it has an error, the old one stays in use.")
+    "daemon.reload", "Read the configuration again. If it has an error, the previous one stays in use.")
 
   package init() {}
 }

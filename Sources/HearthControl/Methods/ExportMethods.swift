@@ -4,7 +4,7 @@ package import HearthCore
 /// missing from the export or appear twice.
 package struct ExportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ExportPage>(
-    "outbox.export", "Return undelivered items with their whole content, oldest first.",
+    "outbox.export", "Return undelivered items with their full content, oldest first.",
     errors: [.unknownAccount, .storageUnavailable])
   package static let parameters = Fields<ExportItems>(.all(\.query, OutboxQuery.fields), make: Self.init)
 
@@ -22,7 +22,7 @@ extension ExportPage: TimelessWireValue {
 /// in. Items with an existing id or idempotency key are skipped.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
-    "outbox.import", "Queue exported items, all or none.", errors: Enqueue.errors)
+    "outbox.import", "Queue exported items atomically.", errors: Enqueue.errors)
   package static let parameters = Fields<ImportItems>(
     .required("items", \.items, .array(ExportedItem.fields)),
     .optional("dryRun", \.isDryRun, .bool, omitting: false),
@@ -77,7 +77,7 @@ extension ExportedItem: TimelessWireValue {
     unknownSince: Timestamp?, sent: Bool?, lastStatus: Int?, lastError: String?, exportedAt: Timestamp
   ) throws(RPCError) -> ExportedItem? {
     guard (issuer == nil) == (subject == nil) else {
-      throw .invalidParams("An item has both \"issuer\" and \"subject\", or neither of them.")
+      throw .invalidParams("An item must have both \"issuer\" and \"subject\" or neither.")
     }
     let user = subject.flatMap { subject in issuer.map { Subject(issuer: $0, id: subject) } }
     return ExportedItem(

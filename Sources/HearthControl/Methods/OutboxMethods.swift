@@ -28,7 +28,7 @@ package struct EnqueueReceipt: TimelessWireValue {
 
 package struct EnqueueMany: ControlMethod {
   package static let declaration = MethodDeclaration<EnqueuedItems>(
-    "outbox.enqueueMany", "Queue several requests, all or none.", errors: Enqueue.errors)
+    "outbox.enqueueMany", "Queue several requests atomically.", errors: Enqueue.errors)
   package static let parameters = Fields<EnqueueMany>(
     .required("items", \.drafts, .array(OutboxDraft.fields)), make: Self.init)
 
@@ -68,7 +68,7 @@ extension Field<OutboxDraft, Bool> {
         let isUnordered = field.read(&reader)
         if isUnordered == true, reader.isGiven("lane") {
           reader.refuse(
-            "unordered", "cannot be true together with \"lane\": an unordered item has no lane. Give one",
+            "unordered", "cannot be true if \"lane\" is given, because an unordered item has no lane",
             .meaning)
         }
         return isUnordered
@@ -78,7 +78,7 @@ extension Field<OutboxDraft, Bool> {
 
 package struct GetItem: TextMethod {
   package static let declaration = MethodDeclaration<OutboxItem>(
-    "outbox.get", "Show everything about an item.", isReadOnly: true, errors: [.unknownItem, .storageUnavailable])
+    "outbox.get", "Show all details of an item.", isReadOnly: true, errors: [.unknownItem, .storageUnavailable])
   package static let parameter = "id"
 
   package let text: String
@@ -167,7 +167,7 @@ package struct RetryItems: ItemChangeMethod {
 
 package struct PauseOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.pause", "Send nothing until \"resume\", not even after a restart or a sign-in.",
+    "outbox.pause", "Send nothing until \"resume\", even after a restart or a sign-in.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?

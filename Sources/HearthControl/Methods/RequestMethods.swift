@@ -2,7 +2,7 @@ package import HearthCore
 
 package struct SendRequest: ControlMethod {
   package static let declaration = MethodDeclaration<RequestAnswer>(
-    "http.request", "Send a request to an API with the account's token, and return the answer.",
+    "http.request", "Send a request to an API with the account's token, and return the response.",
     errors: [
       .unauthenticated, .reauthRequired, .locked, .refreshUnavailable, .unknownAccount, .originNotAllowed,
       .requestFailed, .challenge,

@@ -18,7 +18,8 @@ package struct GetSession: AccountMethod {
 /// Chooses an account for a program that did not specify an account.
 package struct ChooseAccount: ControlMethod {
   package static let declaration = MethodDeclaration<ChosenAccount>(
-    "session.choose", "Return which account the configuration chooses for a place, and why.", isReadOnly: true)
+    "session.choose", "Return the account that the configuration selects for a URL or directory, and why.",
+    isReadOnly: true)
   package static let parameters = Fields<ChooseAccount>(
     .optional("url", \.url, .text), .optional("directories", \.directories, .texts, omitting: []), make: Self.init)
 
@@ -176,7 +177,7 @@ package struct RehydrateSessions: AccountsMethod {
 
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.lock", "Lock: no token is given out and nothing is sent until \"unlock\".", errors: [.unknownAccount])
+    "session.lock", "Lock: give out no tokens and send nothing until \"unlock\".", errors: [.unknownAccount])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }
@@ -186,7 +187,7 @@ package struct LockSessions: AccountsMethod {
 /// the first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.unlock", "Remove the user's lock, and open a credential that a passphrase seals.",
+    "session.unlock", "Remove the user's lock, and unseal a credential that is protected by a passphrase.",
     errors: [.locked, .unknownAccount, .storageUnavailable, .wrongPassphrase, .passphraseNeeded])
   package static let parameters = Fields<UnlockSessions>(
     .optional("account", \.account, .account), .optional("passphrase", \.passphrase, .passphrase), make: Self.init)
@@ -201,7 +202,7 @@ package struct UnlockSessions: ControlMethod {
 
 extension WireType<Secret> {
   fileprivate static var passphrase: WireType {
-    secret.refusing(.meaning) { $0.isEmpty ? "is empty: a passphrase has at least one character" : nil }
+    secret.refusing(.meaning) { $0.isEmpty ? "must not be empty" : nil }
   }
 }
 
@@ -209,7 +210,7 @@ extension WireType<Secret> {
 /// the token may be refreshed. Checks of the local machine (`sink`) contact no server.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
-    "session.diagnose", "Test each step on the way to the provider and the APIs, and report what is wrong.",
+    "session.diagnose", "Test each step of the connections to the provider and the APIs, and report what is wrong.",
     isReadOnly: true,
     errors: [.unknownAccount])
   package static let parameters = Fields<DiagnoseSession>(

@@ -4,7 +4,7 @@ package import HearthCore
 /// result.
 package struct ImportGrant: ControlMethod {
   package static let declaration = MethodDeclaration<SessionStatus>(
-    "session.import", "Sign in with tokens from elsewhere.",
+    "session.import", "Sign in with tokens obtained elsewhere.",
     errors: [.locked, .refreshUnavailable, .unknownAccount, .storageUnavailable, .signInFailed, .passphraseNeeded])
   package static let parameters = Fields<ImportGrant>(
     .required("account", \.account, .account),
@@ -38,7 +38,7 @@ extension WireType<Secret> {
   fileprivate static func token(_ isInForm: @escaping @Sendable (String) -> Bool) -> WireType {
     WireType<String>.text.refusing { text in
       if text.isEmpty { return "is empty" }
-      guard isInForm(text) else { return "has characters that no token has" }
+      guard isInForm(text) else { return "contains characters that are not allowed in tokens" }
       // All three tokens must fit in a sealed credential file that Hearth can read back.
       return text.utf8.count > 128 << 10 ? "is longer than 128 KiB" : nil
     }.mapped("", to: { Secret($0) }, from: { $0.reveal() })
@@ -130,7 +130,7 @@ package struct CancelSignIn: TextMethod {
 /// browser to.
 package struct CompleteSignIn: ControlMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "session.completeSignIn", "Continue a sign-in with the address that the browser was sent to.",
+    "session.completeSignIn", "Continue a sign-in with the address that the browser was redirected to.",
     errors: [.signInFailed, .unknownSignIn])
   package static let parameters = Fields<CompleteSignIn>(
     .required("signIn", \.id, .text), .required("address", \.address, .secret), make: Self.init)

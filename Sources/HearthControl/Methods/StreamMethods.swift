@@ -3,7 +3,7 @@ package import HearthCore
 /// Starts a request and transfers its body and answer in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
-    "http.open", "Begin a request to an API with a body and an answer of any length, both in pieces.",
+    "http.open", "Start a request to an API with a body and a response of any length, both sent in pieces.",
     errors: SendRequest.errors)
   package static let parameters = Fields<OpenStream>(
     .all(\.draft, RequestDraft.target),
@@ -12,7 +12,7 @@ package struct OpenStream: ControlMethod {
     .optional("contentLength", \.length, .count), .optional("chunked", \.isChunked, .bool, omitting: false),
     make: { (target, timeout, length, isChunked) throws(RPCError) in
       guard length == nil || !isChunked else {
-        throw .invalidParams("Give \"contentLength\" or \"chunked\", not both.")
+        throw .invalidParams("Give either \"contentLength\" or \"chunked\", not both.")
       }
       return OpenStream(target.with(timeout: timeout), length.map { .sized($0) } ?? (isChunked ? .chunked : nil))
     })
@@ -71,7 +71,7 @@ package struct WrittenPiece: TimelessWireValue {
 /// Reads the next part of the answer. The daemon answers as soon as some of it is available.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
-    "http.read", "Return the next part of the answer to a request opened with http.open: first its head.",
+    "http.read", "Return the next part of the response to a request opened with http.open, starting with its head.",
     errors: OpenStream.errors)
   package static let parameter = "stream"
 
@@ -109,7 +109,7 @@ package struct ReadPiece: TimelessWireValue {
 /// Cancels a request that is not complete. Succeeds even if the stream no longer exists.
 package struct CloseStream: TextMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "http.close", "Cancel a request opened with http.open. A complete one is already closed.")
+    "http.close", "Cancel a request opened with http.open. A completed request is already closed.")
   package static let parameter = "stream"
 
   package let text: String

@@ -24,7 +24,7 @@ package enum SecretText {
   /// Returns the secret without a byte order mark and trailing newlines. If the text is JSON, returns the only secret
   /// of this kind in it.
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
-    guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text: save it as UTF-8") }
+    guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
     let bytes = ByteOrderMark.removed(from: bytes)
     // A secret that is not JSON may also start with a brace.
     if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
@@ -41,13 +41,13 @@ package enum SecretText {
       throw Refusal(reason: "is a key or a certificate (PEM), not a secret")
     }
     guard !line.contains(where: \.isNewline) else {
-      throw Refusal(reason: "has several lines, but a secret has only one: put nothing else there")
+      throw Refusal(reason: "has more than one line, but must contain only the secret")
     }
     guard !line.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
-      throw Refusal(reason: "has control characters in it: save it as UTF-8 text")
+      throw Refusal(reason: "contains control characters and must be saved as UTF-8 text")
     }
     guard !isSetting(line, of: kind) else {
-      throw Refusal(reason: "has a setting with its name, not a secret: put only the value there")
+      throw Refusal(reason: "contains a setting with its name, but must contain only the value")
     }
     return line
   }
@@ -66,13 +66,13 @@ package enum SecretText {
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {
       throw Refusal(
-        reason: "is JSON, not a secret, and has more than one \(kind.names[0]): put only the right one there")
+        reason: "is JSON, not a secret, and contains more than one \(kind.names[0])")
     }
     guard let secret = all.first, !secret.isEmpty else {
       let isKey = json["private_key"] != nil
       throw Refusal(
-        reason: "is JSON, not a secret, and no \(kind.names[0]) is in it"
-          + (isKey ? ": it is the key of a service account" : ""))
+        reason: "is JSON, not a secret, and contains no \(kind.names[0])"
+          + (isKey ? " (it is a service account key)" : ""))
     }
     return secret
   }

@@ -27,7 +27,7 @@ package struct Fields<Whole>: Sendable {
       guard reader.error == nil else { return nil }
       do throws(RPCError) {
         if let whole = try make(repeat (each values)!) { return whole }
-        throw .invalidParams("The values contradict one another.")
+        throw .invalidParams("The parameters contradict each other.")
       } catch {
         reader.refuse(error, .meaning)
         return nil

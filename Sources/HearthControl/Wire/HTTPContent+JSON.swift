@@ -55,7 +55,7 @@ extension Field where Value == [UInt8] {
       let text = reader.optional("body", .text)
       guard let encoded = reader.optional("bodyBase64", .text) else { return Array((text ?? "").utf8) }
       guard text == nil else {
-        reader.refuse("bodyBase64", "cannot be given together with \"body\"")
+        reader.refuse("bodyBase64", "cannot be combined with \"body\"")
         return nil
       }
       let bytes = Base64.decode(encoded)

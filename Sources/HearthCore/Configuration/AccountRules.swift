@@ -105,7 +105,7 @@ extension TableReader {
     guard let account = accounts.first(where: { $0.description == text }) else {
       let suggestion = accounts.map(\.description).suggestion(for: text)
       throw error(
-        key, "is \"\(text)\", and there is no [accounts.\(text)]\(suggestion.isEmpty ? "" : ".\(suggestion)")")
+        key, "is \"\(text)\", but there is no [accounts.\(text)]\(suggestion.isEmpty ? "" : ".\(suggestion)")")
     }
     return account
   }

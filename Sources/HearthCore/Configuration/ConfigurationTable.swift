@@ -72,12 +72,12 @@ package struct ConfigurationTable: Sendable {
     guard let value = values[key] else { return [] }
     let name = "[\(Self.name(path + [key]))]"
     guard case .array(let elements) = value.content else {
-      throw error(at: key, "\(name) must be tables with this header, not \(value.type)")
+      throw error(at: key, "\(name) must be an array of tables, not \(value.type)")
     }
     var tables: [ConfigurationTable] = []
     for element in elements {
       guard case .table(let values) = element.content else {
-        throw error(at: key, "\(name) must be tables with this header, and one element is \(element.type)")
+        throw error(at: key, "\(name) must contain only tables, but one element is \(element.type)")
       }
       tables.append(
         Self(file: file, roots: roots, path: path + [key], line: element.line, values: values, name: name))

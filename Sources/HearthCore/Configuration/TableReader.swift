@@ -62,7 +62,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     var strings: [String] = []
     for element in elements {
       guard case .string(let text) = element.content else {
-        throw error(key, "must be an array of strings, and one element is \(element.type)")
+        throw error(key, "must be an array of strings, but one element is \(element.type)")
       }
       guard !text.isEmpty else { throw error(key, "has an empty element") }
       strings.append(text)
@@ -80,9 +80,9 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     var fields: [String: String] = [:]
     for (name, value) in values.sorted(by: { $0.key < $1.key }) {
       let field = "\"\(name)\" in \"\(key.rawValue)\" of \(table.name)"
-      guard !name.isEmpty else { throw error(key, "has a field without a name") }
+      guard !name.isEmpty else { throw error(key, "must not contain a field with an empty name") }
       guard !own.contains(name) else {
-        throw table.error(value.line, "\(field) cannot be set: Hearth sets it itself")
+        throw table.error(value.line, "\(field) cannot be set, because Hearth sets it")
       }
       guard case .string(let text) = value.content else {
         throw table.error(value.line, "\(field) must be a string, not \(value.type)")
@@ -107,7 +107,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
   package func unknown(_ text: String, for key: Key, allowed: [String]) -> ConfigurationError {
     let quoted = allowed.map { "\"\($0)\"" }
     return error(
-      key, "cannot be \"\(text)\": it is \(quoted.dropLast().joined(separator: ", ")) or \(quoted.last ?? "")")
+      key, "must be \(quoted.dropLast().joined(separator: ", ")) or \(quoted.last ?? ""), not \"\(text)\"")
   }
 
   package func url(_ key: Key) throws(ConfigurationError) -> HTTPURL? {
@@ -123,7 +123,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     var origins: [Origin] = []
     for text in try strings(key) {
       func unusable(_ reason: String) -> ConfigurationError {
-        error(key, "cannot have \"\(text.withoutSecrets)\": \(reason)")
+        error(key, "cannot contain \"\(text.withoutSecrets)\": \(reason)")
       }
       let origin: Origin
       do {
@@ -132,7 +132,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
         throw unusable("\(error)")
       }
       guard !text.dropFirst("\(origin.scheme)://".count).contains(where: { $0 == "/" || $0 == "?" }) else {
-        throw unusable("an origin is scheme://host or scheme://host:port, without a path")
+        throw unusable("an origin must be scheme://host or scheme://host:port, without a path")
       }
       origins.append(origin)
     }
@@ -146,7 +146,7 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
     do {
       if let path = try table.roots.absolute(text) { return path }
     } catch {
-      throw self.error(key, "begins with \(error.sign), and $\(error.variable) is not set")
+      throw self.error(key, "begins with \(error.sign), but $\(error.variable) is not set")
     }
     let found = key.isOfSecret ? text.withoutContent : "\"\(text)\""
     throw error(key, "must be a path that begins with /, ~/, %d/ or %t/, not \(found)")

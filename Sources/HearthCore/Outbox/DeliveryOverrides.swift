@@ -24,13 +24,13 @@ extension DeliveryOverrides {
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
     case (200...299, _): "a 2xx always counts as delivered, because the API has accepted it"
-    case (401, _): "a 401 is about the session, and Hearth asks for another token"
-    case (407, _), (511, _): "it comes from a proxy or a captive portal, and the item waits for the network"
+    case (401, _): "a 401 concerns the session, so Hearth requests another token"
+    case (407, _), (511, _): "it comes from a proxy or a captive portal, so the item waits for the network"
     case (300...599, .retry), (300...599, .dead): nil
     case (408, .delivered), (425, .delivered), (429, .delivered), (500...599, .delivered):
-      "\"delivered\" would lose what the server has not done; \"dead\" keeps it"
+      "\"delivered\" would lose a request that the server has not carried out; use \"dead\" to keep it"
     case (300...499, .delivered): nil
-    default: "a status that can be decided is between 300 and 599"
+    default: "only statuses from 300 to 599 can be overridden"
     }
   }
 
@@ -45,10 +45,10 @@ extension DeliveryOverrides {
       guard let outcome = try table.choice(.outcome, as: Outcome.self) else { throw table.error("lacks \"outcome\"") }
       for status in statuses {
         if let objection = Self.objection(to: status, becoming: outcome) {
-          throw table.error(.status, "cannot have \(status) for \"\(outcome.rawValue)\": \(objection)")
+          throw table.error(.status, "cannot contain \(status) with outcome \"\(outcome.rawValue)\": \(objection)")
         }
         guard outcomes.updateValue(outcome, forKey: status) == nil else {
-          throw table.error(.status, "has \(status) a second time")
+          throw table.error(.status, "contains \(status) more than once")
         }
       }
     }

@@ -51,10 +51,11 @@ package struct DeliveryPolicy: Hashable, Sendable {
     switch status {
     case 200...299 where Self.isPageForJSON(response, to: delivery.request, expecting: content):
       return retried(
-        "The server answered \(status) with a web page instead of JSON, so it is unknown whether it acted on this.")
+        "The server answered \(status) with a web page instead of JSON, so it is unknown whether the request took "
+          + "effect.")
     case 200...299: return .delivered(status: status)
     case 300...399:
-      return .dead(.redirected, status: status, error: "The server redirects to another place (\(status)).")
+      return .dead(.redirected, status: status, error: "The server redirects to another address (\(status)).")
     case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
     case 408, 409, 423, 425, 429: return retried()
     // A 403 (for a rate limit) or a 413 (RFC 9110, section 15.5.14) is temporary only if it has a `Retry-After`.
@@ -145,7 +146,7 @@ package enum DeliveryOutcome: Hashable, Sendable {
 
   /// Returns the error message for an item whose origin is not in the account's `api_origins`.
   package static func foreignOrigin(_ origin: some CustomStringConvertible) -> String {
-    "\(origin) is not one of the account's api_origins. Hearth sends the item once it is configured again."
+    "\(origin) is not in the account's api_origins. Hearth sends the item once the origin is configured again."
   }
 
   /// Whether the item leaves its lane. If so, the next item in the lane can be sent.

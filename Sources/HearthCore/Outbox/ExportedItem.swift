@@ -51,9 +51,9 @@ extension ExportedItem {
   /// the original outbox may have sent the item in the meantime, so its result counts as unknown from the time of the
   /// export.
   package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
-    guard ItemID.isValid(id) else { throw DraftError("id: it is not a UUID in small letters") }
+    guard ItemID.isValid(id) else { throw DraftError("id: it must be a UUID in lower case") }
     if let reason, !state.reasons.contains(reason) {
-      throw DraftError("reason: \(reason.rawValue) is no reason for an item to be \(state.rawValue)")
+      throw DraftError("reason: \(reason.rawValue) does not apply to the state \(state.rawValue)")
     }
     var progress = ItemProgress(notBefore: draft.notBefore, expiresAt: draft.expiresAt, at: now)
     (progress.attempts, progress.hasLeft) = (attempts, mayHaveLeft)
@@ -72,7 +72,7 @@ extension ExportedItem {
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
-      throw DraftError("state: an item that is \(state.rawValue) is not sent any more")
+      throw DraftError("state: an item that is \(state.rawValue) cannot be sent again")
     }
     return NewOutboxItem.Kept(progress: progress, createdAt: min(createdAt, now))
   }

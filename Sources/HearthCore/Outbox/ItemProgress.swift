@@ -123,7 +123,7 @@ package struct ItemProgress: Hashable, Sendable {
     lastError = Self.lostError
   }
 
-  package static let lostError = "The daemon ended while the request was on its way."
+  package static let lostError = "The daemon stopped while the request was in flight."
 
   /// The result of checking whether a due item can be sent.
   package enum Eligibility: Hashable, Sendable {
@@ -151,7 +151,7 @@ package struct ItemProgress: Hashable, Sendable {
     switch reason {
     case .needsReview:
       let last = lastError.map { " (\($0))" } ?? ""
-      lastError = "Its result has been unknown since \(unknownSince ?? now)\(last). Retry it or cancel it."
+      lastError = "The result has been unknown since \(unknownSince ?? now)\(last). Retry it or cancel it."
       hold(reason)
     case .damaged, .otherUser, .originNotConfigured, .needsStepUp: hold(reason)
     case .rejected, .expired, .attemptsExhausted, .redirected:
@@ -187,8 +187,8 @@ package struct ItemProgress: Hashable, Sendable {
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
-      "Item \(id) has the same idempotency key but different content. Retry this one to send it under its "
-      + "own, or cancel it."
+      "Item \(id) has the same idempotency key but different content. Cancel this item, or retry it to send it under a "
+      + "new key."
   }
 
   /// Ends the item, because a newer item with the same `replaceKey` replaces it.

@@ -48,11 +48,11 @@ extension OutboxDraft {
 
   /// Checks that the draft can be sent, and returns its parsed URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> HTTPURL {
-    guard Self.isToken(method) else { throw DraftError("method: it is not an HTTP method") }
+    guard Self.isToken(method) else { throw DraftError("method: it must be an HTTP method") }
     // CONNECT does not use such a URL, and TRACE would echo the token (RFC 9110, section 9.3.8).
     guard method != "CONNECT", method != "TRACE" else { throw DraftError("method: \(method) cannot be delivered") }
     try checkHeaders()
-    guard body.count <= maxBody else { throw DraftError("body: it is longer than \(maxBody) bytes") }
+    guard body.count <= maxBody else { throw DraftError("body: it must not be longer than \(maxBody) bytes") }
     guard isUnordered || Self.isName(lane.text) else {
       throw DraftError("lane: it must have 1 to 255 bytes and no control characters")
     }
@@ -84,7 +84,7 @@ extension OutboxDraft {
       headers.reduce(0, { $0 + $1.byteCount }) <= Self.maxHeaderBytes
     else { throw DraftError("headers: more than \(Self.maxHeaders), or longer than \(Self.maxHeaderBytes) bytes") }
     for header in headers {
-      guard Self.isToken(header.name) else { throw DraftError("headers: a name is not valid") }
+      guard Self.isToken(header.name) else { throw DraftError("headers: a name is invalid") }
       guard !header.isOwn else { throw DraftError("headers: \(header.name) is set by Hearth") }
       guard header.hasFieldValue else {
         throw DraftError("headers: the value of \(header.name) has a control character")

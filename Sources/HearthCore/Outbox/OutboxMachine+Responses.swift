@@ -86,7 +86,7 @@ extension OutboxMachine {
         agreeOnTime()
       }
       if isOffline {
-        let message = "A proxy or a captive portal asks for a sign-in before the API can be reached."
+        let message = "A proxy or a captive portal requires a sign-in before the API can be reached."
         unreachable(id, delivery, response.status, message, at: now)
         return false
       }

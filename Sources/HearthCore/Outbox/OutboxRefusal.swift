@@ -12,19 +12,19 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
     switch (state, reason) {
     case (.pending, _): "The item is pending and will be sent anyway."
     case (.waiting, _): "The item is waiting for its next attempt. Flush the outbox to try it now."
-    case (.inFlight, _): "The item is in flight: its request may have left. Wait for the result."
+    case (.inFlight, _): "The item is in flight, so its request may already have been sent. Wait for the result."
     case (.held, .otherUser):
-      "The item is held because it is another user's. It is sent once that user signs in again. Cancel it if it should "
-        + "not be sent."
+      "The item is held because it belongs to another user. Hearth sends it once that user signs in again. To discard "
+        + "it, cancel it."
     case (.held, .originNotConfigured):
-      "The item is held because its account is not configured. It is sent once that is. Cancel it if it should not be "
-        + "sent."
+      "The item is held because its account is not configured. Hearth sends it once the account is configured again. "
+        + "To discard it, cancel it."
     case (.held, _): "The item is held. Retry it or cancel it."
     case (.delivered, _): "The item was delivered."
     case (.dead, .expired): "The item is dead because it has expired (expiresAt). Enqueue it again to send it."
     case (.dead, _): "The item is dead. Retry it or cancel it."
     case (.cancelled, _): "The item was cancelled. Enqueue it again to send it."
-    case (.superseded, _): "The item was superseded: another one has replaced it."
+    case (.superseded, _): "The item was replaced by a newer item."
     }
   }
 }

@@ -152,7 +152,7 @@ package enum OutboxStoreFailure: Error, Hashable, Sendable, CustomStringConverti
   package var description: String {
     switch self {
     case .full: "The outbox is full."
-    case .keyConflict: "The idempotency key belongs to an item with other content."
+    case .keyConflict: "The idempotency key belongs to an item with different content."
     case .unknownItem: "There is no such item."
     case .invalidState(let refusal): refusal.description
     case .unavailable(let sentence), .broken(let sentence): sentence

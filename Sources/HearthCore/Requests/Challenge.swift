@@ -62,11 +62,11 @@ extension Challenge {
     if error == Self.insufficientScope {
       let needed = scope.map { " (\($0.shown(limit: 200)))" } ?? ""
       return
-        "\(origin) wants a scope that the token does not have\(needed): add it to the account's scopes, and sign in "
+        "\(origin) requires a scope that the token does not have\(needed). Add it to the account's scopes and sign in "
         + "again."
     }
     let why = error.map { " (\($0.shown(limit: 100)))" } ?? ""
-    return "\(origin) wants a stronger or newer sign-in than this one\(why): sign in again."
+    return "\(origin) requires a stronger or more recent sign-in\(why). Sign in again."
   }
 }
 

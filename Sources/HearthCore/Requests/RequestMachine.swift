@@ -63,7 +63,7 @@ package struct RequestMachine: Sendable {
       || DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect)
     {
       return unanswered(
-        .notSent(message: "A proxy or a captive portal asks for a sign-in before the API can be reached"))
+        .notSent(message: "A proxy or a captive portal requires a sign-in before the API can be reached"))
     }
     if let challenge = Challenge(response, from: request.url.origin, without: bearer?.secrets ?? []) {
       return .fail(.challenge(challenge))
@@ -88,7 +88,7 @@ package struct RequestMachine: Sendable {
   package static func brokenOff(_ failure: ExchangeFailure) -> RequestFailure {
     switch failure {
     case .notSent(let message), .unanswered(let message):
-      .unanswered(message: message + ". Only the beginning of the answer was received.")
+      .unanswered(message: message + ". Only part of the response was received.")
     }
   }
 
@@ -97,10 +97,10 @@ package struct RequestMachine: Sendable {
       switch failure {
       case .notSent(let message): (message, " The request was not sent.")
       case .unanswered(let message):
-        (message, request.isSafe ? "" : " It is not known whether the API did what the request asked.")
+        (message, request.isSafe ? "" : " It is unknown whether the request took effect.")
       }
     // The API may have processed the request before redirecting it.
-    let rest = redirects > 0 && !original.isSafe ? " The API had redirected it before." : fate
+    let rest = redirects > 0 && !original.isSafe ? " The API had already redirected the request." : fate
     return .fail(.unanswered(message: message + "." + rest))
   }
 }

@@ -136,7 +136,8 @@ struct RefreshCycle: Hashable, Sendable {
     _ accessFailure: AccessFailure, _ settings: RefreshSettings, at now: Timestamp, _ random: inout SeededGenerator
   ) -> Duration {
     let kind: RefreshTrouble.Kind = accessFailure.kind == .passphraseRequired ? .passphraseNeeded : .unavailable
-    let message = "The credential could not be stored (\(accessFailure.detail)), so the provider was not asked."
+    let message =
+      "The credential file cannot be written (\(accessFailure.detail)), so Hearth did not contact the provider."
     return backOff(kind, message, isFromProvider: false, settings, at: now, &random)
   }
 

@@ -37,7 +37,7 @@ extension SessionSettings {
     self.init()
     username = try table.string(.username)
     if let username, username.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
-      throw table.error(.username, "cannot have control characters")
+      throw table.error(.username, "must not contain control characters")
     }
     reauthPrompt = try table.choice(.onReauth, as: ReauthPrompt.self) ?? reauthPrompt
     for name in try table.strings(.lockOn) {
@@ -49,8 +49,8 @@ extension SessionSettings {
       } else {
         let supported = [Self.unreadable] + Lock.allCases.filter(\.isSupported).compactMap(\.configuredName)
         let names = supported.map { "\"\($0)\"" }.joined(separator: ", ")
-        let planned = lock == nil ? "" : "it is not supported yet, and would lock nothing; "
-        throw table.error(.lockOn, "cannot have \"\(name)\": \(planned)what works is \(names)")
+        let planned = lock == nil ? "" : "it is not supported yet; "
+        throw table.error(.lockOn, "cannot contain \"\(name)\": \(planned)the supported values are \(names)")
       }
     }
   }

@@ -51,11 +51,11 @@ extension BrowserSignIn {
     switch (reading, request.sender) {
     case (.foreign, _), (.unclaimedError, _), (_, .user): return reading
     case (_, .otherUser):
-      return .untrusted(message: "The browser's answer was not used, because a program of another user brought it.")
+      return .untrusted(message: "The response from the browser was ignored, because another user's program sent it.")
     case (_, .unknown):
       return .untrusted(
-        message: "The browser's answer was not used, because Hearth cannot tell whose program brought it. "
-          + "This is usual if the browser or a forwarder runs in another namespace (a container, WSL).")
+        message: "The response from the browser was ignored, because Hearth cannot tell which user sent it. This is "
+          + "normal if the browser or a port forwarder runs in another namespace (a container, WSL).")
     }
   }
 
@@ -96,15 +96,15 @@ extension BrowserSignIn {
       return .failed(
         .failed(
           message:
-            "The answer does not name \(expected), as all of this provider's answers do, so nothing was sent. Start "
-            + "the sign-in again."
+            "The response does not name its issuer, which must be \(expected), so nothing was sent. Start the sign-in "
+            + "again."
         ))
     case .required(let expected), .ifPresent(let expected):
       if let named, named != expected {
         return .failed(
           .failed(
             message:
-              "The answer is from another provider, not from \(expected), so nothing was sent. Start the sign-in "
+              "The response is from another provider, not from \(expected), so nothing was sent. Start the sign-in "
               + "again. If that does not help, check the account's issuer."))
       }
     case .none: break
@@ -117,7 +117,7 @@ extension BrowserSignIn {
     }
     let why = words(fields, of: error)
     if error == "access_denied" {
-      return .failed(.denied(message: "The provider says that access was denied: \(why)".withFullStop))
+      return .failed(.denied(message: "The provider denied access: \(why)".withFullStop))
     }
     let failure = SignInFailure.failed(message: "The provider refused the sign-in: \(why)".withFullStop)
     if error == "invalid_scope", let fallbackURL { return .scopeRefused(failure, fallbackURL: fallbackURL) }

@@ -21,7 +21,7 @@ package enum SignInFailure: Error, Hashable, Sendable {
     case .notSupported(let message), .unavailable(let message, _), .denied(let message), .expired(let message),
       .failed(let message), .unusable(_, let message):
       message
-    case .pending: "The provider is waiting for the user."
+    case .pending: "The provider is waiting for you to sign in."
     }
   }
 }

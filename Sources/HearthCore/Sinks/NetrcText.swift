@@ -51,7 +51,10 @@ package struct NetrcText: Sendable {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
       guard let login = other.login, login != entry.login else {
-        throw Fault(line: other.line, text: "already has a login for \(entry.host): remove it, or choose another login")
+        throw Fault(
+          line: other.line,
+          text:
+            "already has a login for \(entry.host); remove it or choose another login")
       }
     }
     let own = entries.map { entry in

@@ -29,23 +29,23 @@ package enum SinkFailure: Error, Hashable, Sendable {
   package func message(at path: String) -> String {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {
-    case .occupied: "\(path) was not written by Hearth and is left alone: remove it, or name another path."
-    case .notRegular: "\(path) is a link or not a regular file, and is left alone: remove it, or name another path."
+    case .occupied: "\(path) was not written by Hearth and is left unchanged. Remove it or choose another path."
+    case .notRegular: "\(path) is not a regular file and is left unchanged. Remove it or choose another path."
     case .netrc(let fault): "\(path) was not changed, because line \(fault.line) \(fault.text)."
     case .shared(let other):
-      "\(path) is the same file as \(other), which is another sink's: name another path."
+      "\(path) is the same file as \(other), which another sink writes. Choose another path."
     case .folderMissing: "The folder \(folder) does not exist. Create it with \"mkdir -p -m 700 \(folder)\"."
     case .folderUnsafe(let why): "\(path) is not written, because \(why)."
-    case .denied: "\(folder) does not let Hearth write or remove \(path): allow its user to write there."
-    case .readOnly: "\(path) is on a file system that can only be read: name another path."
-    case .noSpace: "There is no space left for \(path): make room."
+    case .denied: "Hearth has no permission to write or remove \(path). Allow its user to write to \(folder)."
+    case .readOnly: "\(path) is on a read-only file system. Choose another path."
+    case .noSpace: "There is no space left to write \(path). Free some disk space."
     case .unknownOwner(let name):
-      "\(path) should belong to \"\(name)\", but no user or group has that name: correct it."
+      "\(path) should belong to \"\(name)\", but there is no such user or group. Correct the name."
     case .ownerDenied(let name):
-      "Hearth may not give \(path) to \"\(name)\": it can only give it to a group that its own user is in."
+      "Hearth is not allowed to give \(path) to \"\(name)\". Choose a group that Hearth's user belongs to."
     case .unanswered(let limit):
-      "The file system of \(path) has not answered in \(limit.components.seconds) s: check whether it is mounted."
-    case .unrecorded(let why): "\(path) is not written yet, because the state folder cannot be written: \(why)."
+      "The file system of \(path) has not responded for \(limit.components.seconds) s. Check whether it is mounted."
+    case .unrecorded(let why): "\(path) was not written yet, because Hearth cannot write to its state folder: \(why)."
     case .failed(let text): "\(path) cannot be written or removed: \(text)."
     }
   }

@@ -60,7 +60,7 @@ extension SinkSettings {
     guard let path = try table.path(.path) else { throw table.error("lacks \"path\"") }
     let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
     guard !path.hasSuffix("/"), !path.hasSuffix("/."), !parts.isEmpty, !parts.contains("..") else {
-      throw table.error(.path, "must name a file, without \"..\", not \"\(path)\"")
+      throw table.error(.path, "must be the path of a file without \"..\", not \"\(path)\"")
     }
     let format = try table.choice(.format, as: Format.self) ?? .token
     self.init(
@@ -78,7 +78,8 @@ extension SinkSettings {
     guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0
     else {
       throw table.error(
-        .mode, "must be \"0600\", or with the right to read for group or others like \"0640\", not \"\(text)\"")
+        .mode,
+        "must be \"0600\", optionally with read permission for the group or others like \"0640\", not \"\(text)\"")
     }
     return mode
   }
@@ -105,13 +106,13 @@ extension SinkSettings.Netrc {
     let known = Set(origins.map(\.netrcHost))
     let named = try table.strings(.hosts).map { $0.lowercased() }
     if let host = named.first(where: { !known.contains($0) }) {
-      throw table.error(.hosts, "cannot contain \"\(host)\": it is not a host in the account's api_origins")
+      throw table.error(.hosts, "cannot contain \"\(host)\", which is not a host in the account's api_origins")
     }
     let login = try table.string(.login) ?? username.flatMap { NetrcText.isWord($0) ? $0 : nil } ?? Self.anybody
     guard NetrcText.isWord(login) else {
       throw table.error(.login, "must be one word of visible ASCII without quotes and \\, and must not begin with #")
     }
-    guard !known.isEmpty else { throw table.error("needs a host: add one to the account's api_origins") }
+    guard !known.isEmpty else { throw table.error("needs a host in the account's api_origins") }
     self.init(hosts: named.isEmpty ? known.sorted() : named, login: login)
   }
 }

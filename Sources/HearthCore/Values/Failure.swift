@@ -26,7 +26,7 @@ package struct Failure: Error, Hashable, Sendable {
   package static func originNotAllowed(_ origin: Origin, _ account: AccountName) -> Failure {
     Failure(
       .originNotAllowed,
-      "\(origin) is not in the api_origins of \(account), so its token does not go there. Add it with "
+      "\(origin) is not in the api_origins of \(account), so Hearth does not send its token there. Add it with "
         + "\"hearthctl account set \(account) --add api_origins \(origin)\".", account: account)
   }
 }

@@ -20,14 +20,14 @@ package struct HTTPURL: Hashable, Sendable, CustomStringConvertible {
       switch self {
       case .notAbsolute: "it is not an absolute URL"
       case .notHTTP: "its scheme is neither https nor http"
-      case .userInformation: "it has user information before the host"
-      case .fragment: "it has a fragment (a # that belongs to path or query is written %23)"
+      case .userInformation: "it contains user information before the host"
+      case .fragment: "it has a fragment (if the # belongs to the path or the query, write %23)"
       case .badHost: "its host is not valid"
-      case .hostBeyondASCII: "its host has letters beyond ASCII: write them in Punycode, as in xn--bcher-kva.example"
+      case .hostBeyondASCII: "its host contains non-ASCII characters; write it in Punycode, like xn--bcher-kva.example"
       case .badPort: "its port is not valid"
-      case .badCharacter("%"): "it has a % without two hexadecimal digits after it: write %25"
-      case .badCharacter(let character): "it has \(Self.name(of: character)): write \(HTTPURL.encoded(character))"
-      case .plainHTTP: "http is accepted for loopback addresses only; use https"
+      case .badCharacter("%"): "it has a % without two hexadecimal digits after it; write %25 instead"
+      case .badCharacter(let character): "it contains \(Self.name(of: character)); write \(HTTPURL.encoded(character))"
+      case .plainHTTP: "http is allowed only for loopback addresses; use https"
       }
     }
 

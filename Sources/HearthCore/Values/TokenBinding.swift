@@ -55,7 +55,7 @@ package struct TokenBinding: Hashable, Sendable {
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
     return "The provider now names an endpoint at \(stray) that it did not name when you signed in, so nothing is sent "
-      + "there: sign in again or fix the configuration."
+      + "there. Sign in again or fix the configuration."
   }
 
   private func isForeign(_ subject: Subject?) -> Bool {
@@ -64,7 +64,7 @@ package struct TokenBinding: Hashable, Sendable {
   }
 
   private func sentence(from own: String, to configured: String) -> String {
-    "The grant is from \(own) and the configuration names \(configured), so nothing was sent: "
-      + "sign in again or fix the configuration."
+    "The grant is from \(own), but the configuration names \(configured), so nothing was sent. Sign in again or fix "
+      + "the configuration."
   }
 }

@@ -50,12 +50,12 @@ package struct DesktopBrowser: PageOpener {
   private func run(_ line: [String]) async throws(PageNotOpened) {
     guard isUnit else {
       guard ChildProgram.start(line, environment: environment.filter { !Self.isOwn($0.key) }) else {
-        throw PageNotOpened(message: "\(line[0]) cannot be run (\(String(cString: strerror(errno)))).")
+        throw PageNotOpened(message: "Cannot run \(line[0]) (\(String(cString: strerror(errno)))).")
       }
       return
     }
     let (status, _) = await ChildProgram.output(of: line, environment: environment)
-    guard status == 0 else { throw PageNotOpened(message: "systemd-run ended with \(status).") }
+    guard status == 0 else { throw PageNotOpened(message: "systemd-run exited with status \(status).") }
   }
 
   /// Returns the command lines to try, in order. The unit's description is logged, so it omits the private address. `$`

@@ -22,7 +22,7 @@ package struct InotifyWatch: FileWatch {
       if let sentence {
         logger.warning("\(sentence)")
       } else {
-        logger.notice("Hearth again notices changes to credentials by other programs immediately.")
+        logger.notice("Hearth can watch the credential files again.")
       }
     }
   }
@@ -49,12 +49,12 @@ private final class Shortage: Sendable {
       default: nil
       }
     return
-      "Hearth notices changes to credentials by other programs up to \(interval.components.seconds) s late, because they cannot be "
-      + "watched (\(failure))\(advice ?? ".")"
+      "Hearth cannot watch the credential files and checks them every \(interval.components.seconds) s instead "
+      + "(\(failure))\(advice ?? ".")"
   }
 
   private static func advice(_ what: String, _ setting: String) -> String {
-    ": this user's inotify \(what) are used up. Raise \(setting) with \"sudo sysctl\", or end a program that has many, "
-      + "such as an editor."
+    ", because this user has reached the limit for inotify \(what). Raise \(setting) with \"sudo sysctl\", or quit a "
+      + "program that uses many, such as an editor."
   }
 }

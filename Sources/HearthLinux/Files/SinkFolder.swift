@@ -49,15 +49,15 @@ enum SinkFolder {
 
   private static func requireTrust(in status: stat, _ step: String, isLast: Bool) throws(SinkFailure) {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
-      throw .folderUnsafe("\(step) belongs to user \(status.st_uid): name a folder of your own")
+      throw .folderUnsafe("\(step) belongs to user \(status.st_uid); choose a folder of your own")
     }
     // Links have no meaningful mode. The user's private group may write above the last folder (umask 002).
     let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
     guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
     guard status.st_mode & S_ISVTX != 0 else {
-      throw .folderUnsafe("\(step) may be written by others: run \"chmod go-w \(step)\"")
+      throw .folderUnsafe("other users can write to \(step); run \"chmod go-w \(step)\"")
     }
-    guard !isLast else { throw .folderUnsafe("\(step) is shared with others: name a folder of your own") }
+    guard !isLast else { throw .folderUnsafe("\(step) is shared with other users; choose a folder of your own") }
   }
 
   private static func lstatus(of path: String) throws(SinkFailure) -> stat {

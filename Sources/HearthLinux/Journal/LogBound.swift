@@ -117,7 +117,7 @@ extension LogBound.LeftOut {
     let whose = source.account.isEmpty ? "" : " of \(source.account)"
     var record = LogRecord(
       level: .warning,
-      message: "\(count) more records of \(name)\(whose) were left out, because there were too many at once.")
+      message: "\(count) more records of \(name)\(whose) were dropped, because there were too many at once.")
     record.fields = [("HEARTH_EVENT", EventName.daemonNotice.rawValue), ("HEARTH_LEFT_OUT", "\(count)")]
     if !source.account.isEmpty { record.fields.insert(("HEARTH_ACCOUNT", source.account), at: 0) }
     return record

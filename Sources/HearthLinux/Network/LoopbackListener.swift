@@ -34,8 +34,8 @@ package struct LoopbackListener: RedirectListener {
       throw .failed(
         message: port == 0
           ? "Hearth cannot listen on any port of this machine: \(describe(error))."
-          : "Hearth cannot listen at \(place), to which the browser has to return: \(describe(error)). Stop the "
-            + "program that uses the port, or set another \"redirect_port\" that is registered with the provider.")
+          : "Hearth cannot listen on \(place), where the browser must return: \(describe(error)). Stop the program "
+            + "that uses the port, or set another \"redirect_port\" that is registered with the provider.")
     }
   }
 

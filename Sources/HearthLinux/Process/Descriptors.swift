@@ -20,8 +20,8 @@ package struct Descriptors: Hashable, Sendable {
     let free = hearth_count_free_descriptors(Int32(needed))
     guard free >= needed, hearth_keep_spare_descriptors() == 0 else {
       throw Surroundings.Missing(
-        description: "hearthd needs \(needed) file descriptors and may open only \(free): raise the limit, with "
-          + "\"ulimit -n\" or with LimitNOFILE in its unit.")
+        description: "hearthd needs \(needed) file descriptors, but the limit allows only \(free). Raise the limit "
+          + "with \"ulimit -n\", or with LimitNOFILE in its unit.")
     }
     return Descriptors(limit: Int(clamping: limit))
   }

@@ -48,7 +48,7 @@ package final class InstanceLock: Sendable {
       while !Task.isCancelled {
         switch await WorkerThread.run({ self.renew() }) {
         case .success(let isNew):
-          if isNew { logger.warning("The lock file \(path) was removed; it is there again.") }
+          if isNew { logger.warning("The lock file \(path) was removed, so Hearth created it again.") }
         // Another daemon may hold the lock for a moment, until it finds the socket in use and exits.
         case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
           throw .taken(folder: folder, holder: holder)
@@ -107,9 +107,9 @@ package enum InstanceLockFailure: Error, Hashable, CustomStringConvertible {
     switch self {
     case .taken(let folder, let holder):
       let process = holder.map { " (process \($0))" } ?? ""
-      return "Another hearthd\(process) is running on the state folder \(folder)."
+      return "Another hearthd\(process) is using the state folder \(folder)."
     case .unusable(let path, let reason):
-      return "The lock file \(path) cannot be used (\(reason))."
+      return "Cannot use the lock file \(path) (\(reason))."
     }
   }
 }

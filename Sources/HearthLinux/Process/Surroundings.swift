@@ -16,8 +16,8 @@ package enum Surroundings {
     let free = hearth_count_free_threads(Int32(threads))
     guard free >= threads else {
       throw Missing(
-        description: "hearthd needs \(threads) threads and may have only \(free): raise the limit, with \"ulimit -u\", "
-          + "with TasksMax in its unit, or pids.max of its control group.")
+        description: "hearthd needs \(threads) threads, but the limit allows only \(free). Raise the limit with "
+          + "\"ulimit -u\", TasksMax in its unit, or pids.max of its control group.")
     }
   }
 }

@@ -245,7 +245,7 @@ extension ControlConnection {
     }
     guard lineTimer == nil else { return }
     lineTimer = channel.eventLoop.scheduleTask(in: TimeAmount(limits.lineTime)) { [weak self] in
-      self?.rejectInput("A line was not finished in time.")
+      self?.rejectInput("A line was not completed in time.")
       self?.proceed()
     }
   }

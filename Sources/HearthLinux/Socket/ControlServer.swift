@@ -41,8 +41,8 @@ package final class ControlServer: Sendable {
     budget = OutputBudget(limit: limits.totalBacklog, drained: Heap.giveBack)
     peers = PeerCheck(user: user, logger: logger, elapsed: elapsed)
     unreadAnswers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
-      "\(count) more \(count == 1 ? "connection was" : "connections were") closed, because too many answers were not "
-        + "read; the last was of \(last)."
+      "\(count) more \(count == 1 ? "connection was" : "connections were") closed, because their clients left too many "
+        + "answers unread. The last client was \(last)."
     }
     (arrivals, arrivalsFeed) = AsyncStream.makeStream()
   }
@@ -146,8 +146,9 @@ package final class ControlServer: Sendable {
     connection.leave()
     let client = "\(connection.peer)"
     unreadAnswers.record(
-      "A connection of \(client) was closed: \(bytes >> 10) KiB of answers were not read, the most of all connections, "
-        + "which together may hold \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.", detail: client, on: loop)
+      "Closed a connection of \(client), which left \(bytes >> 10) KiB of answers unread, the most of all connections. "
+        + "The limit for all of them together is \(state.withLock { $0.limits.totalBacklog } >> 20) MiB.",
+      detail: client, on: loop)
   }
 
   private func register(_ channel: any Channel, _ peer: PeerCredentials) -> Result<ControlConnection, RPCError> {
@@ -155,7 +156,9 @@ package final class ControlServer: Sendable {
       if state.isShuttingDown { return .failure(.shuttingDown) }
       let limits = state.limits
       guard state.openConnections < limits.connections else {
-        return .failure(.overloaded("The daemon serves \(limits.connections) connections and accepts no more now."))
+        return .failure(
+          .overloaded(
+            "The daemon has reached its limit of \(limits.connections) connections. Try again later."))
       }
       state.openConnections += 1
       channel.closeFuture.whenComplete { [self] _ in self.state.withLock { $0.openConnections -= 1 } }

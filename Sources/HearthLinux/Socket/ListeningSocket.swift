@@ -31,13 +31,14 @@ package struct ListeningSocket: Sendable {
       switch self {
       case .unfit(let failure): failure.description
       case .notASocket(let path):
-        "\(path) is not a socket, so nothing can listen there. It was left alone; remove it or choose another path."
+        "\(path) is not a socket, so the daemon cannot listen there. Remove it or choose another path."
       case .exposed(let folder, let owner?):
-        "The socket's folder \(folder) is refused, because it belongs to user \(owner); it must be yours or root's."
+        "Cannot use the socket's folder \(folder), because it belongs to user \(owner). It must belong to you or to "
+          + "root."
       case .exposed(let folder, nil):
-        "The socket's folder \(folder) is refused, because others may write it; run \"chmod go-w \(folder)\"."
-      case .taken(let path): "The socket \(path) is taken by a running daemon."
-      case .system(let path, let failure): "The socket \(path) cannot be made: \(failure)."
+        "Cannot use the socket's folder \(folder), because other users can write to it. Run \"chmod go-w \(folder)\"."
+      case .taken(let path): "A running daemon already uses the socket \(path)."
+      case .system(let path, let failure): "Cannot create the socket \(path): \(failure)."
       }
     }
   }

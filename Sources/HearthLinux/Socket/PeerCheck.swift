@@ -15,8 +15,8 @@ final class PeerCheck: Sendable {
   init(user: uid_t, logger: Logger, elapsed: @escaping @Sendable () -> Duration) {
     self.user = user
     foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
-      "Processes of other users were turned away \(count == 1 ? "once more" : "\(count) times more"); "
-        + "the last was of \(last)."
+      "Processes of other users were turned away \(count == 1 ? "once more" : "\(count) times more"). The last one was "
+        + "\(last)."
     }
   }
 

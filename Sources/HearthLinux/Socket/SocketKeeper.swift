@@ -58,11 +58,11 @@ package struct SocketKeeper: Sendable {
     if !socket.isPassed { server.stopListening(on: socket) }
     if server.sockets.contains(where: { $0.isPassed && $0.path == path }) {
       troubles.set(
-        "The service manager's socket \(path) was removed; hearthd listens there itself until it ends. "
-          + "\"systemctl --user restart hearthd.socket\" puts the service manager's own back.", at: path, logger)
+        "systemd's socket \(path) was removed, so hearthd listens there itself until it exits. To restore systemd's "
+          + "socket, run \"systemctl --user restart hearthd.socket\".", at: path, logger)
     } else {
       troubles.clear(path)
-      logger.warning("The socket \(path) was removed; it is there again.")
+      logger.warning("The socket \(path) was removed, so hearthd created it again.")
     }
     return fresh
   }

@@ -28,8 +28,8 @@ package struct PassedSockets: Sendable {
   /// A human-readable sentence about passed descriptors that Hearth does not serve, or `nil` if it serves all of them.
   package var complaint: String? {
     guard !unusable.isEmpty else { return nil }
-    return "The service manager passed \(listing), which is not served: Hearth serves only Unix stream sockets, so "
-      + "remove the line from the socket's unit or its drop-in, or give ListenStream= a path."
+    return "systemd passed \(listing), which Hearth ignores, because it serves only Unix stream sockets. Remove the "
+      + "line from the socket's unit or its drop-in, or set ListenStream= to a path."
   }
 
   private var listing: String {
@@ -81,10 +81,10 @@ package enum PassedSocketFailure: Error, Hashable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .unreadable(let failure): "The service manager's sockets cannot be taken over (\(failure))."
+    case .unreadable(let failure): "Cannot use the sockets that systemd passed (\(failure))."
     case .noneUsable(let listing):
-      "The service manager passed no socket that Hearth can serve, but \(listing): give ListenStream= in the socket's unit "
-        + "a path."
+      "systemd passed no socket that Hearth can serve, only \(listing). Set ListenStream= in the socket's unit to a "
+        + "path."
     }
   }
 }

@@ -29,7 +29,7 @@ extension ClientAuthentication {
       if table.has(.clientCertificateFile) {
         throw table.error(
           .clientCertificateFile,
-          "works with client_auth \"tls\" and \"private_key_jwt\": set client_auth to one of them")
+          "requires client_auth \"tls\" or \"private_key_jwt\"")
       }
       method = .privateKeyJWT
     }

@@ -21,7 +21,7 @@ package struct ClientFile: Hashable, Sendable {
     do {
       contents = try await files.read(path, limit: limit, followsLink: true)
     } catch {
-      let message = "The \(name) cannot be read: \(place): \(reason(of: error))."
+      let message = "Cannot read the \(name) in \(place): \(reason(of: error))."
       switch error {
       case .unanswered, .volumeUnavailable, .keyUnavailable: throw .unavailable(message: message, retryAfter: nil)
       case .absent, .exists, .permissionDenied, .noSpace, .symbolicLink, .notRegular, .notOwn, .tooBig, .failed:
@@ -31,7 +31,8 @@ package struct ClientFile: Hashable, Sendable {
     guard !isSecret || !contents.status.exposesSecret else {
       throw .misconfigured(
         message:
-          "The \(name) (\(place)) is refused, because others may read or write it; run \"chmod go=\" on its file.")
+          "Cannot use the \(name) in \(place), because other users can read or write the file. Run \"chmod go=\" "
+          + "on it.")
     }
     return contents.bytes
   }
@@ -42,7 +43,7 @@ package struct ClientFile: Hashable, Sendable {
     do {
       return try SecretText.secret(.clientSecret, in: bytes)
     } catch {
-      throw .misconfigured(message: "The \(name) cannot be used: its file (\(place)) \(error.reason).")
+      throw .misconfigured(message: "Cannot use the \(name): its file (\(place)) \(error.reason).")
     }
   }
 
@@ -50,18 +51,20 @@ package struct ClientFile: Hashable, Sendable {
   func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
     let bytes = try await read(from: files)
     guard !ByteOrderMark.saysUTF16(bytes) else {
-      throw .misconfigured(message: "The \(name) cannot be used: its file (\(place)) is UTF-16 text: save it as UTF-8.")
+      throw .misconfigured(
+        message:
+          "Cannot use the \(name): its file (\(place)) is UTF-16 text and must be saved as UTF-8.")
     }
     return String(decoding: ByteOrderMark.removed(from: bytes), as: UTF8.self)
   }
 
   private func reason(of error: FileError) -> String {
     switch error {
-    case .absent: "there is no such file"
+    case .absent: "no such file"
     case .permissionDenied: "permission denied"
-    case .unanswered(let limit): "no answer in \(limit.components.seconds) s"
-    case .notRegular: "it is not a regular file"
-    case .tooBig: "it is larger than \(limit >> 10) KiB"
+    case .unanswered(let limit): "no response in \(limit.components.seconds) s"
+    case .notRegular: "not a regular file"
+    case .tooBig: "larger than \(limit >> 10) KiB"
     case .volumeUnavailable(let text), .keyUnavailable(let text), .failed(let text): text
     case .exists, .noSpace, .symbolicLink, .notOwn: "\(error)"
     }

@@ -16,7 +16,8 @@ extension HTTPRoute {
       guard let pin = CertificatePin(text) else {
         throw table.error(
           .certificatePins,
-          "cannot have \"\(text)\": a pin is sha256/ and the Base64 of the 32 bytes of a public key's hash")
+          "cannot contain \"\(text)\": a pin must be \"sha256/\" followed by the Base64 form of a public key's SHA-256 "
+            + "hash")
       }
       pins.insert(pin)
     }

@@ -76,11 +76,11 @@ extension ProviderConfiguration {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {
       for key in [ProviderKey.caFile, .certificatePins] where table.has(key) {
-        throw table.error(key, "has no effect if every address is http")
+        throw table.error(key, "has no effect, because every address is http")
       }
     }
     if table.has(.clientCertificateFile) {
-      throw table.error(.clientCertificateFile, "has no effect if the provider's address is http")
+      throw table.error(.clientCertificateFile, "has no effect, because the provider's address is http")
     }
   }
 }

@@ -24,8 +24,8 @@ extension TableReader<ProviderKey> {
       return .discovered(issuer)
     case (nil, let token?): return .named(try endpoints(token: token, preset))
     case (nil, nil):
-      throw error("lacks \"token_endpoint\" or \"issuer\", one of which type \"client-credentials\" needs")
-    case (.some, .some): throw error("has both \"issuer\" and \"token_endpoint\"; one of them is enough")
+      throw error("lacks \"token_endpoint\" or \"issuer\"; type \"client-credentials\" needs one of them")
+    case (.some, .some): throw error("has both \"issuer\" and \"token_endpoint\"; remove one of them")
     }
   }
 
@@ -62,7 +62,9 @@ extension TableReader<ProviderKey> {
   func scopes() throws(ConfigurationError) -> [String] {
     let scopes = try strings(.scopes)
     for scope in scopes where !scope.utf8.allSatisfy({ (0x21...0x7e).contains($0) && $0 != 0x22 && $0 != 0x5c }) {
-      throw error(.scopes, "cannot have \"\(scope)\": each scope must be a separate element, without spaces or quotes")
+      throw error(
+        .scopes,
+        "cannot contain \"\(scope)\": each scope must be a separate element, without spaces or quotes")
     }
     return scopes
   }

@@ -34,7 +34,7 @@ package struct HTTPAccountProbe: AccountProbe {
     if provider.discoveryURL != nil {
       do throws(RefreshFailure) {
         _ = try await provider.oauthEndpoints(sender: sender, files: files, timeout: Self.timeout)
-        found.append(Diagnosis(.discovery, .ok, "\(url) names the endpoints."))
+        found.append(Diagnosis(.discovery, .ok, "\(url) lists the endpoints."))
       } catch { found.append(Diagnosis(.discovery, .problem, error.message)) }
     }
     found.append(clockCheck(response.skew, of: url.origin))
@@ -49,7 +49,7 @@ package struct HTTPAccountProbe: AccountProbe {
     let side = skew > .zero ? "behind" : "ahead of"
     let apart = "This machine's clock is \(seconds) s \(side) \(origin)'s"
     if seconds >= Self.graveSkew {
-      return Diagnosis(.clock, .problem, "\(apart): set it, for example with \"timedatectl set-ntp true\".")
+      return Diagnosis(.clock, .problem, "\(apart). Correct it, for example with \"timedatectl set-ntp true\".")
     }
     if seconds >= Self.noticedSkew { return Diagnosis(.clock, .warning, apart + ".") }
     return Diagnosis(.clock, .ok, "This machine's clock agrees with \(origin)'s.")
@@ -60,7 +60,7 @@ package struct HTTPAccountProbe: AccountProbe {
   private func tokenCheck(_ bearer: Bearer?) -> Diagnosis? {
     guard let bearer else { return nil }
     guard let claims = JWTClaims(bearer.token.secret.reveal()) else {
-      return Diagnosis(.token, .ok, "The token is opaque: only its provider can read it.")
+      return Diagnosis(.token, .ok, "The token is opaque, so only its provider can read it.")
     }
     let now = sender.clock.now()
     var parts: [String] = []
@@ -74,11 +74,11 @@ package struct HTTPAccountProbe: AccountProbe {
     let message =
       "The token is \(parts.isEmpty ? "a JWT without issuer, audience and expiry" : parts.joined(separator: ", "))"
     if let end, end <= .zero {
-      return Diagnosis(.token, .problem, "\(message), by this machine's clock. Is the clock right?")
+      return Diagnosis(.token, .problem, "\(message), according to this machine's clock. Check the clock.")
     }
     let expected = provider.defaultIssuer
     if let issuer = claims.issuer, !expected.isAssumed, !IssuerName(expected.text).covers(issuer) {
-      return Diagnosis(.token, .warning, "\(message); the configured issuer is \(expected.text).")
+      return Diagnosis(.token, .warning, "\(message), but the configured issuer is \(expected.text).")
     }
     return Diagnosis(.token, .ok, message + ".")
   }
@@ -114,21 +114,22 @@ package struct HTTPAccountProbe: AccountProbe {
       return ([Diagnosis(server.connection, .problem, error.message)], nil)
     }
     let (host, port) = plan.place
-    let place = plan.proxy.map { "The proxy \($0) of \(url.origin)" } ?? "\(url.origin)"
+    let place = plan.proxy.map { "the proxy \($0) for \(url.origin)" } ?? "\(url.origin)"
     do throws(NetworkSteps.Failure) {
       let addresses = try await steps.addresses(of: host, port: port)
       found.append(Diagnosis(server.name, .ok, "\(host) is \(addresses.map(\.place).joined(separator: ", "))."))
       do throws(NetworkSteps.Failure) {
         found.append(
-          Diagnosis(server.connection, .ok, "\(place) is reached at \(try await steps.connect(to: addresses).place)."))
+          Diagnosis(
+            server.connection, .ok, "Connected to \(place) at \(try await steps.connect(to: addresses).place)."))
       } catch {
-        return (found + [Diagnosis(server.connection, .problem, "\(place) cannot be reached (\(error.reason)).")], nil)
+        return (found + [Diagnosis(server.connection, .problem, "Cannot connect to \(place) (\(error.reason)).")], nil)
       }
     } catch {
       return (
         [
           Diagnosis(
-            server.name, .problem, "\(host) cannot be found (\(error.reason)): is the name right, and the network up?")
+            server.name, .problem, "Cannot resolve \(host) (\(error.reason)). Check the name and the network.")
         ], nil
       )
     }
@@ -144,7 +145,7 @@ package struct HTTPAccountProbe: AccountProbe {
         switch error {
         case .notSent(let message), .unanswered(let message): message
         }
-      return (found + [Diagnosis(server.answer, .problem, "There is no answer from \(reason).")], nil)
+      return (found + [Diagnosis(server.answer, .problem, "No response from \(reason).")], nil)
     }
   }
 
@@ -154,7 +155,7 @@ package struct HTTPAccountProbe: AccountProbe {
     case .provider:
       return Diagnosis(server.answer, response.status < 500 ? .ok : .problem, answered + ".")
     case .api:
-      guard let token else { return Diagnosis(server.answer, .ok, "\(answered); there was no token to send.") }
+      guard let token else { return Diagnosis(server.answer, .ok, "\(answered). There was no token to send.") }
       let shown = "\(answered) to GET / with the token"
       let known = APIResponse(status: response.status, headers: response.headers)
       if let challenge = Challenge(known, from: url.origin, without: [token.secret]) {
@@ -162,9 +163,9 @@ package struct HTTPAccountProbe: AccountProbe {
       }
       if response.status == 401 {
         return Diagnosis(
-          server.answer, .problem, "\(shown)\(reason(known)): it rejects the token. \(comparison(token))")
+          server.answer, .problem, "\(shown)\(reason(known)), so it rejects the token. \(comparison(token))")
       }
-      return Diagnosis(server.answer, .ok, "\(shown), and did not refuse it.")
+      return Diagnosis(server.answer, .ok, "\(shown), so it did not reject the token.")
     }
   }
 
@@ -183,10 +184,10 @@ package struct HTTPAccountProbe: AccountProbe {
       provider.requestedAudiences.sorted().joined(separator: " ").nonEmpty,
       (provider.kind.oauth?.client.scopes ?? []).joined(separator: " ").nonEmpty)
     guard let claims = JWTClaims(token.secret.reveal()) else {
-      return "The token is opaque; the account asks for \(asked)."
+      return "The token is opaque. The account requests \(asked)."
     }
     let told = both(claims.audiences.joined(separator: " ").nonEmpty, claims.scope)
-    return "The token has \(told); the account asks for \(asked)."
+    return "The token has \(told). The account requests \(asked)."
   }
 }
 

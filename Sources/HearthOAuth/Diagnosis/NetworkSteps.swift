@@ -17,7 +17,7 @@ struct NetworkSteps: Sendable {
   func addresses(of host: String, port: Int) async throws(Failure) -> [SocketAddress] {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let answer = loop.makePromise(of: [SocketAddress].self)
-    let tooLong = Failure(reason: "the resolver has not answered within \(timeout.wholeMilliseconds) ms")
+    let tooLong = Failure(reason: "the resolver did not answer within \(timeout.wholeMilliseconds) ms")
     let timer = loop.scheduleTask(in: .milliseconds(timeout.wholeMilliseconds)) { answer.fail(tooLong) }
     NIOThreadPool.singleton.runIfActive(eventLoop: loop) { [lookUp] in try lookUp(host, port).get() }
       .cascade(to: answer)
@@ -72,7 +72,7 @@ struct NetworkSteps: Sendable {
       } catch let error as IOError {
         reasons.append("\(address.place): \(String(cString: strerror(error.errnoCode)))")
       } catch {
-        reasons.append("\(address.place): no answer within \(timeout)")
+        reasons.append("\(address.place): no response within \(timeout)")
       }
     }
     throw Failure(reason: reasons.joined(separator: "; "))

@@ -53,7 +53,7 @@ extension ProviderConfiguration {
     } catch {
       switch error {
       case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
-      case .unanswered(let message): throw .unanswered(message: "No answer from \(message).")
+      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
       }
     }
   }

@@ -36,7 +36,7 @@ package struct ClientRegistration: Sendable {
     } catch {
       switch error {
       case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
-      case .unanswered(let message): throw .unanswered(message: "No answer from \(message).")
+      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
       }
     }
     return try read(response, token)

@@ -86,7 +86,7 @@ final class Discovery: Sendable {
       // A proxy in front of a provider that is still starting also responds with 404.
       let message =
         response.status == 404
-        ? "\(place) is missing (HTTP 404). If that does not change, check the issuer."
+        ? "\(place) is missing (HTTP 404). If this persists, check the issuer."
         : "Discovery failed: HTTP \(response.status) from \(place)."
       throw .unavailable(message: message, retryAfter: response.retryAfter)
     }
@@ -105,7 +105,7 @@ final class Discovery: Sendable {
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
     guard let token = url("token_endpoint") else {
-      throw .misconfigured(message: "The issuer \(issuer.text) names no usable token endpoint.")
+      throw .misconfigured(message: "The issuer \(issuer.text) publishes no usable token endpoint.")
     }
     var endpoints = ProviderEndpoints(
       token: token, authorization: url("authorization_endpoint"),
@@ -131,9 +131,9 @@ final class Discovery: Sendable {
   /// an issuer without a discovery document, so no value of `issuer` works for them.
   private func otherIssuer(_ named: String?) -> String {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
-    let sentence = "The issuer is configured as \(issuer.text) and calls itself \(name)."
+    let sentence = "The issuer is configured as \(issuer.text), but calls itself \(name)."
     let own = named.flatMap { try? Issuer($0) }?.discoveryURL
-    let remedy = "Make them the same: \"hearthctl account set ACCOUNT issuer \(name)\"."
+    let remedy = "To use that name, run \"hearthctl account set ACCOUNT issuer \(name)\"."
     if own == issuer.discoveryURL { return "\(sentence) \(remedy)" }
     let endpoints =
       "type = \"\(typeWithEndpoints.rawValue)\" and the endpoints that \(issuer.discoveryURL) lists: token_endpoint"

@@ -51,7 +51,7 @@ package struct IssuerLookup: Sendable {
     var route = HTTPRoute()
     route.proxy = .environment(proxies)
     let document = try await sender.document(
-      at: url, over: route, files: files, timeout: timeout, failure: "\(domain) could not be asked for its provider")
+      at: url, over: route, files: files, timeout: timeout, failure: "Cannot look up the provider of \(domain)")
     guard document.response.status == 200,
       case .array(let links)? = JSONValue(parsing: document.response.body)?["links"]
     else { return nil }

@@ -30,7 +30,7 @@ extension HTTPSender {
         case .notSent(let message):
           throw .unreachable(message: "\(failure): No connection to \(message)\(trail).")
         case .unanswered(let message):
-          throw .unavailable(message: "\(failure): No answer from \(message)\(trail).", retryAfter: nil)
+          throw .unavailable(message: "\(failure): No response from \(message)\(trail).", retryAfter: nil)
         }
       }
       guard let next = try response.redirect(from: here, failure) else {
@@ -41,7 +41,7 @@ extension HTTPSender {
       if here.origin != url.origin { route.identity = nil }
     }
     throw .unavailable(
-      message: "\(failure): \(url) redirects again and again, the last time to \(here.description.withoutSecrets).",
+      message: "\(failure): \(url) redirects too many times, finally to \(here.description.withoutSecrets).",
       retryAfter: nil)
   }
 }
@@ -58,7 +58,7 @@ extension HTTPResponse {
       let target = try url.resolving(location)
       let isSafe = target.origin.scheme == "https" || url.origin.scheme == "http"
       if isSafe, !location.isEmpty { return target }
-      reason = isSafe ? "it has no Location" : "it leads away from https"
+      reason = isSafe ? "its Location header is missing" : "it leads away from https"
     } catch {
       reason = "\(error)"
     }

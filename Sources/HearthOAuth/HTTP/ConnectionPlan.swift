@@ -54,7 +54,7 @@ struct ConnectionPlan: Hashable, Sendable {
     var description: String {
       let wanted = pins.map(\.description).sorted().joined(separator: ", ")
       let shown = chain.reversed().map(\.description).joined(separator: ", ")
-      return "it has none of the keys in certificate_pins (\(wanted)); the keys in its chain are \(shown)"
+      return "the server's certificate chain contains none of the keys in certificate_pins (\(wanted)), only \(shown)"
     }
   }
 

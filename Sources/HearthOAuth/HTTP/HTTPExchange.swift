@@ -154,7 +154,7 @@ final class HTTPExchange: APIExchange {
   private func limit(to time: Duration, after wait: Duration) {
     call(after: wait) { [self] in
       let left = state.withLock(\.lastMoved) + time - clock.steadyNow()
-      if left > .zero { limit(to: time, after: left) } else { cancel("no answer within \(time)") }
+      if left > .zero { limit(to: time, after: left) } else { cancel("no response within \(time)") }
     }
   }
 
@@ -350,7 +350,7 @@ extension HTTPExchange {
 
   /// Allows only a little more time, because the request was sent and the response has started.
   func limitResponse() {
-    if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no answer within \(time)") } }
+    if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no response within \(time)") } }
   }
 
   /// Returns false to pause reading until `HTTPConnection.readOn()`. A body beyond the limit ends the request if

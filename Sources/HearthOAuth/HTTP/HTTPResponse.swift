@@ -41,7 +41,11 @@ struct HTTPResponse: Hashable, Sendable {
   }
 
   /// Describes a body that is neither JSON nor a web page, for messages.
-  var kindWithoutJSON: String { coding.map { "an answer packed with \($0) that cannot be read" } ?? "no JSON" }
+  var kindWithoutJSON: String {
+    coding.map {
+      "a response in the encoding \($0), which cannot be decoded"
+    } ?? "no JSON"
+  }
 
   /// Describes a body that is not a provider's document, for messages.
   var kindWithoutDocument: String {

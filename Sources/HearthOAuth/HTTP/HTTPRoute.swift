@@ -41,7 +41,7 @@ extension HTTPRoute.Identity {
     else {
       throw .misconfigured(
         message:
-          "The client key (\(key.place)) cannot be used: a PEM file with a private key, without a passphrase, is needed."
+          "Cannot use the client key in \(key.place). It must be a PEM file with a private key that has no passphrase."
       )
     }
     tls.privateKey = .privateKey(privateKey)
@@ -51,7 +51,7 @@ extension HTTPRoute.Identity {
       _ = try NIOSSLContext(configuration: pair)
     } catch {
       throw .misconfigured(
-        message: "The client key (\(key.place)) does not belong to the certificate \(certificate.path).")
+        message: "The client key in \(key.place) does not match the certificate \(certificate.path).")
     }
   }
 }
@@ -61,7 +61,7 @@ extension ClientFile {
     let text = try await text(from: files)
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(Array(text.utf8)), !certificates.isEmpty else {
       throw .misconfigured(
-        message: "The \(name) \(path) cannot be used: it contains no certificate (PEM is required).")
+        message: "Cannot use the \(name) \(path), because it contains no PEM certificate.")
     }
     return certificates
   }

@@ -97,7 +97,7 @@ package final class HTTPSender: Sendable {
         case let error as HTTPExchange.Cancelled: error.reason
         case let error as OverheadGuard.TooMuch: error.description
         // Callers do not need to know why the connection broke.
-        case _ where isBegun: "the answer broke off"
+        case _ where isBegun: "the connection closed before the response was complete"
         default: Self.describe(error).withoutStop
         }
       let message = "\(place): \(reason)"
@@ -132,19 +132,19 @@ package final class HTTPSender: Sendable {
   private static func describe(_ error: any Error) -> String {
     switch error {
     case let error as NIOHTTP1ProxyConnectHandler.Error where error == .proxyAuthenticationRequired():
-      "the proxy asks for a user name and a password"
+      "the proxy requires a user name and a password"
     case let error as NIOHTTP1ProxyConnectHandler.Error where error != .httpProxyHandshakeTimeout():
       "the proxy refuses the connection"
     case is HTTPConnection.Closed, NIOSSLError.uncleanShutdown:
-      "the server closed the connection before it answered"
+      "the server closed the connection before responding"
     case let error as HTTPConnection.InvalidStatus: error.description
     case let error as OverheadGuard.TooMuch: error.description
     case is ConnectionPool.TooLate, ChannelError.connectTimeout, is NIOHTTP1ProxyConnectHandler.Error:
-      "connecting took too long"
-    case is ControlCharacter: "a header has a control character and cannot be sent"
+      "the connection attempt timed out"
+    case is ControlCharacter: "a header contains a control character and cannot be sent"
     case is ConnectionPool.ShutDown: "the daemon is stopping"
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-      "TLS failed: its certificate is for another server, so check the address"
+      "TLS failed: the server's certificate is for another host name"
     case let error as ConnectionPlan.Mismatch: error.description
     case let error as WeakCertificate: "TLS failed: \(error)"
     case let error as UntrustedCertificate: "TLS failed: \(error)"
@@ -153,10 +153,10 @@ package final class HTTPSender: Sendable {
       if let failure = error.connectionErrors.first {
         describe(failure.error)
       } else {
-        "the name \(error.host) cannot be resolved"
+        "cannot resolve the name \(error.host)"
       }
     case let error as IOError: String(cString: strerror(error.errnoCode))
-    case is HTTPParserError: "the answer is not HTTP"
+    case is HTTPParserError: "the response is not HTTP"
     case is SOCKSError.ConnectionFailed, is SOCKSError.NoValidAuthenticationMethod, is SOCKSError.UnexpectedRead:
       "the proxy refuses the connection"
     default: describe(other: String(describing: error), isTLS: error is NIOSSLError || error is BoringSSLError)
@@ -167,12 +167,12 @@ package final class HTTPSender: Sendable {
   /// `CERTIFICATE_VERIFY_FAILED`. The names of the remaining errors are meaningful only to programmers.
   private static func describe(other text: String, isTLS: Bool) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
-      if text.hasPrefix("handshakeFailed") { return "TLS failed: the server ended the handshake" }
+      if text.hasPrefix("handshakeFailed") { return "TLS failed: the server aborted the handshake" }
       return isTLS ? "TLS failed" : "the connection failed"
     }
     let word = text[reason.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
     return word == "WRONG_VERSION_NUMBER"
-      ? "TLS failed: this port does not speak TLS (\(word)), so check the address" : "TLS failed: \(word)"
+      ? "TLS failed: the server does not use TLS on this port (\(word))" : "TLS failed: \(word)"
   }
 }
 

@@ -14,7 +14,7 @@ final class OverheadGuard: ChannelInboundHandler {
 
   struct TooMuch: Error, CustomStringConvertible {
     var description: String {
-      "it sends more than \(OverheadGuard.limit >> 10) KiB of overhead with its answer"
+      "the response has more than \(OverheadGuard.limit >> 10) KiB of overhead"
     }
   }
 

@@ -19,9 +19,9 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
-    static let scheme = ParseError(description: "a proxy begins with http:// or socks5://")
-    static let path = ParseError(description: "a proxy is scheme://host:port, without a path")
-    static let place = ParseError(description: "its host or port cannot be read")
+    static let scheme = ParseError(description: "a proxy must begin with http:// or socks5://")
+    static let path = ParseError(description: "a proxy must be scheme://host:port, without a path")
+    static let place = ParseError(description: "its host or port is invalid")
     static let credentials = ParseError(
       description: "write user name and password as user:password@, with special characters as %XX")
     static let socksCredentials = ParseError(description: "SOCKS with a password is not supported")

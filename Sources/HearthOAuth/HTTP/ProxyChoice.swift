@@ -50,7 +50,7 @@ package struct ProxyEnvironment: Hashable, Sendable {
     do {
       return try setting.proxy.get()
     } catch {
-      throw .misconfigured(message: "The proxy in the environment's \(setting.variable) cannot be used: \(error).")
+      throw .misconfigured(message: "Cannot use the proxy in the environment variable \(setting.variable): \(error).")
     }
   }
 }

@@ -23,7 +23,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     var certificates: [NIOSSLCertificate] = []
     if let file {
       guard let found = try? NIOSSLCertificate.fromPEMFile(file), !found.isEmpty else {
-        throw Failure(description: "SSL_CERT_FILE names \(file), but no certificate (PEM) in it can be read")
+        throw Failure(description: "SSL_CERT_FILE names \(file), but it contains no readable PEM certificate")
       }
       certificates = found
     }
@@ -38,7 +38,7 @@ package struct SystemAuthorities: Hashable, Sendable {
     guard !certificates.isEmpty else {
       throw Failure(
         description:
-          "SSL_CERT_DIR names \(folders.joined(separator: ":")), but no certificate (PEM) in it can be read")
+          "SSL_CERT_DIR names \(folders.joined(separator: ":")), but it contains no readable PEM certificate")
     }
     return .certificates(certificates)
   }

@@ -26,13 +26,13 @@ struct UntrustedCertificate: Error, CustomStringConvertible {
   var description: String {
     switch reason {
     case .expired(let end):
-      "a certificate of the server expired on \(Self.day(end)): ask its operator for a new one, and check this "
+      "a certificate of the server expired on \(Self.day(end)). Ask its operator for a new one, and check this "
         + "machine's clock"
     case .notYetValid(let start):
-      "a certificate of the server is valid only from \(Self.day(start)): check this machine's clock"
+      "a certificate of the server is not valid before \(Self.day(start)). Check this machine's clock"
     case .unknownAuthority:
-      "the server's certificate is from an authority that is not trusted here (CERTIFICATE_VERIFY_FAILED): if it is your "
-        + "own, set the account's \"ca_file\" to the authority's certificate"
+      "the server's certificate is not from a trusted authority (CERTIFICATE_VERIFY_FAILED). If the authority is your "
+        + "own, set the account's \"ca_file\" to its certificate"
     }
   }
 

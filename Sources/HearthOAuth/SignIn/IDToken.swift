@@ -33,20 +33,20 @@ struct IDTokenFault: Error, Hashable {
 
   private init(_ text: String) { self.text = text }
 
-  static let absent = Self("is missing, though one was asked for (scope openid)")
+  static let absent = Self("is missing, although it was requested (scope openid)")
   static let unreadable = Self("cannot be read")
   static let encrypted = Self("is encrypted, which Hearth cannot read")
   static let critical = Self("has a header that Hearth does not understand (crit)")
   static let unsigned = Self("is not signed (alg none)")
   static let noSharedSecret = Self("is signed with a secret (HS256) that this client does not have")
   static let unknownKey = Self("is signed with a key that the provider does not publish")
-  static let forged = Self("has a signature that is not the provider's")
-  static let foreignIssuer = Self("is from another issuer than the configured one (iss)")
+  static let forged = Self("has an invalid signature")
+  static let foreignIssuer = Self("is not from the configured issuer (iss)")
   static let noSubject = Self("names no user (sub)")
   static let longSubject = Self("names a user with more than \(Subject.maximumLength) characters (sub)")
   static let otherAudience = Self("is for another client (aud)")
   static let otherParty = Self("was issued to another client (azp)")
-  static let undated = Self("does not say when it was issued and when it expires (iat, exp)")
+  static let undated = Self("does not say when it was issued or when it expires (iat, exp)")
   static let otherNonce = Self("is not from this sign-in (nonce)")
   static let noAuthenticationTime =
     Self("does not say when you signed in, though max_age is set (auth_time)")
@@ -60,14 +60,14 @@ struct IDTokenFault: Error, Hashable {
   /// The clock used to check an ID token.
   enum Clock: String {
     /// The response that contained the token also contained the time.
-    case provider = ", by the provider's own clock"
-    case machine = ", by this machine's clock, which may be wrong"
+    case provider = ", according to the provider's own clock"
+    case machine = ", according to this machine's clock, which may be wrong"
   }
 
   /// Quotes the name only if it looks like an algorithm's name.
   static func algorithm(_ name: String) -> Self {
     let isName = name.utf8.count <= 8 && name.utf8.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit }
-    return Self("is signed in a way that Hearth does not accept (alg\(isName ? " " + name : ""))")
+    return Self("is signed with an algorithm that Hearth does not accept (alg\(isName ? " " + name : ""))")
   }
 
   /// The keys could not be fetched. `reason` is a sentence.

@@ -16,7 +16,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     throw .notSupported(
-      message: "Hearth cannot sign in to an OAuth provider with a password: sign in by browser or by device code.")
+      message: "Hearth cannot sign in to an OAuth provider with a password. Sign in with a browser or a device code.")
   }
 
   /// The scopes to request. If an OpenID provider's account configures none, this is `openid`, which every OpenID
@@ -37,8 +37,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     let endpoints = try await endpoints()
     guard let page = endpoints.endSession else {
       throw .notSupported(
-        message: "The provider names no page that ends the session there (end_session_endpoint): sign out there in the "
-          + "browser.")
+        message: "The provider does not publish a sign-out page (end_session_endpoint). Sign out there in the browser.")
     }
     var fields = [("client_id", tokens.client.id)]
     // Like all tokens, the ID token is sent only to origins that were known at sign-in.
@@ -67,10 +66,12 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     case .named:
       .notSupported(
         message:
-          "The account names no \"\(name)\", which signing in by \(flow) needs: set it with \"hearthctl account set "
-          + "ACCOUNT \(name) URL\".")
+          "Signing in by \(flow) needs the account's \"\(name)\". Set it with \"hearthctl account set ACCOUNT \(name) "
+          + "URL\".")
     case .discovered(let discovery):
-      .notSupported(message: "The issuer \(discovery.issuer.text) names no \(name): it has no sign-in by \(flow).")
+      .notSupported(
+        message:
+          "The issuer \(discovery.issuer.text) publishes no \(name), so it does not support signing in by \(flow).")
     }
   }
 

@@ -32,7 +32,7 @@ final class PublicKeySet: Sendable {
 
   /// Fetches the keys even if they are cached, because providers replace them.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
-    let failure = "The provider's keys cannot be loaded"
+    let failure = "Cannot load the provider's keys"
     let document = try await exchange.sender.document(
       at: url, over: exchange.route, files: exchange.files, timeout: exchange.timeout, failure: failure)
     let response = document.response

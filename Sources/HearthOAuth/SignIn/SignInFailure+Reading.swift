@@ -20,7 +20,7 @@ enum SignInStep {
     switch self {
     case .pushedRequest: "refuses the authorization request"
     case .code: "refuses the code"
-    case .deviceCode: "refuses to give a code for another device"
+    case .deviceCode: "refuses to issue a code for another device"
     case .poll: "refuses the device code"
     case .password: "refuses the sign-in"
     }
@@ -98,15 +98,15 @@ extension TokenRejection {
     case .denied where step == .password:
       .denied(message: "\(origin) refuses the user name or the password: \(summary).")
     case .denied:
-      .denied(message: "\(origin) says that signing in was denied: \(summary).")
+      .denied(message: "\(origin) denied the sign-in: \(summary).")
     case .accountDisabled:
       .denied(message: "\(origin) says that the account is disabled: \(summary).")
     case .expired:
       .expired(message: "\(origin) says that the code has expired: \(summary). Sign in again.")
     case .misconfigured where response.status == 404 || response.status == 405:
-      .failed(message: "\(origin) has no \(step.endpoint) there (\(summary)). Check the configuration.")
+      .failed(message: "\(origin) has no \(step.endpoint) at that address (\(summary)). Check the configuration.")
     case .misconfigured:
-      .failed(message: "\(origin) refuses the configuration: \(summary). Check client, secret and scopes.")
+      .failed(message: "\(origin) refuses the configuration: \(summary). Check the client, its secret and the scopes.")
     case .unavailable:
       .unavailable(message: unavailability(of: origin), retryAfter: response.retryAfter)
     case .pending, .slowDown, .refused:

@@ -27,7 +27,7 @@ extension SignInSettings {
     if let preset { redirect = preset.redirect }
     let (uri, port) = (try table.redirectURI(), try table.integer(.redirectPort, in: 1...65_535))
     switch (uri, port) {
-    case (.some, .some): throw table.error("has both \"redirect_port\" and \"redirect_uri\"; one of them is enough")
+    case (.some, .some): throw table.error("has both \"redirect_port\" and \"redirect_uri\"; remove one of them")
     case (let uri?, nil): redirect = uri
     case (nil, let port?):
       let usual = redirect ?? RedirectAddress()

@@ -21,7 +21,7 @@ struct ClientAssertion {
       let wanted = Redactor(EmptyCollection<Secret>()).line((offered ?? []).joined(separator: ", "))
       throw .misconfigured(
         message:
-          "The client key (\(place)) signs with \(own), but the provider accepts only \(wanted): use another key.")
+          "The client key in \(place) signs with \(own), but the provider accepts only \(wanted). Use another key.")
     }
     var header: [String: JSONValue] = ["alg": .string(algorithm), "typ": .string("JWT")]
     if let id = key.id { header["kid"] = .string(id) }
@@ -35,7 +35,7 @@ struct ClientAssertion {
     do {
       return Secret(input + "." + Base64URL.encode(try signer.sign(Array(input.utf8), algorithm: algorithm)))
     } catch {
-      throw .misconfigured(message: "The client key (\(place)) cannot sign: \(error).")
+      throw .misconfigured(message: "Cannot sign with the client key in \(place): \(error).")
     }
   }
 }
@@ -46,7 +46,7 @@ extension ClientKey {
     do {
       return try SigningKey(pem: text)
     } catch {
-      throw .misconfigured(message: "The client key (\(file.place)) cannot be used: \(error).")
+      throw .misconfigured(message: "Cannot use the client key in \(file.place): \(error).")
     }
   }
 
@@ -56,7 +56,7 @@ extension ClientKey {
     let text = try await certificate.text(from: files)
     guard let der = PEM.blocks(in: text).first(where: { $0.label == "CERTIFICATE" })?.bytes, !der.isEmpty else {
       throw .misconfigured(
-        message: "The client certificate \(certificate.path) cannot be used: it contains no certificate.")
+        message: "Cannot use the client certificate \(certificate.path), because it contains no certificate.")
     }
     return Base64URL.encode(Array(SHA256.hash(data: der)))
   }

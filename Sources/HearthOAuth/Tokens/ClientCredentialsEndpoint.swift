@@ -8,7 +8,7 @@ struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
   let subject: String?
 
   var otherFlow: String {
-    "An account of type client-credentials needs no sign-in: it gets its token by itself."
+    "An account of type client-credentials needs no sign-in. Hearth gets its token automatically."
   }
 
   var takesPassword: Bool { false }

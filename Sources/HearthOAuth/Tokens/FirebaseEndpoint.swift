@@ -37,7 +37,7 @@ struct FirebaseEndpoint: TokenEndpoint {
 /// verify it further. An emulator's tokens are not even signed.
 extension FirebaseEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { true }
-  var otherFlow: String { "An account of type firebase signs in with e-mail address and password." }
+  var otherFlow: String { "An account of type firebase signs in with an e-mail address and a password." }
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     let url: HTTPURL
@@ -63,7 +63,7 @@ extension FirebaseProject {
     do {
       return try HTTPURL(base + key)
     } catch {
-      throw .misconfigured(message: "The token endpoint cannot be used: \(error).")
+      throw .misconfigured(message: "Cannot use the token endpoint: \(error).")
     }
   }
 
@@ -86,7 +86,7 @@ extension FirebaseProject {
       do {
         return try HTTPURL(text)
       } catch {
-        throw .misconfigured(message: "The address for signing in cannot be used: \(error).")
+        throw .misconfigured(message: "Cannot use the sign-in address: \(error).")
       }
     }
   }

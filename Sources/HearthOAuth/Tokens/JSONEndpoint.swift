@@ -40,12 +40,14 @@ extension JSONEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { backend.loginURL != nil }
 
   var otherFlow: String {
-    takesPassword ? "An account of type json signs in with user name and password, at its \"login_url\"." : Self.missing
+    takesPassword
+      ? "An account of type json signs in with a user name and a password, at its "
+        + "\"login_url\"." : Self.missing
   }
 
   private static let missing =
-    "The account names no \"login_url\", which signing in with user name and password needs: set it with \"hearthctl account "
-    + "set ACCOUNT login_url URL\", or import a refresh token."
+    "Signing in with a user name and a password needs the account's \"login_url\". Set it with \"hearthctl account set "
+    + "ACCOUNT login_url URL\", or import a refresh token."
 
   /// Sends the fields `username` and `password`. The response has the same form as a refresh response.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {

@@ -81,7 +81,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     do {
       let endpoints = try await source.endpoints()
       guard let url = endpoints.revocation else {
-        return .refused(message: "The provider has no endpoint for revoking tokens.")
+        return .refused(message: "The provider has no revocation endpoint.")
       }
       try exchange.requireBinding(of: credential, to: url, of: endpoints)
       for case (let token?, let hint) in tokens where !token.secret.isEmpty {
@@ -146,7 +146,7 @@ extension RevocationOutcome {
     switch response.status {
     case 200: self = .revoked
     case 400..<500 where ![407, 408, 425, 429].contains(response.status) && !response.isPage:
-      self = .refused(message: "\(origin) refused to revoke it: HTTP \(response.status).")
+      self = .refused(message: "\(origin) refused to revoke the token: HTTP \(response.status).")
     default: self = .unavailable(retryAfter: response.retryAfter)
     }
   }

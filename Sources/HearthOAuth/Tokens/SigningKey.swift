@@ -14,7 +14,7 @@ enum SigningKey {
 
     static let none = ParseError(description: "it contains no private key (a PEM file with PRIVATE KEY is required)")
     static let sealed = ParseError(
-      description: "it is sealed with a passphrase, which Hearth cannot ask for; store it without one")
+      description: "it is protected by a passphrase, which Hearth does not support; store it without one")
     static let unknown = ParseError(description: "its key is not EC P-256, RSA of at least 2048 bits, or Ed25519")
   }
 

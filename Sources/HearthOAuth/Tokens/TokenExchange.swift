@@ -31,7 +31,9 @@ struct TokenExchange: Sendable {
   ) throws(RefreshFailure) {
     try requireBinding(of: credential, to: endpoints.token.origin)
     guard credential.mayReach(endpoint.origin) else {
-      throw .misconfigured(message: "\(endpoint.origin) was not known at sign-in, so nothing was sent there.")
+      throw .misconfigured(
+        message:
+          "\(endpoint.origin) was not one of the provider's origins at sign-in, so nothing was sent there.")
     }
   }
 
@@ -50,7 +52,7 @@ struct TokenExchange: Sendable {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {
       throw .unavailable(
-        message: "\(url.origin) does not send the time, so Hearth cannot tell whether the token has expired.",
+        message: "\(url.origin) sends no Date header, so Hearth cannot tell whether the token has expired.",
         retryAfter: response.retryAfter)
     }
     return date
@@ -58,7 +60,7 @@ struct TokenExchange: Sendable {
 
   func refreshToken(of credential: Credential) throws(RefreshFailure) -> Secret {
     guard let token = credential.grant.refreshToken, !token.secret.isEmpty else {
-      throw .misconfigured(message: "There is no refresh token to use: sign in again.")
+      throw .misconfigured(message: "There is no refresh token to use. Sign in again.")
     }
     return token.secret
   }
@@ -71,7 +73,7 @@ struct TokenExchange: Sendable {
     } catch {
       switch error {
       case .notSent(let message): throw .unreachable(message: "No connection to \(message).")
-      case .unanswered(let message): throw .unanswered(message: "No answer from \(message).")
+      case .unanswered(let message): throw .unanswered(message: "No response from \(message).")
       }
     }
   }

@@ -30,7 +30,9 @@ struct TokenRejection: Error {
     case 300..<400:
       return unexpected(Self.redirect, from: origin)
     case 404, 405:
-      return .misconfigured(message: "\(origin) has no token endpoint there (\(summary)). Check the configuration.")
+      return .misconfigured(
+        message:
+          "\(origin) has no token endpoint at that address (\(summary)). Check the configuration.")
     case 407, 408, 425, 429, 500...:
       return unavailable(origin)
     default:
@@ -42,23 +44,23 @@ struct TokenRejection: Error {
         return .rejected(.accountDisabled, message: "\(origin) says that the account is disabled: \(summary).")
       case .misconfigured:
         return .misconfigured(
-          message: "\(origin) refuses the configuration: \(summary). Check client, secret and scopes.")
+          message: "\(origin) refuses the configuration: \(summary). Check the client, its secret and the scopes.")
       case .unavailable: return unavailable(origin)
       case .final, .accountDisabled, .unclear, nil:
         let message =
           if case .either = verdict {
-            "\(origin) refuses the refresh token or the client: \(summary). Sign in again; if that does not help, check "
-              + "client, secret and scopes."
+            "\(origin) refuses the refresh token or the client: \(summary). Sign in again. If that does not help, "
+              + "check the client, its secret and the scopes."
           } else {
-            "\(origin) refuses to refresh, for a reason that is not final: \(summary)."
+            "\(origin) refuses to refresh for now: \(summary)."
           }
         return .unclear(message: message, retryAfter: response.retryAfter)
       }
     }
   }
 
-  static let redirect = "a redirect, which Hearth does not follow (is the network's sign-in page in between?)"
-  static let page = "a web page (is the network's sign-in page in between?)"
+  static let redirect = "a redirect, which Hearth does not follow (perhaps to the network's sign-in page)"
+  static let page = "a web page (perhaps the network's sign-in page)"
 
   /// Returns the failure for a response that cannot come from a token endpoint.
   private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
@@ -159,14 +161,14 @@ struct TokenRejection: Error {
   /// Describes a response that contains no error.
   private var kind: String {
     if isPage { return "a web page" }
-    if response.body.isEmpty { return "an empty answer" }
-    if document.object != nil { return "an answer that names no error" }
-    return response.coding == nil ? "a text that is not JSON" : response.kindWithoutJSON
+    if response.body.isEmpty { return "an empty response" }
+    if document.object != nil { return "a response without an error code" }
+    return response.coding == nil ? "text that is not JSON" : response.kindWithoutJSON
   }
 
   /// The server's name, which shows whether the response came from a gateway or the provider.
   private var server: [String] {
-    response.header("Server").map { ["from a server that calls itself " + quote($0, limit: 40)] } ?? []
+    response.header("Server").map { ["from a server named " + quote($0, limit: 40)] } ?? []
   }
 }
 

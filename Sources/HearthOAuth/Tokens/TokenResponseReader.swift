@@ -46,7 +46,7 @@ struct TokenResponseReader: Sendable {
       response: response, error: ResponseError(document.object), document: document, redactor: redactor,
       finalErrors: finalErrors, rules: rules, isBackend: isBackend)
     guard (200..<300).contains(response.status) else { throw rejection }
-    guard !response.isTruncated else { throw rejection.containing("an answer that is too long") }
+    guard !response.isTruncated else { throw rejection.containing("a response that is too long") }
     guard let object = document.object else {
       throw rejection.containing(rejection.isPage ? TokenRejection.page : response.kindWithoutJSON)
     }
@@ -66,7 +66,7 @@ struct TokenResponseReader: Sendable {
       return try refreshToken(in: grant, of: response, rejection.containing("no access token"))
     }
     guard TokenSyntax.isBearer(accessToken) else {
-      let found = rejection.containing("a token with characters that tokens cannot have")
+      let found = rejection.containing("a token with characters that are not allowed in tokens")
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
@@ -139,12 +139,13 @@ struct TokenResponseReader: Sendable {
     if type == .string("") || type == .null { return nil }
     guard let name = type.text else {
       if case .json = dialect { return nil }
-      return rejection.containing("a token_type that is not text").failure(of: origin)
+      return rejection.containing("a token_type that is not a string").failure(of: origin)
     }
     if isBearer(name) { return nil }
     let shown = rejection.redactor.line(name, limit: 40)
     return .misconfigured(
-      message: "\(origin) gives tokens of type \(shown), which Hearth cannot use. Set this client up for Bearer tokens."
+      message:
+        "\(origin) issues tokens of type \(shown), which Hearth cannot use. Configure this client for Bearer tokens."
     )
   }
 

@@ -25,7 +25,7 @@ extension ReloadConfiguration: PlainMethod {
     do throws(ReloadFailure) {
       try await service.reload()
     } catch {
-      throw .internalError("The configuration was refused, and the old one stays in use: \(error.message)")
+      throw .internalError("The configuration was rejected, and the previous one stays in use: \(error.message)")
     }
     return Empty()
   }

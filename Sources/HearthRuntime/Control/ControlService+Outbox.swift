@@ -15,7 +15,10 @@ extension ControlService {
   ) async throws -> ControlResponse {
     try await check(query.account)
     return try await pages.withLock {
-      guard !Task.isCancelled else { throw RPCError.overloaded("The connection was closed before its turn came.") }
+      guard !Task.isCancelled else {
+        throw RPCError.overloaded(
+          "The connection was closed before the request was processed.")
+      }
       return .result(try await read())
     }
   }

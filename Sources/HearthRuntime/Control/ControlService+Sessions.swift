@@ -64,19 +64,19 @@ extension GetToken {
   private func check(_ offer: TokenOffer) throws(RPCError) {
     if let scope, !offer.hasScopes(scope) {
       let scopes =
-        offer.scopes.isEmpty ? "those that the provider chooses" : "\"\(offer.scopes.joined(separator: " "))\""
+        offer.scopes.isEmpty ? "the provider's defaults" : "\"\(offer.scopes.joined(separator: " "))\""
       throw .otherToken(
         "invalid_scope", account,
         message:
-          "The tokens of \(account) have other scopes, \(scopes): ask without scopes, or add an account with these "
-          + "to the configuration.")
+          "The tokens of \(account) have different scopes, \(scopes). Omit the scopes, or add an account with the "
+          + "scopes you need to the configuration.")
     }
     if let audience, audience != offer.audience {
-      let theirs = offer.audience.map { "\"\($0)\"" } ?? "the one that the provider chooses"
+      let theirs = offer.audience.map { "\"\($0)\"" } ?? "the provider's default"
       throw .otherToken(
         "invalid_target", account,
-        message: "The tokens of \(account) have another audience, \(theirs): ask without one, or add an account whose "
-          + "token_parameters name this one.")
+        message: "The tokens of \(account) have a different audience, \(theirs). Omit the audience, or add an account "
+          + "whose token_parameters contain the one you need.")
     }
   }
 }
@@ -168,8 +168,8 @@ extension UnlockSessions: PlainMethod {
       let name = entry.service.account
       throw .passphraseNeeded(
         name,
-        message: "The passphrase of \(name) is needed: run \"hearthctl unlock \(name)\" on a terminal, "
-          + "or with --passphrase-stdin.")
+        message: "The passphrase of \(name) is needed. Run \"hearthctl unlock \(name)\" in a terminal, or with "
+          + "--passphrase-stdin.")
     }
   }
 
@@ -222,7 +222,7 @@ extension SessionDirectory.Entry {
     return switch result {
     case .success(let url): .url(url)
     case .failure(let failure): .missing(failure.message)
-    case nil: .missing("The provider did not answer, so its sign-out page is unknown: sign out there in the browser.")
+    case nil: .missing("The provider did not respond, so its sign-out page is unknown. Sign out there in the browser.")
     }
   }
 }
@@ -243,7 +243,7 @@ extension ControlService {
       metrics.tokenGiven(of: account)
       return GivenToken(account, bearer, issuer: answer.status.issuer)
     case .rejected(let rejection): throw RPCError(rejection, answer.status)
-    case .done, .signedOut: throw .internalError("The session gave no token.")
+    case .done, .signedOut: throw .internalError("The session returned no token.")
     }
   }
 

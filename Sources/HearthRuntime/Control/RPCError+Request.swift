@@ -19,15 +19,15 @@ extension RPCError {
       self.init(
         .requestFailed, account: account,
         message:
-          "The request was sent, but its answer is longer than the \(limit >> 20) MiB that Hearth returns: ask for it "
-          + "in parts (Range, or the API's pages).",
+          "The request was sent, but its response is longer than \(limit >> 20) MiB, the most that Hearth returns. "
+          + "Request it in parts (with Range, or the API's pages).",
         isRetryable: false)
     case .challenge(let challenge): self = .challenge(challenge, account)
     case .withheld(let state): self = .state(state, status)
     case .stopping: self = .shuttingDown
     case .tooMany(let most):
       self = .overloaded(
-        "\(most) requests of \(account) are already in progress; try again when one has been answered.")
+        "\(most) requests of \(account) are already in flight. Try again when one of them is finished.")
     }
   }
 
@@ -35,7 +35,7 @@ extension RPCError {
     RPCError(
       .reauthRequired, account: account,
       message:
-        "Another user signed in to \(account) during the request. Ask again if it is meant to use their token.")
+        "Another user signed in to \(account) during the request. Send it again if it should use that user's token.")
   }
 
   /// Returns an error if an answer fetched with the token of `subject` must be withheld, or `nil` if it may be

@@ -23,7 +23,7 @@ extension Event {
       Self.daemon(.daemonStopping, .info, "Hearth is stopping.", ["HEARTH_VERSION": version])
     case .reloaded(let version):
       Self.daemon(
-        .daemonReloaded, .info, "The configuration was read again.", ["HEARTH_VERSION": version],
+        .daemonReloaded, .info, "The configuration was reloaded.", ["HEARTH_VERSION": version],
         notification: EventNotification(name: .daemonReloaded, topic: .daemon))
     case .configurationRefused(let message): Self.daemon(.daemonConfigurationRefused, .error, message)
     case .session(let event, let status): event.publication(status)

@@ -167,7 +167,7 @@ package final class EventHub: Sendable {
     let sink = peer.openSink()
     return try state.withLock { (state) throws(RPCError) in
       guard state.subscribers.values.count(where: { $0.connection == peer.id }) < Self.subscriptionsPerConnection else {
-        throw .overloaded("A connection holds \(Self.subscriptionsPerConnection) subscriptions and no more.")
+        throw .overloaded("A connection can have at most \(Self.subscriptionsPerConnection) subscriptions.")
       }
       state.subscriptionCount += 1
       let id = "\(state.subscriptionCount)"

@@ -47,7 +47,7 @@ extension SessionEvent {
           "HEARTH_ERROR": message,
         ])
     case .expiring(let at, let final):
-      let end = final ? ", and no refresh can prevent it" : ""
+      let end = final ? " and cannot be refreshed" : ""
       let advice = status.message == status.state.message(for: account) ? "" : " " + status.message
       return publication(
         .sessionExpiring, .warning, "The token of \(account) expires at \(at)\(end).\(advice)",
@@ -77,12 +77,12 @@ extension SessionEvent {
     case .credentialSetAside(let file, let why):
       return publication(
         .credentialSetAside, .warning,
-        "A credential file of \(account) cannot be understood (\(why)) and was moved to \(file).",
+        "A credential file of \(account) is unreadable (\(why)) and was moved to \(file).",
         ["HEARTH_ERROR": why])
     case .credentialPendingWrite(let failure):
       return publication(
         .credentialPendingWrite, .warning,
-        "The credential file of \(account) cannot be written now, and Hearth keeps trying: \(failure.detail)",
+        "The credential file of \(account) cannot be written now. Hearth keeps trying: \(failure.detail)",
         ["HEARTH_ERROR": failure.detail])
     case .statusChanged: return Publication(sendsStatus: true)
     }

@@ -53,12 +53,12 @@ enum MetricName: String, CaseIterable {
     case .authenticated: (.gauge, "1 while the account is signed in and its grant can be used, else 0.")
     case .tokenRemaining: (.gauge, "Remaining lifetime of the access token; 0 once it has expired.")
     case .refreshes: (.counter, "Refreshes by result: success, unavailable, rejected or misconfigured.")
-    case .unauthorized: (.counter, "Tokens in use that an API answered with 401, each counted once.")
+    case .unauthorized: (.counter, "Tokens that an API rejected with 401 while they were in use, each counted once.")
     case .tokensGiven: (.counter, "Access tokens of the account that were given to programs.")
     case .requests:
       (
         .counter,
-        "Requests sent for programs, by answer: 2xx, 3xx, 401, 4xx, 5xx, or none if no answer came."
+        "Requests sent for programs, by response: 2xx, 3xx, 401, 4xx, 5xx or none (no response)."
       )
     case .automaticSignOuts:
       (
@@ -69,25 +69,25 @@ enum MetricName: String, CaseIterable {
       (
         .histogram(
           [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]),
-        "Time from the end of a session until the account was signed in again, by the reason of the end, since the first "
+        "Time from the end of a session until the next sign-in to the account, by the reason it ended, since the first "
           + "start of the daemon."
       )
     case .outboxItems:
-      (.gauge, "Items in the outbox by state, including delivered and dead ones that are still kept.")
-    case .outboxBytes: (.gauge, "Size of the bodies, headers and URLs that the outbox keeps.")
+      (.gauge, "Items in the outbox by state, including delivered and dead items until they are removed.")
+    case .outboxBytes: (.gauge, "Size of the bodies, headers and URLs in the outbox.")
     case .deliveryLatency:
       (
         .histogram([
           .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
           .minutes(5), .hours(1), .hours(6), .hours(24),
         ]),
-        "Time from the acceptance of an item until it was delivered, waits included."
+        "Time from the acceptance of an item to its delivery, including waits."
       )
     case .deliveredBytes: (.counter, "Size of the bodies, headers and URLs that were delivered.")
     case .attempts:
       (
         .counter,
-        "Requests sent for the outbox, by answer: 2xx, 3xx, 401, 4xx, 5xx, or none if no answer came."
+        "Requests sent for the outbox, by response: 2xx, 3xx, 401, 4xx, 5xx or none (no response)."
       )
     case .attemptDuration:
       (
@@ -95,14 +95,14 @@ enum MetricName: String, CaseIterable {
           .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500),
           .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
         ]),
-        "Time until an API answered a request of the outbox, or failed to."
+        "Time until an API responded to a request of the outbox, or the request failed."
       )
     case .staleAnswers:
-      (.counter, "Earlier answers returned because the API failed or did not answer.")
+      (.counter, "Cached responses returned because the API failed or did not respond.")
     case .calls:
       (
         .counter,
-        "Calls on the socket by method and result: success, or the kind of the error; what was no call has the method "
+        "Calls on the socket by method and result (success, or the kind of error). Invalid calls have the method "
           + "unknown."
       )
     case .callDuration:
@@ -111,12 +111,12 @@ enum MetricName: String, CaseIterable {
           .microseconds(100), .microseconds(500), .milliseconds(1), .milliseconds(5), .milliseconds(10),
           .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
         ]),
-        "Time from a call until its answer was ready, by method."
+        "Time from a call until its response was ready, by method."
       )
     case .connections: (.gauge, "Connections to the socket.")
     case .subscriptions: (.gauge, "Subscriptions to events.")
     case .laggedSubscribers: (.counter, "Subscriptions that were closed because their reader was too slow.")
-    case .buildInfo: (.gauge, "Always 1; the label says which version this is.")
+    case .buildInfo: (.gauge, "Always 1. The label contains the version.")
     case .startTime: (.gauge, "When the daemon started, in Unix time.")
     }
   }

@@ -51,7 +51,7 @@ package final class Metrics: RunningService {
       }
     } catch {
       logger.warning(
-        "The counts from before the restart could not be read, so counting starts at zero and is not saved: \(error.detail)."
+        "Cannot read the saved counters, so counting starts at zero and is not saved: \(error.detail)."
       )
       changed.finish()
     }
@@ -64,7 +64,7 @@ package final class Metrics: RunningService {
       do throws(AccessFailure) {
         try await store.keep(families)
       } catch {
-        logger.warning("The counts that survive restarts could not be saved: \(error.detail).")
+        logger.warning("Cannot save the counters: \(error.detail).")
       }
     }
   }

@@ -138,7 +138,7 @@ extension OutboxPublisher.State {
       stats.pausedReason = names.first.flatMap { pauses[$0] }
     }
     stats.isPaused = stats.pausedReason != nil
-    stats.trouble = trouble.map { "\($0) Nothing is sent until it can be written." } ?? notice
+    stats.trouble = trouble.map { "\($0) Hearth sends nothing until it can write to the outbox." } ?? notice
     return stats
   }
 }

@@ -74,7 +74,7 @@ extension OutboxService {
     }
     if let cursor = query.cursor, Int64(cursor) == nil {
       throw Failure(
-        .invalidParams, "cursor: outbox.list did not return this cursor; leave it out to begin with the oldest item")
+        .invalidParams, "cursor: outbox.list did not return this cursor; omit it to start with the oldest item")
     }
   }
 
@@ -238,7 +238,7 @@ extension OutboxService {
       let first = items.first?.draft.account
       let account = items.allSatisfy { $0.draft.account == first } ? account ?? first : nil
       switch error {
-      case .full: throw Failure(.outboxFull, "The outbox is full; nothing was accepted.", account: account)
+      case .full: throw Failure(.outboxFull, "The outbox is full, so nothing was accepted.", account: account)
       case .keyConflict(let place):
         throw Failure(
           .idempotencyConflict, "Another item with different content has this idempotency key.",

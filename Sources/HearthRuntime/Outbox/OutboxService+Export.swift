@@ -10,7 +10,7 @@ extension OutboxService {
     try check(query)
     if let state = query.state, !state.keepsContent {
       throw Failure(
-        .invalidParams, "state: an item that is \(state.rawValue) has no content left to export")
+        .invalidParams, "state: an item that is \(state.rawValue) has no content to export")
     }
     return try await answered(of: query.account, await store.export(query, bytes: Self.exportBytes))
   }

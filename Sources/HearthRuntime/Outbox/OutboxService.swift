@@ -293,7 +293,7 @@ package actor OutboxService: RunningService {
   private func noteSending(_ delivery: Delivery, _ bearer: Bearer) {
     let item = delivery.item
     log.debug(
-      "Item \(item.id) goes out with token \(bearer.token.fingerprint).",
+      "Sending item \(item.id) with token \(bearer.token.fingerprint).",
       metadata: [
         "HEARTH_ACCOUNT": "\(item.account)", "HEARTH_ITEM": "\(item.id)",
         "HEARTH_FINGERPRINT": "\(bearer.token.fingerprint)",

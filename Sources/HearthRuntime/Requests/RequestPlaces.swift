@@ -87,5 +87,5 @@ final class RequestPlaces: Sendable {
 
 extension RequestFailure {
   /// The failure of a request after its client has disconnected. Nobody receives it.
-  static let clientLeft = unanswered(message: "The client has left. The request was not sent.")
+  static let clientLeft = unanswered(message: "The client disconnected. The request was not sent.")
 }

@@ -149,7 +149,7 @@ package actor RequestService {
     exchange.answer.response = try await converse(original, of: account) {
       (request, bearer) async throws(ExchangeFailure) in
       // The client may have disconnected while the token or the previous answer was awaited.
-      if places.hasLeft(client) { throw .notSent(message: "The client has left") }
+      if places.hasLeft(client) { throw .notSent(message: "The client disconnected") }
       exchange.isRedirected = request.url != original.url
       let validation = exchange.isRedirected ? nil : kept?.validation(of: request)
       exchange.isValidation = validation != nil

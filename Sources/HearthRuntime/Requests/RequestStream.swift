@@ -122,7 +122,7 @@ actor RequestStream {
 
   /// Sends the request once and returns the head of the response.
   private func send(_ request: APIRequest, _ bearer: Bearer) async throws(ExchangeFailure) -> APIResponse {
-    if case .exchanging(let former) = phase { former.cancel("its answer is not wanted") }
+    if case .exchanging(let former) = phase { former.cancel("its response is no longer needed") }
     (subject, url, upload) = (bearer.subject ?? subject, request.url, request.upload)
     if upload != nil, isOpen {
       owesRewind = taken != 0
@@ -132,7 +132,7 @@ actor RequestStream {
     }
     let exchange = isOpen ? try await exchanges.begin(request, of: account, bearer: bearer.token) : nil
     guard let exchange, isOpen else {
-      exchange?.cancel("nobody waits for the answer")
+      exchange?.cancel("nobody is waiting for the response")
       throw .notSent(message: "The stream was closed")
     }
     attempt += 1
@@ -159,7 +159,7 @@ actor RequestStream {
 
   private func release() {
     switch phase {
-    case .exchanging(let exchange), .answered(_, let exchange): exchange.cancel("nobody waits for the answer")
+    case .exchanging(let exchange), .answered(_, let exchange): exchange.cancel("nobody is waiting for the response")
     case .preparing, .awaitingBody, .failed, .over: break
     }
   }
@@ -214,8 +214,8 @@ actor RequestStream {
   }
 
   private var lateness: String {
-    if case .answered = phase { return "no more of the answer came" }
-    return isWriting ? "nothing of the body was taken" : "no answer"
+    if case .answered = phase { return "the rest of the response did not arrive" }
+    return isWriting ? "the API did not read the body" : "no response"
   }
 }
 
@@ -263,17 +263,17 @@ extension RequestStream {
   /// Checks a piece. Returns whether it is the last piece.
   private func check(_ piece: [UInt8], at offset: Int, isLast: Bool) throws(RequestFailure) -> Bool {
     guard piece.count <= APIRequest.pieceLimit else {
-      throw .invalidRequest("data: a piece has at most \(APIRequest.pieceLimit) bytes")
+      throw .invalidRequest("data: a piece must not be longer than \(APIRequest.pieceLimit) bytes")
     }
     switch original.upload {
     case nil: throw .invalidRequest("stream: the request was opened without a body")
     case .chunked: return isLast
     case .sized(let count):
       guard offset <= count, piece.count <= count - offset else {
-        throw .invalidRequest("data: the body is longer than the \(count) bytes that it was opened with")
+        throw .invalidRequest("data: the body is longer than the \(count) bytes announced when the stream was opened")
       }
       guard !isLast || offset + piece.count == count else {
-        throw .invalidRequest("end: the body is shorter than the \(count) bytes that it was opened with")
+        throw .invalidRequest("end: the body is shorter than the \(count) bytes announced when the stream was opened")
       }
       return offset + piece.count == count
     }
@@ -281,7 +281,7 @@ extension RequestStream {
 
   /// Waits for the next part of the answer and returns it. The first part is the head.
   func read() async throws(RequestFailure) -> Reading {
-    guard !isReading else { throw .invalidRequest("stream: another call reads the answer") }
+    guard !isReading else { throw .invalidRequest("stream: another call is reading the response") }
     (isReading, lastCall) = (true, clock.now())
     defer { (isReading, lastCall) = (false, clock.now()) }
     while true {

@@ -27,7 +27,7 @@ package final class ReauthService: RunningService {
     // Do not interfere if the user has already started a sign-in.
     guard case .reauthRequired = status.state, status.signIn == nil else { return }
     guard await pages.hasDisplay() else {
-      logger.info("No browser was opened to sign in to \(account): there is no display.")
+      logger.info("No browser was opened to sign in to \(account), because there is no display.")
       return
     }
     do throws(SignInEnd) {

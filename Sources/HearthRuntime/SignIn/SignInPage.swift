@@ -15,22 +15,22 @@ enum SignInPage {
   /// Answers a request that does not belong to the sign-in. The sign-in continues.
   static let foreign = page(
     400, "This is not the current sign-in",
-    "Nothing was done. Continue in the window that was opened for the sign-in, or start again in a terminal.")
+    "Nothing was changed. Continue in the window that was opened for the sign-in, or start again in a terminal.")
 
   /// Reports an error that does not identify its sign-in. `sentence` may contain any text.
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",
-      "\(sentence) It does not name its sign-in, so nothing was done: continue in the window that was opened for "
-        + "the sign-in, or start again in a terminal.")
+      "\(sentence) The response does not name its sign-in, so nothing was changed. Continue in the window that was "
+        + "opened for the sign-in, or start again in a terminal.")
   }
 
   /// Asks the user to continue in the terminal. `why` explains why the browser's answer was not used.
   static func untrusted(_ why: String, _ account: AccountName) -> RedirectPage {
     page(
       403, "Continue in the terminal",
-      "\(why) To continue, copy this page's address and paste it into the terminal where \"hearthctl login \(account)\" "
-        + "waits. If none waits, run \"hearthctl login \(account) --no-browser\".")
+      "\(why) To continue, copy this page's address and paste it into the terminal where \"hearthctl login "
+        + "\(account)\" is waiting. If there is no such terminal, run \"hearthctl login \(account) --no-browser\".")
   }
 
   /// Redirects the browser to the provider again.
@@ -41,7 +41,7 @@ enum SignInPage {
   }
 
   static let over = page(
-    410, "This sign-in is over", "It was already answered or cancelled. The terminal shows the result.")
+    410, "This sign-in is over", "It was already completed or cancelled. The terminal shows the result.")
 
   /// Allows nothing except the style with this hash (Content Security Policy Level 3, section 6.6).
   static let policy =

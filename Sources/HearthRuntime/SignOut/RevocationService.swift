@@ -126,7 +126,7 @@ package actor RevocationService: PlanningService, RunningService {
       } catch {
         log(
           .warning, pending,
-          "cannot be saved for later (\(error.detail)), so Hearth tries to revoke it until it stops")
+          "cannot be saved (\(error.detail)), so Hearth tries to revoke it only until the daemon stops")
       }
     }
     return pending
@@ -201,7 +201,7 @@ package actor RevocationService: PlanningService, RunningService {
     case .expired:
       log(
         .warning, pending,
-        "could not be revoked in time; to be sure, withdraw this client's access at the provider")
+        "could not be revoked in time. To be safe, revoke this client's access at the provider")
     }
   }
 

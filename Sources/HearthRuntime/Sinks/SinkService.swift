@@ -87,7 +87,7 @@ package actor SinkService: PlanningService, RunningService {
     do throws(AccessFailure) {
       claims = try await record.recall()
     } catch {
-      logger.warning("The record of token files from the last run cannot be read: \(error.detail).")
+      logger.warning("Cannot read the list of token files from the last run: \(error.detail).")
     }
   }
 
@@ -170,15 +170,15 @@ package actor SinkService: PlanningService, RunningService {
       return if let failure = sink.machine.failure {
         Diagnosis(.sink, .problem, failure.message(at: path), path: path)
       } else if let fingerprint = sink.machine.fingerprint {
-        Diagnosis(.sink, .ok, "\(path) holds the token \(fingerprint).", path: path)
+        Diagnosis(.sink, .ok, "\(path) contains the token \(fingerprint).", path: path)
       } else if sink.settings?.bearer == .idToken, sessions.heldToken(of: account) != nil {
         Diagnosis(
           .sink, .problem,
-          "\(path) is missing, because \(account) has no ID token that is still valid: run \"hearthctl refresh "
-            + "\(account)\". If that does not help, add \"openid\" to the account's scopes and sign in again.",
+          "\(path) is missing, because \(account) has no valid ID token. Run \"hearthctl refresh \(account)\". If that "
+            + "does not help, add \"openid\" to the account's scopes and sign in again.",
           path: path)
       } else {
-        Diagnosis(.sink, .ok, "\(path) is written as soon as there is a token.", path: path)
+        Diagnosis(.sink, .ok, "Hearth writes \(path) as soon as there is a token.", path: path)
       }
     }
   }

@@ -4,19 +4,19 @@ extension AccessFailure {
   /// Converts a file error. The failure means that the credential is inaccessible, never that it is gone.
   init(_ error: FileError, at path: String) {
     switch error {
-    case .absent: self.init(.volumeUnavailable, detail: "\(path) is not there")
-    case .exists: self.init(.storageError, detail: "\(path) is in the way")
+    case .absent: self.init(.volumeUnavailable, detail: "\(path) does not exist")
+    case .exists: self.init(.storageError, detail: "\(path) already exists")
     case .permissionDenied: self.init(.permissionDenied, detail: "\(path): permission denied")
     case .volumeUnavailable(let text): self.init(.volumeUnavailable, detail: "\(path): \(text)")
     case .keyUnavailable(let text): self.init(.keyUnavailable, detail: "\(path): \(text)")
     case .noSpace: self.init(.storageError, detail: "\(path): no space left")
     case .symbolicLink:
-      self.init(.storageError, detail: "\(path) is a symbolic link; name it as credential_file to have it followed")
+      self.init(.storageError, detail: "\(path) is a symbolic link; to follow it, set credential_file to its path")
     case .notRegular: self.init(.storageError, detail: "\(path) is not a regular file")
     case .notOwn: self.init(.permissionDenied, detail: "\(path) belongs to another user")
-    case .tooBig: self.init(.storageError, detail: "\(path) is too big")
+    case .tooBig: self.init(.storageError, detail: "\(path) is too large")
     case .unanswered(let limit):
-      self.init(.volumeUnavailable, detail: "\(path) did not answer in \(limit.components.seconds) s")
+      self.init(.volumeUnavailable, detail: "\(path) did not respond within \(limit.components.seconds) s")
     case .failed(let text): self.init(.storageError, detail: "\(path): \(text)")
     }
   }

@@ -71,7 +71,7 @@ package actor AccountsFile {
       case .corrupt(let why):
         let newPath = try await file.setAside(as: "corrupt", at: clock.now())
         logger.error(
-          "accounts.json cannot be understood (\(why)) and was moved to \(newPath).",
+          "accounts.json is unreadable (\(why)) and was moved to \(newPath).",
           metadata: ["HEARTH_ERROR": "\(why)"])
         return [:]
       }

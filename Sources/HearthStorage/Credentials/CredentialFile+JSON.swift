@@ -19,8 +19,8 @@ extension CredentialFile: Codable {
     case (let grant?, nil, nil): body = .grant(grant.grant)
     case (nil, let sealed?, nil): body = .sealed(try Sealed(sealed, header.protection, kdf))
     case (nil, nil, let ended?): body = .ended(try ended.record())
-    case (nil, nil, nil): throw FileFormatError.corrupt("it holds no grant")
-    default: throw FileFormatError.corrupt("it holds more than one of grant, sealed and ended")
+    case (nil, nil, nil): throw FileFormatError.corrupt("it contains no grant")
+    default: throw FileFormatError.corrupt("it contains more than one of grant, sealed and ended")
     }
   }
 
@@ -42,7 +42,7 @@ extension CredentialFile.Sealed {
   /// Reads the Base64 text in `sealed`, and the fields `protection` and `kdf`.
   fileprivate init(_ text: String, _ protection: String?, _ kdf: ScryptParameters?) throws(FileFormatError) {
     guard let protection = protection.flatMap(Protection.init), protection != .none else {
-      throw .corrupt("it is sealed but does not name its protection")
+      throw .corrupt("it is sealed, but does not name its protection")
     }
     guard let bytes = Data(base64Encoded: text) else { throw .corrupt("its seal is not base64") }
     self.init(kdf: nil, bytes: Array(bytes))
@@ -74,7 +74,7 @@ struct GrantDocument: Codable {
     func text(_ key: CodingKeys, _ isInForm: (String) -> Bool = { _ in true }) throws -> String? {
       guard let text = try fields.decodeIfPresent(String.self, forKey: key) else { return nil }
       guard isInForm(text) else {
-        throw FileFormatError.corrupt("its field \"grant.\(key.rawValue)\" has characters that it cannot have")
+        throw FileFormatError.corrupt("its field \"grant.\(key.rawValue)\" contains invalid characters")
       }
       return text
     }
@@ -91,7 +91,7 @@ struct GrantDocument: Codable {
     let access = try token(.accessToken, TokenSyntax.isBearer)
     let refresh = try token(.refreshToken, TokenSyntax.isRefreshToken)
     guard let accessToken = access ?? refresh.map({ Token(secret: Secret(""), fingerprint: $0.fingerprint) }) else {
-      throw FileFormatError.corrupt("it holds no token")
+      throw FileFormatError.corrupt("it contains no token")
     }
     let issuedAt = try time(.issuedAt) ?? decoder.fileModified
     let expiresAt = try time(.expiresAt)

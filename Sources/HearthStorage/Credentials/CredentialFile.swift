@@ -97,7 +97,7 @@ extension CredentialFile {
   init(_ bytes: [UInt8], account: AccountName, modified: Timestamp) throws(FileFormatError) {
     self = try FileFormat.decode(Self.self, version: Self.version, from: bytes, modified: modified)
     guard header.account == nil || header.account == account.description else {
-      throw .corrupt("it is another account's")
+      throw .corrupt("it belongs to another account")
     }
     for origin in [header.origin].compactMap(\.self) + (header.origins ?? []) {
       if (try? HTTPURL(origin)) == nil { throw .corrupt("its origin is not a URL") }

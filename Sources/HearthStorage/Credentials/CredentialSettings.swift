@@ -29,8 +29,8 @@ package struct CredentialSettings: Hashable, Sendable {
     guard named != nil || keyFile == nil else {
       throw table.error(
         .keyFile,
-        "has no effect without protection = \"key-file\": set that, or end the sealing with \"hearthctl protect ACCOUNT "
-          + "--with none\"")
+        "has no effect without protection = \"key-file\". Set protection, or store the credential unsealed with "
+          + "\"hearthctl protect ACCOUNT --with none\"")
     }
   }
 }

@@ -66,18 +66,18 @@ extension FileCredentialStore {
       return marker == .absent ? nil : "\(place.file) is gone"
     }
     guard remembered.path == path else {
-      return "the credential was in \(remembered.path), and nothing is in \(path), where it is configured now"
+      return "the credential was in \(remembered.path), but the configuration now names \(path), which does not exist"
     }
     switch marker {
     case .present(nil), .present(remembered.marker): return "\(place.file) is gone"
     case .present:
       throw AccessFailure(
-        .volumeUnavailable, detail: "\(place.marker) belongs to another place, and no credential is there")
+        .volumeUnavailable, detail: "\(place.marker) belongs to another folder, and there is no credential beside it")
     case .absent:
       throw AccessFailure(
         .volumeUnavailable,
-        detail: "neither \(place.file) nor \(place.marker) is there; if the place was emptied on purpose, make an "
-          + "empty file \(place.marker)")
+        detail: "neither \(place.file) nor \(place.marker) exists; if you removed them on purpose, create an empty "
+          + "file \(place.marker)")
     }
   }
 
@@ -116,7 +116,7 @@ extension FileCredentialStore {
       if later.status.inode == contents.status.inode, later.status.isUnchanged(contents.status) { return later }
       contents = later
     }
-    throw .failed("another program keeps writing it")
+    throw .failed("another program keeps changing it")
   }
 
   func parse(_ contents: FileContents) -> CredentialScan.Outcome {
@@ -134,9 +134,9 @@ extension FileCredentialStore {
     guard status.isOpenToOthers else { return }
     do {
       try await files.setMode(place.file, to: 0o600)
-      logger.warning("\(place.file) could be read or written by others; its permissions were narrowed to 0600")
+      logger.warning("\(place.file) was accessible to other users; Hearth changed its mode to 0600")
     } catch {
-      logger.warning("\(place.file) can be read or written by others, and its permissions cannot be narrowed")
+      logger.warning("\(place.file) is accessible to other users, and Hearth cannot change its mode")
     }
   }
 }

@@ -18,7 +18,7 @@ extension FileCredentialStore {
       return try await carryOutRemoval(known)
     } catch {
       guard isNoted else { throw error }
-      logger.warning("signed out; the credential is removed when it can be reached: \(error.accessFailure.detail)")
+      logger.warning("Signed out. Hearth removes the credential once it can be reached: \(error.accessFailure.detail)")
       throw .partly(error.accessFailure)
     }
   }
@@ -105,7 +105,7 @@ extension FileCredentialStore {
         if let credential { removed.append(credential) }
         if place.marker != current.marker { try? await files.removeFile(place.marker) }
       } catch {
-        logger.info("\(former.path), where the credential was before, is not removed: \(error)")
+        logger.info("Cannot remove the credential's previous file \(former.path): \(error)")
         rest.append(former)
       }
     }

@@ -13,7 +13,7 @@ extension FileCredentialStore {
     }
     switch scan.outcome {
     case .corrupt(let text):
-      throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) cannot be understood: \(text)"))
+      throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) is unreadable: \(text)"))
     case .tooNew:
       throw .unavailable(AccessFailure(.storageError, detail: "\(scan.place.file) was written by a newer version"))
     case .nothing:
@@ -41,7 +41,7 @@ extension FileCredentialStore {
 
   private func key(from passphrase: Secret, _ kdf: ScryptParameters) async throws(UnlockFailure) -> SealingKey {
     guard let key = await kdf.key(from: passphrase) else {
-      throw .unavailable(AccessFailure(.keyUnavailable, detail: "not enough memory to make the key"))
+      throw .unavailable(AccessFailure(.keyUnavailable, detail: "not enough memory to derive the key"))
     }
     return key
   }

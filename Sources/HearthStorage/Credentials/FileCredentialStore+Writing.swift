@@ -86,7 +86,7 @@ extension FileCredentialStore {
         !known.grants.isFormer(grant)
       {
         // The grant that ended is gone, and the one in the file has yet to be adopted.
-        throw .partly(AccessFailure(.storageError, detail: "another grant is in \(scan.place.file) by now"))
+        throw .partly(AccessFailure(.storageError, detail: "\(scan.place.file) already contains another grant"))
       }
     case .corrupt, .nothing: break
     }
@@ -105,7 +105,7 @@ extension FileCredentialStore {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)
     } catch {
-      logger.warning("the end of the session is not yet in the credential file: \(error.detail)")
+      logger.warning("Cannot record the end of the session in the credential file yet: \(error.detail)")
     }
     await remember(scan) { _ in }
   }
@@ -184,7 +184,7 @@ extension FileCredentialStore {
     }
     let plaintext = CredentialFile.bytes(of: credential.grant)
     guard let sealed = Seal.seal(plaintext, with: key, associated: header.associatedData(kdf: kdf)) else {
-      throw AccessFailure(.keyUnavailable, detail: "the key was forgotten")
+      throw AccessFailure(.keyUnavailable, detail: "the key is no longer in memory")
     }
     return CredentialFile(header: header, body: .sealed(CredentialFile.Sealed(kdf: kdf, bytes: sealed))).bytes
   }

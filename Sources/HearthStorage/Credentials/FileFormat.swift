@@ -51,7 +51,11 @@ enum FileFormat {
   static func encode(_ document: some Encodable) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(document) else { preconditionFailure("texts and numbers are always JSON") }
+    guard let data = try? encoder.encode(document) else {
+      preconditionFailure(
+        "strings and numbers can always be "
+          + "encoded as JSON")
+    }
     return Array(data)
   }
 }
@@ -64,7 +68,7 @@ extension Decoder {
   /// The file's modification time.
   var fileModified: Timestamp {
     guard let modified = userInfo[.fileModified] as? Timestamp else {
-      preconditionFailure("a grant is read without it")
+      preconditionFailure("the decoder has no modification time")
     }
     return modified
   }

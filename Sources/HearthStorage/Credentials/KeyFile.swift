@@ -20,17 +20,17 @@ struct KeyFile: Sendable {
     guard !contents.status.exposesSecret else {
       throw AccessFailure(
         .keyUnavailable,
-        detail: "\(place) is refused, because others may read or write it; run \"chmod go=\" on it")
+        detail: "other users can read or write the \(place); run \"chmod go=\" on it")
     }
     let bytes = contents.bytes
     guard bytes.count >= SealingKey.byteCount else {
-      throw AccessFailure(.keyUnavailable, detail: "\(place) has less than \(SealingKey.byteCount) bytes")
+      throw AccessFailure(.keyUnavailable, detail: "the \(place) is shorter than \(SealingKey.byteCount) bytes")
     }
     let key = HKDF<SHA256>.deriveKey(
       inputKeyMaterial: SymmetricKey(data: bytes), info: Array("hearth credential key".utf8),
       outputByteCount: SealingKey.byteCount)
     guard let sealingKey = SealingKey(key) else {
-      throw AccessFailure(.keyUnavailable, detail: "no memory for the key")
+      throw AccessFailure(.keyUnavailable, detail: "not enough memory for the key")
     }
     return sealingKey
   }

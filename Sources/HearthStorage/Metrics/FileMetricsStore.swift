@@ -31,7 +31,7 @@ package struct FileMetricsStore: MetricsStore {
     let families = document?["metrics"]?.array?.map(MetricFamily.init(json:))
     if let families, !families.contains(nil) { return families.compactMap(\.self) }
     let newPath = try await file.setAside(as: "corrupt", at: clock.now())
-    logger.warning("metrics.json cannot be understood and was moved to \(newPath); its counters start again from zero.")
+    logger.warning("metrics.json is unreadable and was moved to \(newPath). Its counters restart at zero.")
     return []
   }
 }

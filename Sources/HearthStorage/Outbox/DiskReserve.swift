@@ -57,8 +57,8 @@ final class DiskReserve: Sendable {
   private static func obstacle(_ code: Int32) -> String? {
     switch code {
     case ENOSPC, EDQUOT: nil
-    case ELOOP: "is a symbolic link: move it away"
-    case EISDIR: "is a folder: move it away"
+    case ELOOP: "is a symbolic link; move it away"
+    case EISDIR: "is a folder; move it away"
     default: "cannot be opened: \(String(cString: strerror(code)))"
     }
   }

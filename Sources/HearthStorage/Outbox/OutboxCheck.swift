@@ -12,7 +12,7 @@ package enum OutboxCheck {
     let file = OutboxFile(path)
     // This check must come first, because opening the database removes its log.
     guard !file.isEmptied else {
-      return ["The outbox \(path) is empty although it had been written: its items are lost."]
+      return ["The outbox \(path) is empty although items had been written to it. They are lost."]
     }
     try file.refuseUnfit()
     do {
@@ -24,7 +24,7 @@ package enum OutboxCheck {
         let integrity = try String.fetchAll(db, sql: "PRAGMA integrity_check")
         guard integrity == ["ok"] else { return integrity }
         guard try !OutboxSchema.isContradictory(db) else {
-          return ["The outbox \(path) is damaged: its list of migrations contradicts its tables."]
+          return ["The outbox \(path) is damaged: its list of migrations does not match its tables."]
         }
         // The file was created but never opened as an outbox.
         guard try db.tableExists("owners") else { return [] }
@@ -90,7 +90,7 @@ package enum OutboxCheck {
         "items have no content")
       + count(
         db, "SELECT count(*) FROM items WHERE position > (SELECT last FROM places)",
-        "items are behind the last position")
+        "items are beyond the last position")
       + count(
         db,
         """
@@ -106,8 +106,8 @@ package enum OutboxCheck {
     return counters.owners.values.sorted { $0.id < $1.id }.compactMap { owner in
       let rows = counted[owner.id] ?? Counts()
       guard rows.byState != owner.counts || rows.bytes != owner.bytes else { return nil }
-      return "The counts of account \(owner.account) are \(owner.counts) and \(owner.bytes) bytes, "
-        + "those of its rows \(rows.byState) and \(rows.bytes)."
+      return "The stored counts of account \(owner.account) are \(owner.counts) and \(owner.bytes) bytes, but its rows "
+        + "amount to \(rows.byState) and \(rows.bytes) bytes."
     }
   }
 

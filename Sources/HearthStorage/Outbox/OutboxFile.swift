@@ -108,7 +108,8 @@ struct OutboxFile: Sendable {
     try database.writeWithoutTransaction { db in
       if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 2 { try db.execute(sql: "VACUUM") }
       guard try !OutboxSchema.isContradictory(db) else {
-        throw OutboxStoreFailure.broken("The outbox \(path) is damaged: its list of migrations contradicts its tables.")
+        throw OutboxStoreFailure.broken(
+          "The outbox \(path) is damaged: its list of migrations does not match its tables.")
       }
     }
     try OutboxSchema.migrator.migrate(database)
@@ -119,7 +120,7 @@ struct OutboxFile: Sendable {
       let wiping = try Int.fetchOne(db, sql: "PRAGMA secure_delete")
       guard mode == "wal", synchronous == 2, vacuum == 2, wiping == 1 else {
         throw OutboxStoreFailure.unavailable(
-          "The outbox \(path) cannot be made durable: journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1), "
+          "Cannot make the outbox \(path) durable: journal_mode \(mode ?? "?"), synchronous \(synchronous ?? -1), "
             + "auto_vacuum \(vacuum ?? -1), secure_delete \(wiping ?? -1).")
       }
     }
@@ -143,11 +144,11 @@ struct OutboxFile: Sendable {
   func refuseUnfit() throws(OutboxStoreFailure) {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {
-      throw .unavailable("The outbox \(path) is not a file: move it away.")
+      throw .unavailable("The outbox \(path) is not a file. Move it away.")
     }
     guard isNewer else { return }
     throw .unavailable(
-      "The outbox \(path) was written by a newer version of Hearth and is left unchanged: update Hearth, or move the "
+      "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or move the "
         + "file away to start a new one.")
   }
 
@@ -164,7 +165,7 @@ struct OutboxFile: Sendable {
     let place = "\(path).broken-\(now.milliseconds)"
     for suffix in ["-wal", "-shm", "-sent", ""] where access(path + suffix, F_OK) == 0 {
       guard rename(path + suffix, place + suffix) == 0 else {
-        throw .unavailable("The broken outbox \(path) cannot be set aside: \(String(cString: strerror(errno))).")
+        throw .unavailable("Cannot move the damaged outbox \(path) away: \(String(cString: strerror(errno))).")
       }
     }
     clearCheckRequest()
@@ -177,13 +178,13 @@ struct OutboxFile: Sendable {
 func makePrivate(_ path: String) -> String? {
   let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
   guard descriptor >= 0 else {
-    if errno == ELOOP { return "is a symbolic link: move it away" }
+    if errno == ELOOP { return "is a symbolic link; move it away" }
     return "cannot be opened: \(String(cString: strerror(errno)))"
   }
   defer { close(descriptor) }
   var status = stat()
   guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-    return "is not a file: move it away"
+    return "is not a file; move it away"
   }
   return fchmod(descriptor, 0o600) == 0 ? nil : "cannot be made private: \(String(cString: strerror(errno)))"
 }

@@ -3,7 +3,7 @@ internal import HearthCore
 
 extension OutboxStoreFailure {
   static func full(_ file: OutboxFile) -> OutboxStoreFailure {
-    .unavailable("The disk is full: there is no room for the outbox \(file.path).")
+    .unavailable("The disk is full, so there is no room for the outbox \(file.path).")
   }
 
   /// Converts an SQLite error for the outbox at `path`, with a human-readable message.
@@ -15,15 +15,15 @@ extension OutboxStoreFailure {
       switch error.resultCode {
       case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .broken("The outbox \(path) is damaged: \(said).")
       case .SQLITE_FULL: self = .full(OutboxFile(path))
-      case .SQLITE_IOERR: self = .unavailable("The disk under the outbox \(path) fails: \(said).")
-      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .unavailable("Another program holds the outbox \(path): \(said).")
+      case .SQLITE_IOERR: self = .unavailable("The disk with the outbox \(path) failed: \(said).")
+      case .SQLITE_BUSY, .SQLITE_LOCKED: self = .unavailable("Another program has locked the outbox \(path): \(said).")
       case .SQLITE_CANTOPEN, .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH:
-        self = .unavailable("The outbox \(path) cannot be opened for writing: \(said).")
-      default: self = .unavailable("The outbox \(path) cannot be used: \(said).")
+        self = .unavailable("Cannot open the outbox \(path) for writing: \(said).")
+      default: self = .unavailable("Cannot use the outbox \(path): \(said).")
       }
     // Does not include the error, whose description contains whole rows.
     case is RowDecodingError: self = .broken("The outbox \(path) is damaged: a value in it cannot be read.")
-    default: self = .unavailable("The outbox \(path) cannot be used: \(error).")
+    default: self = .unavailable("Cannot use the outbox \(path): \(error).")
     }
   }
 

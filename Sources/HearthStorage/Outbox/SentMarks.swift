@@ -34,7 +34,7 @@ struct SentMarks: ~Copyable {
   static func open(_ path: String, bootID: String) throws(OutboxStoreFailure) -> SentMarks {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
-      throw .unavailable("The outbox's file \(path) cannot be opened: \(String(cString: strerror(errno))).")
+      throw .unavailable("Cannot open the outbox's file \(path): \(String(cString: strerror(errno))).")
     }
     return SentMarks(descriptor, bootID: bootID)
   }
@@ -97,7 +97,7 @@ struct SentMarks: ~Copyable {
   /// Writes a claim's mark. `delay` is the time since the claim.
   func write(_ position: Int64, of epoch: Int64, after delay: Duration, in slot: Int) throws(OutboxStoreFailure) {
     guard isCurrent else {
-      throw .unavailable("The file that records what was sent cannot be written: its disk fails.")
+      throw .unavailable("Cannot write the file that records what was sent, because its disk failed.")
     }
     var mark = Mark(epoch: epoch, position: position, delayMilliseconds: delay.wholeMilliseconds)
     guard pwrite(descriptor, &mark, Mark.size, off_t(Self.headerSize + slot * Mark.size)) == Mark.size else {

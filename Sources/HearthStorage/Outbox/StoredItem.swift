@@ -61,7 +61,7 @@ struct StoredItem {
     progress.lastStatus = try row.integer(19).map(Int.init)
     progress.lastError = try row.text(20)
     guard self.state == state else {
-      throw OutboxStoreFailure.broken("The outbox is damaged: an item is in no known state.")
+      throw OutboxStoreFailure.broken("The outbox is damaged: an item is in an unknown state.")
     }
   }
 

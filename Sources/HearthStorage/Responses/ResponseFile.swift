@@ -33,7 +33,7 @@ struct ResponseFile: Sendable {
     do {
       return try openAsItIs()
     } catch  where Self.isDamage(error) {
-      report("\(Self.sentence(error, path)) It was removed with all answers in it.")
+      report("\(Self.sentence(error, path)) Hearth deleted the file and all responses in it.")
       if let problem = remove() { throw Unfit(sentence: problem) }
       return try openAsItIs()
     }
@@ -69,7 +69,7 @@ struct ResponseFile: Sendable {
   /// Removes the files. Returns a sentence if one of them cannot be removed.
   func remove() -> String? {
     for suffix in ["", "-wal", "-shm", "-journal"] where unlink(path + suffix) != 0 && errno != ENOENT {
-      return "\(path)\(suffix) cannot be removed: \(String(cString: strerror(errno))). It holds answers of APIs."
+      return "Cannot remove \(path)\(suffix), which contains API responses: \(String(cString: strerror(errno)))."
     }
     return nil
   }
@@ -86,11 +86,11 @@ struct ResponseFile: Sendable {
   /// Returns a sentence about the error. It never quotes a response, which a row's own error could contain.
   static func sentence(_ error: any Error, _ path: String) -> String {
     switch error {
-    case let unfit as Unfit: "Answers of APIs are not kept: \(unfit.sentence)"
+    case let unfit as Unfit: "API responses are not cached: \(unfit.sentence)"
     case let error as DatabaseError:
-      "The kept answers in \(path) cannot be used: \(error.message ?? "\(error.resultCode)")."
-    case is RowDecodingError: "The kept answers in \(path) cannot be used: a value in it cannot be read."
-    default: "The kept answers in \(path) cannot be used."
+      "Cannot use the cached API responses in \(path): \(error.message ?? "\(error.resultCode)")."
+    case is RowDecodingError: "Cannot use the cached API responses in \(path): the file contains an invalid value."
+    default: "Cannot use the cached API responses in \(path)."
     }
   }
 }

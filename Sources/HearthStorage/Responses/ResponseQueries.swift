@@ -36,7 +36,7 @@ enum ResponseQueries {
 
   private static func response(_ row: Row) throws -> StoredResponse {
     guard let json = try? JSON(parsing: Array(try row.decode(String.self, atIndex: 0).utf8)), let fields = json.array
-    else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "header fields of an answer cannot be read") }
+    else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the header fields of a response cannot be read") }
     let headers = fields.compactMap { field -> APIRequest.Header? in
       guard let parts = field.array, parts.count == 2, let name = parts[0].string, let value = parts[1].string else {
         return nil

@@ -94,8 +94,8 @@ package final class SQLiteResponseStore: ResponseStore {
         self.succeeded()
       } catch {
         self.log(
-          "\(ResponseFile.sentence(error, self.file.path)) All kept answers are removed, because some of them have to "
-            + "be.")
+          "\(ResponseFile.sentence(error, self.file.path)) Hearth deleted all cached responses, because some of them "
+            + "must not be kept.")
         self.close(removing: true)
       }
     }

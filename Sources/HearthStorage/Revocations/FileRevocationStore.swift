@@ -63,11 +63,11 @@ package actor FileRevocationStore: RevocationStore {
       else {
         // Without a readable time, the file is useless once all revocations as old as the file have expired.
         if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
-        throw AccessFailure(.storageError, detail: "it cannot be understood")
+        throw AccessFailure(.storageError, detail: "it is unreadable")
       }
       return try sealed.pending(id: id, with: try await key(sealed.header, isMade: false), expiresAt: expiresAt)
     } catch {
-      logger.warning("A signed-out grant cannot be revoked now; \(path): \(error.detail).")
+      logger.warning("Cannot revoke the signed-out grant in \(path) now: \(error.detail).")
       return nil
     }
   }

@@ -19,7 +19,7 @@ package struct FileSinkRecord: SinkRecord {
     guard document["version"]?.int == Self.version, let paths = document["paths"]?.array else {
       // Sets the file aside, because a person may still find the paths in it.
       let newPath = try await file.setAside(as: "corrupt", at: clock.now())
-      throw AccessFailure(.storageError, detail: "\(file.path) cannot be understood and was moved to \(newPath)")
+      throw AccessFailure(.storageError, detail: "\(file.path) is unreadable and was moved to \(newPath)")
     }
     return Dictionary(
       paths.compactMap(\.string).compactMap { text in
@@ -48,7 +48,7 @@ package struct FileSinkRecord: SinkRecord {
     if let version = document["version"]?.int, version > Self.version {
       throw AccessFailure(
         .storageError,
-        detail: "\(file.path) was written by a newer version of Hearth: update Hearth, or move the file away")
+        detail: "\(file.path) was written by a newer version of Hearth; update Hearth, or move the file away")
     }
     return document
   }

@@ -36,11 +36,11 @@ struct AuthorizationCodes: Codable, Sendable {
     guard now < code.expiresAt else { return .rejected("The code has expired.") }
     guard code.request.clientID == clientID else { return .rejected("The code belongs to another client.") }
     guard code.request.redirectURI.text == fields["redirect_uri"] else {
-      return .rejected("The redirect_uri is not the one that the code was asked with.")
+      return .rejected("The redirect_uri differs from the one in the authorization request.")
     }
     guard let verifier = fields["code_verifier"],
       base64URL(Data(SHA256.hash(data: Data(verifier.utf8)))) == code.request.codeChallenge
-    else { return .rejected("The code_verifier does not agree with the code_challenge.") }
+    else { return .rejected("The code_verifier does not match the code_challenge.") }
     codes[text]?.isUsed = true
     return .accepted(code.request, code.login)
   }

@@ -46,17 +46,17 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
       throw refusal("invalid_request", "There is no response_type.")
     }
     guard responseType == "code" else {
-      throw refusal("unsupported_response_type", "The only response_type is \"code\".")
+      throw refusal("unsupported_response_type", "The only supported response_type is \"code\".")
     }
     guard fields["response_mode"] ?? "query" == "query" else {
-      throw refusal("invalid_request", "The only response_mode is \"query\".")
+      throw refusal("invalid_request", "The only supported response_mode is \"query\".")
     }
     guard fields["request"] == nil else {
       throw refusal("request_not_supported", "Request objects are not supported.")
     }
     guard let challenge = fields["code_challenge"], fields["code_challenge_method"] == "S256",
       challenge.utf8.count == 43
-    else { throw refusal("invalid_request", "A code_challenge is needed, with the code_challenge_method \"S256\".") }
+    else { throw refusal("invalid_request", "A code_challenge with the code_challenge_method \"S256\" is required.") }
     let words = (fields["prompt"] ?? "").split(separator: " ").map(String.init)
     prompts = Set(words.compactMap(Prompt.init(rawValue:)))
     guard prompts.count == Set(words).count, !prompts.contains(.none) || prompts.count == 1 else {

@@ -77,11 +77,11 @@ struct DeviceCodes: Codable, Sendable {
     entries[deviceCode]?.polledAt = now
     if isEarly || mistake == .slowDown {
       entries[deviceCode]?.interval += 5
-      return no("slow_down", "The poll came too early.")
+      return no("slow_down", "The device polled too early.")
     }
     switch mistake == .denied ? .denied : entry.decision {
-    case .none: return no("authorization_pending", "The person has not decided yet.")
-    case .denied: return no("access_denied", "The person declined.")
+    case .none: return no("authorization_pending", "The user has not decided yet.")
+    case .denied: return no("access_denied", "The user declined.")
     case .redeemed: return no("invalid_grant", "The device code was used before.")
     case .allowed(let login):
       entries[deviceCode]?.decision = .redeemed

@@ -22,7 +22,7 @@ extension Sandbox {
         let error =
           login == nil
           ? ErrorBody("login_required", "Nobody is logged in.")
-          : ErrorBody("consent_required", "The person has to be asked.")
+          : ErrorBody("consent_required", "The user must be asked.")
         throw AuthorizationRequest.Refusal.client(error, request.redirectURI, state: request.state)
       }
       return ask(.authorization(request), call, at: now)
@@ -49,7 +49,7 @@ extension Sandbox {
     }
     let request = try knownRequest(fields)
     guard !settings.demandsPushedRequests else {
-      let error = ErrorBody("invalid_request", "The request has to be pushed first.")
+      let error = ErrorBody("invalid_request", "The request must be pushed first.")
       throw .client(error, request.redirectURI, state: request.state)
     }
     return request
@@ -113,7 +113,7 @@ extension Sandbox {
     case .authorization(let request):
       guard isAllowed else {
         return sendBack(
-          to: request.redirectURI, [("error", "access_denied"), ("error_description", "The person declined.")],
+          to: request.redirectURI, [("error", "access_denied"), ("error_description", "The user declined.")],
           state: request.state, .seeOther, mistake: call.mistake)
       }
       let code = state.withLock { state in
@@ -138,7 +138,7 @@ extension Sandbox {
       return true
     }
     guard isEnded else {
-      return Page.message("You are still signed in", "It is not known whose session to end.").response(
+      return Page.message("You are still signed in", "The session to end is unknown.").response(
         .badRequest)
     }
     guard let back = fields["post_logout_redirect_uri"].flatMap(RedirectURI.init) else {

@@ -39,7 +39,7 @@ extension Sandbox {
     }
     let page =
       login == nil
-      ? Page.message("Access denied", "The device will be told. You can close this page.")
+      ? Page.message("Access denied", "The device will be notified. You can close this page.")
       : Page.message("Access allowed", "Continue on the device. You can close this page.")
     return page.response()
   }

@@ -15,7 +15,7 @@ extension AccountFile {
     let edit = try ConfigurationEdit(path)
     let before = try edit.bytes == nil ? [] : usable(program.sinks)
     guard try edit.bytes != nil && usable(program.accounts).contains(where: { $0.name == account.description }) else {
-      throw CommandFailure(.failed, "There is no account \(account) in \(path): add it with \"hearthctl account add\".")
+      throw CommandFailure(.failed, "There is no account \(account) in \(path). Add it with \"hearthctl account add\".")
     }
     var document = TOMLDocument(edit.bytes ?? [])
     document.add(try table.text(), to: "accounts", account.description)

@@ -32,8 +32,8 @@ struct AccountFile {
     guard !before.contains(where: { $0.name == account.description }) else {
       throw CommandFailure(
         .usage,
-        "There is an account \(account) in \(path) already: choose another name, change it with \"hearthctl account set "
-          + "\(account) KEY VALUE\", or remove it first with \"hearthctl account remove \(account)\".")
+        "There is already an account \(account) in \(path). Choose another name, change it with \"hearthctl account "
+          + "set \(account) KEY VALUE\", or remove it first with \"hearthctl account remove \(account)\".")
     }
     var document = TOMLDocument(edit.bytes ?? [])
     document.add(try table.text(), to: "accounts")
@@ -99,7 +99,7 @@ struct AccountFile {
   func replace(_ before: [UInt8], with after: [UInt8]) throws -> String? {
     let edit = try ConfigurationEdit(path)
     guard edit.bytes ?? [] == before else {
-      throw CommandFailure(.failed, "\(path) was changed by another program in the meantime. Nothing was written.")
+      throw CommandFailure(.failed, "Another program changed \(path) in the meantime, so nothing was written.")
     }
     try edit.replace(with: after) { draft in _ = try accounts(ofDraft: draft, isWhole: true) }
     return edit.keptPath
@@ -116,7 +116,7 @@ struct AccountFile {
     do {
       return try read(path)
     } catch let refusal as DaemonProgram.Refusal {
-      throw CommandFailure(.failed, "The configuration has an error, so fix it first: \(refusal.sentence)")
+      throw CommandFailure(.failed, "Fix the error in the configuration first: \(refusal.sentence)")
     }
   }
 
@@ -141,7 +141,7 @@ struct AccountFile {
   func notSeparable(_ account: AccountName) -> CommandFailure {
     CommandFailure(
       .failed,
-      "The accounts in \(path) are not separate tables like [accounts.\(account)]: change the file with an editor, by "
-        + "\"hearthctl account edit\". Nothing was written.")
+      "Nothing was written, because the accounts in \(path) are not separate tables like [accounts.\(account)]. Edit "
+        + "the file with \"hearthctl account edit\".")
   }
 }

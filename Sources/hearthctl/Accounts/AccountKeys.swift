@@ -5,16 +5,18 @@ import HearthCore
 
 /// The keys that `account add` can set. Use `account set` for other keys.
 struct AccountKeys: ParsableArguments {
-  @Option(help: ArgumentHelp("Name of a known provider: see \"hearthctl account providers\".", valueName: "name"))
+  @Option(help: ArgumentHelp("Known provider (see \"hearthctl account providers\").", valueName: "name"))
   var provider: String?
 
-  @Option(help: "Without --provider: oidc, oauth2, firebase, json or client-credentials. With --issuer it is oidc.")
+  @Option(
+    help: "Account type if there is no --provider: oidc (default with --issuer), oauth2, firebase, json or "
+      + "client-credentials.")
   var type: String?
 
-  @Option(help: ArgumentHelp("OpenID Connect issuer, which names its endpoints.", valueName: "url"))
+  @Option(help: ArgumentHelp("OpenID Connect issuer, from which Hearth learns the endpoints.", valueName: "url"))
   var issuer: String?
 
-  @Option(help: ArgumentHelp("Client id that is registered with the provider.", valueName: "id"))
+  @Option(help: ArgumentHelp("Client id registered with the provider.", valueName: "id"))
   var clientId: String?
 
   @Option(
@@ -22,19 +24,21 @@ struct AccountKeys: ParsableArguments {
     completion: .file())
   var clientSecretFile: String?
 
-  @Option(help: "Scope to ask for; may be repeated.")
+  @Option(help: "Scope to request; may be repeated.")
   var scope: [String] = []
 
   @Option(help: ArgumentHelp("Origin that Hearth may send the account's token to; may be repeated.", valueName: "url"))
   var apiOrigin: [String] = []
 
-  @Option(help: ArgumentHelp("auto, none, basic, post, private_key_jwt, tls or apple.", valueName: "method"))
+  @Option(
+    help: ArgumentHelp(
+      "Client authentication: auto, none, basic, post, private_key_jwt, tls or apple.", valueName: "method"))
   var clientAuth: String?
 
   @Option(help: ArgumentHelp("File with the client's private key.", valueName: "file"), completion: .file())
   var clientKeyFile: String?
 
-  @Option(help: ArgumentHelp("Identifier of that key at the provider.", valueName: "id"))
+  @Option(help: ArgumentHelp("Key id of the private key at the provider.", valueName: "id"))
   var clientKeyId: String?
 
   @Option(help: ArgumentHelp("File with the client's certificate.", valueName: "file"), completion: .file())
@@ -46,16 +50,16 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("For oauth2.", valueName: "url"))
   var tokenEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2, to sign in with a browser.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: where the browser signs in.", valueName: "url"))
   var authorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2, to sign in with a code.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: where a device gets its code.", valueName: "url"))
   var deviceAuthorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2, to revoke at sign-out.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: where a sign-out revokes the grant.", valueName: "url"))
   var revocationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2, to know who signed in.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: where Hearth learns who signed in.", valueName: "url"))
   var userinfoEndpoint: String?
 
   @Option(
@@ -70,13 +74,13 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("Port of the redirect address, if the provider requires one.", valueName: "port"))
   var redirectPort: Int?
 
-  @Option(help: ArgumentHelp("Instead of the port, the full redirect address on this machine.", valueName: "url"))
+  @Option(help: ArgumentHelp("Full redirect address on this machine, instead of the port.", valueName: "url"))
   var redirectUri: String?
 
   @Option(help: ArgumentHelp("For json: URL of the backend's refresh call.", valueName: "url"))
   var refreshUrl: String?
 
-  @Option(help: ArgumentHelp("For json: URL of its call with user name and password.", valueName: "url"))
+  @Option(help: ArgumentHelp("For json: URL of the backend's sign-in call.", valueName: "url"))
   var loginUrl: String?
 
   @Option(help: ArgumentHelp("For firebase: web API key of the project. It is not a secret.", valueName: "key"))
@@ -89,14 +93,14 @@ struct AccountKeys: ParsableArguments {
   var authorizationParameter: [String] = []
 
   @Option(
-    help: ArgumentHelp("File of the credential (default: in the state folder).", valueName: "file"),
+    help: ArgumentHelp("Credential file (default: in the state folder).", valueName: "file"),
     completion: .file())
   var credentialFile: String?
 
   @Option(help: "What seals the credential: none, passphrase or key-file.")
   var protection: String?
 
-  @Option(help: ArgumentHelp("For --protection key-file.", valueName: "file"), completion: .file())
+  @Option(help: ArgumentHelp("Key file, for --protection key-file.", valueName: "file"), completion: .file())
   var keyFile: String?
 
   @Option(help: ArgumentHelp("Your user name, if the provider does not report one.", valueName: "name"))
@@ -144,7 +148,7 @@ struct AccountKeys: ParsableArguments {
   }
 
   private static let clientAdvice =
-    "\"A client of your own\" in terminal.md of the documentation says where to get one."
+    "To get one, see \"A client of your own\" in \"hearthctl docs terminal\"."
 
   var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
 
@@ -162,16 +166,16 @@ struct AccountKeys: ParsableArguments {
     guard let provider else {
       guard !namesNoProvider else {
         throw ValidationError(
-          "Say what the account is for: your mail address in place of the name, --provider with one of \"hearthctl account "
-            + "providers\", --issuer, or --type.")
+          "Name the account's provider: give your mail address instead of a name, or use --provider (see \"hearthctl "
+            + "account providers\"), --issuer or --type.")
       }
       guard clientId == nil, type.map({ ["oidc", "oauth2", "client-credentials"].contains($0) }) ?? true else {
         return false
       }
       guard mayAsk else {
         throw ValidationError(
-          "An account needs the client that is registered for it at its provider: add --client-id ID, or --register if "
-            + "the provider registers clients itself. \(Self.clientAdvice)"
+          "An account needs a client that is registered with its provider. Add --client-id ID, or --register if the "
+            + "provider lets Hearth register one. \(Self.clientAdvice)"
         )
       }
       return try askForClient(hasSecret)
@@ -179,8 +183,8 @@ struct AccountKeys: ParsableArguments {
     let all = try program.providers()
     guard let known = all.first(where: { $0.name == provider }) else {
       throw ValidationError(
-        "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) There are "
-          + "\(all.map(\.name).joined(separator: ", ")); for any other, use --issuer or --type.")
+        "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) The known providers are "
+          + "\(all.map(\.name).joined(separator: ", ")). For any other, use --issuer or --type.")
     }
     // A different issuer has different APIs.
     if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }
@@ -199,13 +203,13 @@ struct AccountKeys: ParsableArguments {
       return key == "issuer" ? option + (known.issuerExample.map { " (like \($0))" } ?? "") : option
     }
     throw ValidationError(
-      "Provider \"\(provider)\" needs \(options.joined(separator: " and ")) too."
+      "Provider \"\(provider)\" also needs \(options.joined(separator: " and "))."
         + (missing.contains("client_id") ? " \(Self.clientAdvice)" : ""))
   }
 
   /// Asks the user for the client id. Returns whether to ask for the client secret too.
   private mutating func askForClient(_ hasSecret: Bool) throws -> Bool {
-    clientId = try Input.ask("Client ID, as your provider has registered it: ")
+    clientId = try Input.ask("Client ID registered with your provider: ")
     return !hasSecret && clientKeyFile == nil && clientAuth.map { $0 == "basic" || $0 == "post" } ?? true
   }
 
@@ -227,7 +231,7 @@ struct AccountKeys: ParsableArguments {
       // If root owns the file, its group may read it. Administrators use this to give secrets to users.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
         throw CommandFailure(
-          .failed, "\(place) may be read by others: run \"chmod go= \(place)\" first. Nothing was written.")
+          .failed, "Other users can read \(place). Run \"chmod go= \(place)\" first. Nothing was written.")
       }
       if file == clientSecretFile { try SecretFile.secret(in: Input.file(place), of: place) }
     }
@@ -242,7 +246,7 @@ struct AccountKeys: ParsableArguments {
     try texts.map { text in
       guard let end = text.firstIndex(of: "="), end > text.startIndex,
         !text[..<end].contains(where: { " \t{}[]\"'".contains($0) })
-      else { throw ValidationError("\(option) has to be NAME=VALUE, not \"\(text)\".") }
+      else { throw ValidationError("\(option) must be NAME=VALUE, not \"\(text)\".") }
       return (String(text[..<end]), String(text[text.index(after: end)...]))
     }
   }

@@ -61,7 +61,7 @@ struct ConfigurationEdit {
       } ?? !isThere
     guard isSame else {
       throw CommandFailure(
-        .failed, "\(path) was changed by another program in the meantime. Nothing was written: try again.")
+        .failed, "Another program changed \(path) in the meantime, so nothing was written. Try again.")
     }
   }
 
@@ -88,7 +88,7 @@ struct ConfigurationEdit {
   private func unwritable() -> CommandFailure {
     if errno == EEXIST {
       return CommandFailure(
-        .failed, "\(path) was created by another program in the meantime. Nothing was written: try again.")
+        .failed, "Another program created \(path) in the meantime, so nothing was written. Try again.")
     }
     return CommandFailure(.failed, "\(place) cannot be written: \(reason()). Nothing was changed.")
   }
@@ -107,7 +107,7 @@ extension ConfigurationEdit {
       return path
     }
     guard let place = realpath(path, nil) else {
-      throw CommandFailure(.failed, "\(path) is a broken link (\(reason())): fix it, or remove it.")
+      throw CommandFailure(.failed, "\(path) is a broken link (\(reason())). Fix or remove it.")
     }
     defer { free(place) }
     return String(cString: place)
@@ -131,14 +131,16 @@ extension ConfigurationEdit {
       let owner = status.st_uid == 0 ? "root" : "user \(status.st_uid)"
       let remedy =
         place != path
-        ? "\(path) links to it, so change it where it is generated"
+        ? "\(path) is a link to it, so change the file where it is generated"
         : path.hasPrefix("/etc/")
-          ? "copy it to ~/.config/hearth/config.toml, which takes precedence, and try again"
-          : "change it as its owner, or name another file with --config"
-      throw CommandFailure(.failed, "\(place) belongs to \(owner) and is not yours to change: \(remedy).")
+          ? "Copy it to ~/.config/hearth/config.toml, which takes precedence, and try again"
+          : "Change it as its owner, or choose another file with --config"
+      throw CommandFailure(.failed, "You cannot change \(place), because it belongs to \(owner). \(remedy).")
     }
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-      throw CommandFailure(.failed, "\(path) is refused, because others may write it: run \"chmod go-w \(place)\".")
+      throw CommandFailure(
+        .failed,
+        "Cannot use \(path), because other users can write to it. Run \"chmod go-w \(place)\".")
     }
     guard let bytes = WholeFile.read(descriptor, limit: limit) else {
       throw CommandFailure(.failed, "\(path) cannot be read, or is larger than 1 MiB.")
@@ -149,7 +151,7 @@ extension ConfigurationEdit {
   private static func makeFolders(_ path: String) throws(CommandFailure) {
     for end in path.indices.dropFirst().filter({ path[$0] == "/" }) + [path.endIndex] where end > path.startIndex {
       guard mkdir(String(path[..<end]), 0o700) == 0 || errno == EEXIST else {
-        throw CommandFailure(.failed, "The folder \(path) cannot be made: \(reason()).")
+        throw CommandFailure(.failed, "Cannot create the folder \(path): \(reason()).")
       }
     }
   }

@@ -11,7 +11,9 @@ enum ConfigurationPlace {
     if let path = option ?? daemon { return EnvironmentPaths.absolute(path) }
     let existing = paths.configurationFiles.first { exists($0) }
     guard let path = existing ?? paths.ownConfigurationFiles.first else {
-      throw CommandFailure(.failed, "There is no place for the configuration: set $HOME, or name a file with --config.")
+      throw CommandFailure(
+        .failed,
+        "The path of the configuration is unknown. Set $HOME, or name a file with --config.")
     }
     return path
   }

@@ -21,7 +21,7 @@ struct DaemonProgram {
     let beside = own.lastIndex(of: "/").map { String(own[..<$0]) }
     guard let program = Subprogram.find("hearthd", in: [beside].compactMap(\.self) + Subprogram.searchPath) else {
       throw CommandFailure(
-        .failed, "hearthd, which reads the configuration, is neither beside hearthctl nor in $PATH: install it.")
+        .failed, "Cannot find hearthd, which reads the configuration, beside hearthctl or in $PATH. Install it.")
     }
     return DaemonProgram(program)
   }
@@ -176,7 +176,9 @@ struct DaemonProgram {
   }
 
   private var notUnderstood: CommandFailure {
-    CommandFailure(.failed, "The answer of \(program.path) cannot be understood: do the versions differ?")
+    CommandFailure(
+      .failed,
+      "Cannot parse the output of \(program.path). Check that it has the same version as hearthctl.")
   }
 
   private func ask(

@@ -4,10 +4,10 @@ import HearthCore
 
 /// The options for registering a client together with a new account (RFC 7591).
 struct RegistrationOptions: ParsableArguments {
-  @Flag(help: "Register Hearth as a client at the provider, without asking first.")
+  @Flag(help: "Register Hearth as a client with the provider, without asking first.")
   var register = false
 
-  @Flag(help: "Register with the initial access token on standard input, if the provider requires one.")
+  @Flag(help: "Register with an initial access token from standard input, if the provider requires it.")
   var registrationTokenStdin = false
 
   var isAsked: Bool { register || registrationTokenStdin }
@@ -22,7 +22,7 @@ struct RegistrationOptions: ParsableArguments {
   ) throws -> SecretFile? {
     guard keys.clientId == nil, isAsked || mayAsk && keys.mayRegister else { return nil }
     guard keys.mayRegister else {
-      throw ValidationError("--register is for an OpenID Connect issuer: add --issuer URL.")
+      throw ValidationError("--register requires an OpenID Connect issuer. Add --issuer URL.")
     }
     var trial = keys
     trial.clientId = Self.placeholder
@@ -39,7 +39,7 @@ struct RegistrationOptions: ParsableArguments {
     if let issuer = endpoints.otherIssuer { (keys.issuer, trial.issuer) = (issuer, issuer) }
     guard isAsked || endpoints.registration != nil else { return nil }
     if !isAsked {
-      let question = "Register Hearth as a client at \(keys.issuer ?? "")? [Y/n] "
+      let question = "Register Hearth as a client with \(keys.issuer ?? "")? [Y/n] "
       guard try AccountAddVerb.agrees(question, or: true) else { return nil }
     }
     let place = try SecretFile.path(for: account, beside: file.path)
@@ -52,7 +52,7 @@ struct RegistrationOptions: ParsableArguments {
     } catch let refusal as DaemonProgram.Refusal {
       throw failure(refusal)
     }
-    Output.note("Registered Hearth at \(keys.issuer ?? "") as the client \(client.id).")
+    Output.note("Registered Hearth with \(keys.issuer ?? "") as the client \(client.id).")
     keys.clientId = client.id
     if keys.clientAuth == nil { keys.clientAuth = client.authentication }
     return client.secret.map { SecretFile(path: place, secret: $0) }

@@ -15,14 +15,17 @@ struct SecretFile {
     let path = "\(folder)\(account).secret"
     guard !ConfigurationPlace.exists(path) else {
       throw CommandFailure(
-        .failed, "There is a file \(path) already: name it with --client-secret-file, or remove it first.")
+        .failed, "The file \(path) already exists. Use it with --client-secret-file, or remove it first.")
     }
     return path
   }
 
   /// Asks the user without echo. Returns `nil` for a client without a secret.
   static func asked(for account: AccountName, beside configuration: String) throws -> SecretFile? {
-    guard let typed = try Input.answer("Client secret (empty if it has none): ", echo: false), !typed.isEmpty else {
+    guard
+      let typed = try Input.answer(
+        "Client secret (leave empty if there is none): ", echo: false), !typed.isEmpty
+    else {
       return nil
     }
     return SecretFile(
@@ -40,7 +43,10 @@ struct SecretFile {
       return
     }
     let bytes = try Input.all()
-    guard !bytes.isEmpty else { throw ValidationError("Standard input is empty: it must hold the client's secret.") }
+    guard !bytes.isEmpty else {
+      throw ValidationError(
+        "Standard input is empty, but must contain the client's secret.")
+    }
     secret = try Self.secret(in: bytes, of: "Standard input")
   }
 

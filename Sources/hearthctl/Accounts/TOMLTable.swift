@@ -56,7 +56,7 @@ struct TOMLTable {
 
   /// Returns the text of a list with strings added at the front, except strings that the list already contains.
   static func text(of list: String, adding texts: [String], for key: String) throws(ValidationError) -> String {
-    guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is not a list: leave out --add.") }
+    guard list.hasPrefix("[") else { throw ValidationError("\"\(key)\" is not a list. Omit --add.") }
     var rest = list.dropFirst()
     for text in texts.reversed() {
       let quoted = try quoted(text, for: key)
@@ -80,7 +80,7 @@ struct TOMLTable {
         let number = String(scalar.value, radix: 16, uppercase: true)
         let code = String(repeating: "0", count: max(0, 4 - number.count)) + number
         throw ValidationError(
-          "The value of \"\(key)\" has the character U+\(code), which cannot be seen: write it without that.")
+          "The value of \"\(key)\" contains the invisible character U+\(code). Remove it.")
       }
       if scalar == "\"" || scalar == "\\" { quoted += "\\" }
       quoted.unicodeScalars.append(scalar)

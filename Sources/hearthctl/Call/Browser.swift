@@ -45,7 +45,8 @@ enum Browser {
         startNext()
         if current == nil {
           let signal = status & 0x7F
-          return signal == 0 ? "\(name) ended with \(status >> 8 & 0xFF)" : "\(name) was ended by signal \(signal)"
+          return signal == 0
+            ? "\(name) exited with status \(status >> 8 & 0xFF)" : "\(name) was killed by signal \(signal)"
         }
       }
       return nil

@@ -23,7 +23,7 @@ struct DaemonChoice: DaemonAccess, Hashable {
 
   func validate() throws {
     guard let timeout, !(0...Self.longest).contains(timeout) else { return }
-    throw ValidationError("--timeout is a number of seconds, 0 to \(Int(Self.longest)).")
+    throw ValidationError("--timeout must be a number of seconds from 0 to \(Int(Self.longest)).")
   }
 }
 

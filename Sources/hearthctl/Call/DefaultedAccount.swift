@@ -7,7 +7,7 @@ import HearthCore
 /// The account of a verb that needs an account. If the user omits it, a default is used.
 struct DefaultedAccount: ParsableArguments {
   @Argument(
-    help: "Account (default: the one that \"hearthctl which\" shows).", completion: Completions.accounts)
+    help: "Account (default: see \"hearthctl which\").", completion: Completions.accounts)
   var account: String?
 
   @OptionGroup var option: AccountOption
@@ -20,7 +20,7 @@ struct DefaultedAccount: ParsableArguments {
 /// The account of a verb for the outbox, or all accounts.
 struct OutboxAccount: ParsableArguments {
   @Argument(
-    help: "Account (default: the one that HEARTH_ACCOUNT, [[use]] or default_account selects, else all).",
+    help: "Account (default: selected by HEARTH_ACCOUNT, [[use]] or default_account, otherwise all).",
     completion: Completions.accounts)
   var account: String?
 
@@ -61,11 +61,11 @@ enum DefaultAccount {
     if let account = choice.account { return account }
     guard !choice.accounts.isEmpty else {
       throw CommandFailure(
-        .usage, "There are no accounts: add one with \"hearthctl account add NAME --provider PROVIDER\".")
+        .usage, "There are no accounts. Add one with \"hearthctl account add NAME --provider PROVIDER\".")
     }
     throw CommandFailure(
       .usage,
-      "Name an account: there are \(choice.accounts.listed). Or set HEARTH_ACCOUNT, or default_account "
+      "There is more than one account: \(choice.accounts.listed). Name one, or set HEARTH_ACCOUNT, or default_account "
         + "or [[use]] in the configuration.")
   }
 

@@ -20,8 +20,8 @@ enum Input {
     guard longest >= TypedLine.kernelLimit else { return }
     throw CommandFailure(
       .failed,
-      "The typed text may be cut: the terminal keeps only \(TypedLine.kernelLimit) bytes of a line. Give the text as a file "
-        + "or through a pipe. Nothing was sent.")
+      "The typed text may be truncated, because the terminal accepts only \(TypedLine.kernelLimit) bytes per line. "
+        + "Pass the text in a file or through a pipe. Nothing was sent.")
   }
 
   static func file(_ path: String) throws -> [UInt8] {
@@ -37,7 +37,7 @@ enum Input {
   static func secret(prompt: String, name: String = "passphrase") throws -> String {
     if isTerminal { return try ask(prompt, echo: false) }
     guard let line = secretLine(), !line.isEmpty else {
-      throw ValidationError("Standard input is empty: the \(name) must be its first line.")
+      throw ValidationError("Standard input is empty, but its first line must be the \(name).")
     }
     return line
   }
@@ -46,7 +46,7 @@ enum Input {
   static func newPassphrase(of account: some CustomStringConvertible) throws -> String {
     let passphrase = try ask("New passphrase for \(account): ", echo: false)
     guard try ask("Again: ", echo: false) == passphrase else {
-      throw CommandFailure(.failed, "The two passphrases differ. Nothing was set.")
+      throw CommandFailure(.failed, "The passphrases do not match. Nothing was changed.")
     }
     return passphrase
   }
@@ -54,7 +54,7 @@ enum Input {
   /// Asks on the terminal. The caller must have checked that standard input is a terminal.
   static func ask(_ prompt: String, echo: Bool = true) throws -> String {
     guard let line = try typed(prompt, echo: echo), !line.isEmpty else {
-      throw CommandFailure(.failed, "Nothing was typed.")
+      throw CommandFailure(.failed, "No input was entered.")
     }
     return line
   }

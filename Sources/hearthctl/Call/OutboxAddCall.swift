@@ -17,7 +17,7 @@ struct OutboxAddCall: PlainCall {
 
   func validate() throws {
     if unordered, lane != nil {
-      throw ValidationError("--unordered and --lane exclude each other: an unordered item has no lane. Give one.")
+      throw ValidationError("--unordered cannot be combined with --lane, because an unordered item has no lane.")
     }
     try content.validate()
   }

@@ -90,8 +90,8 @@ final class RequestBody {
       guard offset == streamed else {
         throw CommandFailure(
           .later,
-          "The API needs the body again, as after a refresh of the token, and \(name) can be read only once: "
-            + "run the command again, or give the body in a file.")
+          "The body must be sent again, for example after a token refresh, but \(name) can be read only once. Run the "
+            + "command again, or pass the body in a file.")
       }
       let piece = try Self.read(descriptor, name)
       streamed += piece.count

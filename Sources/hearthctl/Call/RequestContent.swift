@@ -4,7 +4,7 @@ import HearthCore
 /// The options of verbs that send or queue a request.
 struct RequestOptions: ParsableArguments {
   @Argument(
-    help: "Account whose token to use (default: the one that \"hearthctl which URL\" shows).",
+    help: "Account whose token to use (default: see \"hearthctl which URL\").",
     completion: Completions.accounts)
   var account: String
 
@@ -56,11 +56,11 @@ struct RequestContent: Hashable {
   func validate() throws {
     // If the URL is missing, the account and the method would be mistaken for a method and a URL.
     guard account != nil || url.contains("://") else {
-      throw ValidationError("The URL is missing, or is not one that begins with https://: \(url.shown())")
+      throw ValidationError("The URL is missing or does not begin with https://: \(url.shown())")
     }
     guard OutboxDraft.isToken(method) else { throw ValidationError("This is not an HTTP method: \(method.shown())") }
     guard header.count(where: { $0 == "@-" }) + (data == "-" ? 1 : 0) <= 1 else {
-      throw ValidationError("Standard input can be read only once: give the headers or the body in a file.")
+      throw ValidationError("Standard input can be read only once. Pass the headers or the body in a file.")
     }
   }
 
@@ -68,7 +68,7 @@ struct RequestContent: Hashable {
     try header.flatMap { field in
       if field.hasPrefix("@") { return try headers(in: String(field.dropFirst())) }
       guard let header = APIRequest.Header(line: field) else {
-        throw ValidationError("A header is written 'Name: value', not '\(field)'.")
+        throw ValidationError("A header must be written 'Name: value', not '\(field)'.")
       }
       return [header]
     }
@@ -84,7 +84,7 @@ struct RequestContent: Hashable {
       let line = String(decoding: bytes, as: UTF8.self).trimmingBlanks()
       if line.isEmpty { return nil }
       guard let header = APIRequest.Header(line: line) else {
-        throw ValidationError("Line \(number) of \(place) is not a header: write 'Name: value'.")
+        throw ValidationError("Line \(number) of \(place) is not a header of the form 'Name: value'.")
       }
       return header
     }

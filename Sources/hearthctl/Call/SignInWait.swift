@@ -30,7 +30,7 @@ struct SignInWait {
       if let reply = try daemon.response(to: call, within: Self.step) { return reply }
       if Interruption.hasCome { return try giveUp(call, "The sign-in was cancelled.", .interrupted, &daemon) }
       if let deadline, deadline <= .now {
-        return try giveUp(call, "Nobody signed in within the time of --timeout.", .later, &daemon)
+        return try giveUp(call, "The sign-in was not completed within the time set by --timeout.", .later, &daemon)
       }
       if let why = opening?.failure() {
         tellOfFailure(why)
@@ -67,8 +67,8 @@ struct SignInWait {
   private func tellOfFailure(_ why: String) {
     ProgressLine.clear()
     Output.note(
-      "No browser has opened: \(why). Open this address in a browser to sign in to \(account):\n\n"
-        + "  \(begun.authorizationURL ?? "")\n")
+      "Could not open a browser: \(why). Open this address in a browser to sign in to \(account):\n\n  "
+        + "\(begun.authorizationURL ?? "")\n")
     offerPasting()
   }
 
@@ -92,7 +92,7 @@ struct SignInWait {
     let place = isLocal ? "On this machine" : "On any device"
     guard let screen = Screen.current else {
       Output.note(
-        "\(place), open\n\n  \(page)\n\nand type in this code to sign in to \(account):\n\n  \(code)\n")
+        "\(place), open\n\n  \(page)\n\nand enter this code to sign in to \(account):\n\n  \(code)\n")
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
@@ -100,7 +100,7 @@ struct SignInWait {
     let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"
-    Output.note("\(start) \(page)\nand type in this code to sign in to \(account):\n")
+    Output.note("\(start) \(page)\nand enter this code to sign in to \(account):\n")
     let paint = Paint(isColoured: screen.canDraw)
     let letters = code.map(String.init).joined(separator: " ")
     Output.write("    \(paint(.bold, code))      \(paint(.faint, "(\(letters))"))\n\n", to: STDERR_FILENO)
@@ -136,10 +136,10 @@ struct SignInWait {
       return seconds >= 60 ? "\(seconds / 60) min \(seconds % 60) s" : "\(seconds) s"
     }
     if asksAddress {
-      let prompts = left.map { ["Address (\($0) left, Ctrl-C gives up): ", "Address (\($0) left): "] }
+      let prompts = left.map { ["Address (\($0) left, Ctrl-C cancels): ", "Address (\($0) left): "] }
       ProgressLine.show(prompts ?? ["Address: "])
     } else if let left {
-      let rest = "\(left) left. Ctrl-C gives up."
+      let rest = "\(left) left. Ctrl-C cancels."
       ProgressLine.show(["Waiting for you to sign in: \(rest)", rest])
     }
   }

@@ -32,7 +32,7 @@ struct Subprogram {
     defer { close(inputEnds[0]) }
     let isGiven = WholeFile.write(input, to: inputEnds[1])
     close(inputEnds[1])
-    guard isGiven else { throw CommandFailure(.failed, "\(path) cannot be given its input.") }
+    guard isGiven else { throw CommandFailure(.failed, "Cannot write to the standard input of \(path).") }
     posix_spawn_file_actions_adddup2(&actions, inputEnds[0], STDIN_FILENO)
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
@@ -48,7 +48,7 @@ struct Subprogram {
     if output == nil { kill(process, SIGKILL) }
     var status: Int32 = 0
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    guard let output else { throw CommandFailure(.later, "\(path) did not answer in time: try again.") }
+    guard let output else { throw CommandFailure(.later, "\(path) did not respond in time. Try again.") }
     return output
   }
 

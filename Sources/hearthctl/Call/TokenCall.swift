@@ -21,8 +21,8 @@ struct TokenCall: PlainCall {
   let daemon: DaemonChoice
 
   func validate() throws {
-    if let minValid, minValid < 0 { throw ValidationError("--min-valid is a number of seconds, 0 or more.") }
-    if let wait, wait < 0 { throw ValidationError("--wait is a number of seconds, 0 or more.") }
+    if let minValid, minValid < 0 { throw ValidationError("--min-valid must be a number of seconds, 0 or more.") }
+    if let wait, wait < 0 { throw ValidationError("--wait must be a number of seconds, 0 or more.") }
     if headers != nil, header || daemon.json {
       throw ValidationError("--headers cannot be combined with \(header ? "--header" : "--json").")
     }
@@ -42,7 +42,9 @@ struct TokenCall: PlainCall {
       }
     }
     if let minValid, let left = bearer.expiresAt?.since(.now), left < .seconds(minValid) {
-      Output.note("hearthctl: The token lasts \(left.span), and not \(minValid) s: the provider issues no longer ones.")
+      Output.note(
+        "hearthctl: The token is valid for \(left.span), not \(minValid) s, because the provider issues no "
+          + "longer-lived tokens.")
     }
   }
 
@@ -62,7 +64,7 @@ struct TokenCall: PlainCall {
           [.locked, .unauthenticated, .reauthRequired, .refreshUnavailable].contains(refusal.kind)
         else { throw error }
         if told != refusal.message, deadline > .now {
-          Output.note("hearthctl: \(refusal.message.shown()) Waiting for that.")
+          Output.note("hearthctl: \(refusal.message.shown()) Waiting.")
         }
         told = refusal.message
       }

@@ -42,7 +42,7 @@ struct CredentialDockerCall: HelperCall {
     case "version": output.line("hearthctl \(HearthVersion.text)")
     case "store":
       throw CommandFailure(
-        .failed, "Hearth stores no passwords for registries: sign in with \"hearthctl login\" instead of docker login.")
+        .failed, "Hearth does not store registry passwords. Sign in with \"hearthctl login\" instead of docker login.")
     default: throw CommandFailure(.failed, "Unknown credential action `\(operation)`")
     }
   }

@@ -24,7 +24,7 @@ struct CredentialGitCall: HelperCall {
     do {
       guard let found = try NamedCredential(source, for: url, page: url + asked.path, user: user) else { return }
       if bearer, !asked.takesBearer {
-        throw CommandFailure(.failed, "This git does not support bearer tokens: update it to 2.46 or later.")
+        throw CommandFailure(.failed, "This git does not support bearer tokens. Update it to 2.46 or later.")
       }
       let name = username ?? found.username ?? Self.anybody[0]
       Output(isJSON: false).line(asked.answer(found.token.bearer, user: name, asBearer: bearer))

@@ -29,18 +29,18 @@ struct CredentialGoogleCall: HelperCall {
     guard Self.tokenTypes.contains(type) else {
       throw CommandFailure(
         .usage,
-        "The subject_token_type \(type) is not available from Hearth: set \(Self.tokenTypes[0]) or \(Self.tokenTypes[1])."
+        "Hearth does not provide the subject_token_type \(type). Set \(Self.tokenTypes[0]) or \(Self.tokenTypes[1])."
       )
     }
     guard let given = try source.token(for: [url]) else {
       throw CommandFailure(
-        .failed, "The origin of \(url) is not in the api_origins of any account, so it gets no token.")
+        .failed, "The origin of \(url) is not in the api_origins of any account, so Hearth gives it no token.")
     }
     let token = given.bearer.token.secret.reveal()
     // Do not give Google an opaque token, because Google would refuse it.
     guard token.split(separator: ".", omittingEmptySubsequences: false).count == 3 else {
       throw CommandFailure(
-        .failed, "The token of \(given.account) is not a JWT, which Google requires: set bearer = \"id_token\".")
+        .failed, "The token of \(given.account) is not a JWT, which Google requires. Set bearer = \"id_token\".")
     }
     var answer: JSONObject = [
       "version": 1, "success": true, "token_type": .string(type), "id_token": .string(token),

@@ -16,11 +16,11 @@ struct CredentialKubectlCall: HelperCall {
     guard let server = asked.server ?? url else {
       throw CommandFailure(
         .usage,
-        "kubectl did not say which cluster is asking: set provideClusterInfo: true beside \"command: hearthctl\" in the "
-          + "kubeconfig, or add the cluster's URL to its args: [credential, kubectl, --for, https://…].")
+        "kubectl did not say which cluster is asking. Set provideClusterInfo: true beside \"command: hearthctl\" in "
+          + "the kubeconfig, or add the cluster's URL to its args: [credential, kubectl, --for, https://…].")
     }
     guard let token = try source.token(for: [server]) else {
-      throw CommandFailure(.failed, "\(server) is not in the api_origins of any account, so it gets no token.")
+      throw CommandFailure(.failed, "\(server) is not in the api_origins of any account, so Hearth gives it no token.")
     }
     Output(isJSON: true).line(asked.answer(token.bearer).description)
   }

@@ -6,8 +6,8 @@ struct CredentialSource: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Account (default: the one that \"hearthctl which URL\" shows, else the first one with the server in its "
-        + "api_origins).", valueName: "name"),
+      "Account (default: see \"hearthctl which URL\", otherwise the first with the server in its api_origins).",
+      valueName: "name"),
     completion: Completions.accounts)
   var account: String?
 

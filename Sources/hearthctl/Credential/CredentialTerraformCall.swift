@@ -13,7 +13,8 @@ struct CredentialTerraformCall: HelperCall {
   func answer() throws {
     guard operation == "get" else {
       throw CommandFailure(
-        .failed, "Hearth stores no tokens for terraform: sign in with \"hearthctl login\" instead of terraform login.")
+        .failed,
+        "Hearth does not store terraform's tokens. Sign in with \"hearthctl login\" instead of terraform login.")
     }
     let token = try HTTPURL.root("https", host).flatMap { try source.token(for: [$0.description]) }
     let answer: JSON = token.map { ["token": .string($0.bearer.token.secret.reveal())] } ?? [:]

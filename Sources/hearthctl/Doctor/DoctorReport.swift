@@ -66,13 +66,13 @@ struct DoctorReport {
     guard let finding = findings.first(where: \.isAboutRefusedToken), let account = finding.account else { return nil }
     let steps = [
       "If an API keeps answering 401, compare in this order:",
-      "1. The API: \"api.answer\" above names the one that rejects the token. \"hearthctl request \(account) GET URL -i\" "
-        + "shows its own reason, and so does the journal: \"hearthctl status \(account) --log\".",
+      "1. The API: \"api.answer\" above names the API that rejects the token. \"hearthctl request \(account) GET URL "
+        + "-i\" shows its own reason, and so does the journal: \"hearthctl status \(account) --log\".",
       "2. The audience: \"hearthctl doctor --all\" shows who the token is for, and what is configured. If that is another "
         + "API, run \"hearthctl account set \(account) token_parameters audience=URL\".",
       "3. The scopes: if one is missing, run \"hearthctl account set \(account) --add scopes SCOPE\".",
       "4. The clock: \"clock\" must be fine here, and on the API's machine.",
-      "Then run \"hearthctl login \(account)\": a token keeps the audience and scopes of its sign-in.",
+      "Then run \"hearthctl login \(account)\". A token keeps the audience and scopes of its sign-in.",
     ]
     return steps.enumerated().map { number, step in
       step.hanging(0 < number && number < steps.count - 1 ? 3 : 0, within: columns)

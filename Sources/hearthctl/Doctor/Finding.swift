@@ -57,11 +57,11 @@ struct Finding: Equatable {
     }
     let endsWithToken = session.token.map { $0.expiresAt != nil && $0.refreshAt == nil } ?? false
     if session.state == .authenticated, status == .later {
-      let lack = session.token == nil ? "It has no token yet" : "Its token has expired"
-      let why = session.history.lastError ?? "Nothing has come from the provider."
+      let lack = session.token == nil ? "The session has no token yet" : "The session's token has expired"
+      let why = session.history.lastError ?? "The provider has not responded."
       self = finding(
         .bad(status),
-        "\(lack), and Hearth keeps asking for one. \(why) Run \"hearthctl retry \(session.account)\" to ask at once.")
+        "\(lack), and Hearth keeps requesting one. \(why) To retry now, run \"hearthctl retry \(session.account)\".")
     } else if status != .done {
       self = finding(.bad(status), session.message)
     } else if session.history.failures > 0 || session.action != nil || session.isWritePending || endsWithToken {

@@ -9,10 +9,10 @@ enum PathChecks {
       paths.state.map(state(at:)) ?? Finding(.bad(.failed), "state", "Neither HEARTH_STATE_DIR nor HOME is set")
     guard let used = paths.configurationFiles.first(where: { status($0) != nil }) else {
       let candidates = paths.configurationFiles.joined(separator: ", ")
-      return [Finding(.doubtful, "configuration", "There is none: \(candidates)"), state]
+      return [Finding(.doubtful, "configuration", "There is no configuration file: \(candidates)"), state]
     }
     if let named = paths.namedConfiguration, used != named {
-      let message = "\(named) (HEARTH_CONFIG) does not exist; \(used) is used"
+      let message = "\(named) (HEARTH_CONFIG) does not exist, so Hearth uses \(used)"
       return [Finding(.doubtful, "configuration", message), state]
     }
     return [configuration(at: used), state]
@@ -24,13 +24,13 @@ enum PathChecks {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")
     }
     guard status.st_mode & 0o022 == 0 else {
-      return Finding(.bad(.failed), "configuration", "\(path) may be written by others: chmod go-w \(path)")
+      return Finding(.bad(.failed), "configuration", "Other users can write to \(path). Run \"chmod go-w \(path)\".")
     }
     guard access(path, R_OK) == 0 else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be read: \(reason())")
     }
     if let sentence = refusal(of: path, by: daemon) {
-      let running = daemon == nil ? "" : " (the daemon still uses what it read before)"
+      let running = daemon == nil ? "" : " (the daemon still uses the previous configuration)"
       return Finding(.bad(.failed), "configuration", sentence + running)
     }
     return Finding(.good, "configuration", path)
@@ -59,7 +59,7 @@ enum PathChecks {
       return Finding(.bad(.failed), "state", "\(path) belongs to another user (\(status.st_uid))")
     }
     guard status.st_mode & 0o077 == 0 else {
-      return Finding(.bad(.failed), "state", "\(path) is open to others: chmod 700 \(path)")
+      return Finding(.bad(.failed), "state", "Other users can access \(path). Run \"chmod 700 \(path)\".")
     }
     return Finding(.good, "state", path)
   }
@@ -72,7 +72,7 @@ enum PathChecks {
       return [Finding(.bad(.failed), "socket", "\(path) is not a socket")]
     }
     guard status.st_mode & 0o077 == 0 else {
-      return [Finding(.doubtful, "socket", "\(path) is open to others (who are refused)")]
+      return [Finding(.doubtful, "socket", "Other users can access \(path), but the daemon rejects them")]
     }
     return [Finding(.good, "socket", path)]
   }

@@ -23,12 +23,14 @@ enum UnitChecks {
     }
     guard !units.isEmpty, units.allSatisfy({ $0["LoadState"] != nil }) else { return nil }
     guard units.contains(where: { $0["LoadState"] == "loaded" }) else {
-      return Finding(.doubtful, "unit", "Hearth is not installed as a user service: \"make install\" does that.")
+      return Finding(
+        .doubtful, "unit",
+        "Hearth is not installed as a user service. To install it, run \"make install\".")
     }
     if let failed = units.first(where: { $0["ActiveState"] == "failed" }), let name = failed["Id"] {
       return Finding(
         .bad(.failed), "unit",
-        "\(name) has failed: find out why with \"journalctl --user -u \(name)\", then start it again."
+        "\(name) has failed. Find out why with \"journalctl --user -u \(name)\", then start it again."
       )
     }
     guard units.contains(where: { $0["UnitFileState"]?.hasPrefix("enabled") == true }) else {

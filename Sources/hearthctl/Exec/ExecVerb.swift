@@ -8,16 +8,16 @@ struct ExecVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Run a program with the account's token in a file or a variable.",
     discussion: """
-      HEARTH_TOKEN_FILE holds the path of a file that contains only the token and is readable only by you. Hearth keeps \
-      it fresh while the program runs, removes the token while the account is locked or signed out, and removes the file \
-      when the program ends.
+      HEARTH_TOKEN_FILE contains the path of a file that contains only the token and is readable only by you. Hearth \
+      keeps it fresh while the program runs, removes the token while the account is locked or signed out, and removes \
+      the file when the program ends.
 
-      With --env the variable holds the token itself. It is a snapshot: it does not follow a refresh, so use it for \
-      programs that end before the token does.
+      With --env the variable holds the token itself. It is not updated after a refresh, so use it only for programs \
+      that finish before the token expires.
 
-      The token is never in the program's arguments. hearthctl passes signals on to the program. It exits with the \
-      program's status, with 128 + N if signal N ended it, 126 if it cannot be run, and 127 if it does not exist. \
-      Without a token nothing is run.
+      The token is never in the program's arguments. hearthctl forwards signals to the program. It exits with the \
+      program's status, with 128 + N if signal N killed it, 126 if it cannot be run, and 127 if it does not exist. \
+      Without a token, the program is not run.
 
       For example:
 
@@ -32,7 +32,7 @@ struct ExecVerb: ParsableCommand {
   @OptionGroup var choice: DefaultedAccount
 
   @Option(
-    help: ArgumentHelp("Variable for the token itself, which then does not follow a refresh.", valueName: "name"))
+    help: ArgumentHelp("Variable for the token itself, which is not updated after a refresh.", valueName: "name"))
   var env: String?
 
   @Option(
@@ -47,7 +47,7 @@ struct ExecVerb: ParsableCommand {
       throw ValidationError("Name the program after --, as in: hearthctl exec work -- make release")
     }
     guard env == nil || fileEnv == nil else {
-      throw ValidationError("--env and --file-env exclude each other: the token is in a variable or in a file.")
+      throw ValidationError("--env cannot be combined with --file-env: the token is either in a variable or in a file.")
     }
     if let name = env ?? fileEnv, name.isEmpty || name.contains("=") {
       throw ValidationError("\"\(name)\" cannot name a variable.")

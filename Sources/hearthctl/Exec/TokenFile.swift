@@ -17,14 +17,15 @@ struct TokenFile {
     guard let place = variable("XDG_RUNTIME_DIR") else {
       throw CommandFailure(
         .failed,
-        "There is no place for the token file: XDG_RUNTIME_DIR is not set. Set it, or use --env NAME for the token itself."
+        "Cannot create the token file, because XDG_RUNTIME_DIR is not set. Set it, or use --env NAME for the token "
+          + "itself."
       )
     }
     Self.sweep(place)
     for _ in 0..<8 {
       var name = Array("\(place)/\(Self.prefix)XXXXXX".utf8CString)
       guard mkdtemp(&name) != nil else {
-        throw CommandFailure(.failed, "No token file can be made in \(place): \(reason()).")
+        throw CommandFailure(.failed, "Cannot create a token file in \(place): \(reason()).")
       }
       let folder = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
       // Another process may have removed the folder before it was locked.
@@ -33,7 +34,7 @@ struct TokenFile {
         return
       }
     }
-    throw CommandFailure(.failed, "No token file can be locked in \(place).")
+    throw CommandFailure(.failed, "Cannot lock a token file in \(place).")
   }
 
   /// Returns `nil` if the folder is locked by another process, was removed, or belongs to another user.

@@ -45,7 +45,7 @@ struct Output {
   func content(_ bytes: [UInt8]) {
     guard Self.isTerminal else { return Self.write(bytes, to: STDOUT_FILENO) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      return Self.note("hearthctl: The answer is not text (\(bytes.count) bytes): send it to a file with >.")
+      return Self.note("hearthctl: The response is not text (\(bytes.count) bytes). Redirect it to a file with >.")
     }
     if !text.isEmpty { line(text.hasSuffix("\n") ? String(text.dropLast()) : text) }
   }
@@ -72,7 +72,7 @@ struct Output {
   /// on standard error are ignored, because they cannot be reported.
   private static func write(_ bytes: [UInt8], to descriptor: Int32) {
     guard !WholeFile.write(bytes, to: descriptor), descriptor == STDOUT_FILENO else { return }
-    error("The output cannot be written: \(reason()).")
+    error("Cannot write the output: \(reason()).")
     exit(ExitStatus.failed.rawValue)
   }
 }

@@ -19,7 +19,7 @@ struct BegunAction {
       self = try Self("Refreshing \(account)", RefreshSession(account), &daemon) { _ in "\(account) has a new token." }
     case .again: self = try Self(again: account, &daemon)
     case .retry:
-      self = try Self("Putting back \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
+      self = try Self("Requeuing \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
     // A pause because of a lock or the network ends automatically.

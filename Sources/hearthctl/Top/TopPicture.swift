@@ -33,11 +33,11 @@ struct TopPicture {
   private var header: [String] {
     let count = model.accounts.count
     let watched = now.since(model.startedAt)
-    let since = watched < .seconds(3600) ? "since this began \(watched.span) ago" : "over the last hour"
+    let since = watched < .seconds(3600) ? "since top started \(watched.span) ago" : "over the last hour"
     let title = "hearthctl top"
     let accounts = "\(count) \(count == 1 ? "account" : "accounts")"
     let room = columns - title.count - 2
-    let line = "\(accounts); counts what happened \(since)"
+    let line = "\(accounts); counts \(since)"
     return ["\(paint(.bold, title))  \(paint(.faint, cutting(line.count > room ? accounts : line, to: room)))", ""]
   }
 

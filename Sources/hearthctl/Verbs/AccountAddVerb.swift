@@ -6,11 +6,11 @@ import HearthCore
 
 struct AccountAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Add an account to the configuration, try its provider, and offer to sign in.",
+    commandName: "add", abstract: "Add an account to the configuration, check its provider, and offer to sign in.",
     discussion: """
-      Given a mail address, find its provider: ask the address's domain (WebFinger), then look among the known mail \
-      domains. Check the configuration and try the provider before anything is written. The file's comments and order \
-      stay, and the previous file is kept beside it as config.toml.bak. For example:
+      Given a mail address, Hearth finds its provider by asking the address's domain (WebFinger) or looking it up \
+      among known mail domains. It checks the configuration and the provider before it writes anything. The file's \
+      comments and order stay, and the previous file is saved as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
         hearthctl account add work --issuer https://id.example.com --register
@@ -37,23 +37,23 @@ struct AccountAddVerb: ParsableCommand {
 
   @OptionGroup var keys: AccountKeys
 
-  @Flag(help: "Read the client's secret from standard input, and keep it in a file beside the configuration.")
+  @Flag(help: "Read the client's secret from standard input, and store it in a file beside the configuration.")
   var clientSecretStdin = false
 
   @OptionGroup var registration: RegistrationOptions
 
-  @Flag(help: "Write the account without trying its provider.")
+  @Flag(help: "Add the account without checking its provider.")
   var noCheck = false
 
-  @Flag(help: "Do not offer to sign in.")
+  @Flag(help: "Do not ask whether to sign in.")
   var noLogin = false
 
   func validate() throws {
     guard !clientSecretStdin || keys.clientSecretFile == nil else {
-      throw ValidationError("--client-secret-stdin and --client-secret-file exclude each other.")
+      throw ValidationError("--client-secret-stdin cannot be combined with --client-secret-file.")
     }
     if registration.isAsked, keys.clientId != nil || clientSecretStdin {
-      throw ValidationError("--register asks the provider for a client, and --client-id names one already.")
+      throw ValidationError("--register cannot be combined with --client-id, because it registers a new client.")
     }
   }
 
@@ -83,7 +83,7 @@ struct AccountAddVerb: ParsableCommand {
       guard let account = AccountName(account), name == nil else {
         throw ValidationError(
           name != nil
-            ? "--name is for a mail address; \"\(account)\" is the account's name itself."
+            ? "--name requires a mail address, but \"\(account)\" is already the account's name."
             : "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter "
               + "or digit.")
       }
@@ -109,7 +109,7 @@ struct AccountAddVerb: ParsableCommand {
       case nil:
         throw CommandFailure(
           .failed,
-          "\(domain) does not say who its provider is (WebFinger), and is not a known mail domain. Name the provider with "
+          "\(domain) does not publish its provider (WebFinger) and is not a known mail domain. Name the provider with "
             + "--issuer, or with --provider and one of \"hearthctl account providers\".")
       }
       // The provider's page is then filled in with the address (OpenID Connect Core, section 3.1.2.1).
@@ -138,13 +138,13 @@ struct AccountAddVerb: ParsableCommand {
       return Trial(endpoints: endpoints)
     } catch let refusal as DaemonProgram.Refusal {
       guard refusal.mayPass else { throw CommandFailure(.failed, "\(refusal.sentence) Nothing was written.") }
-      let sentence = "The provider could not be tried: \(refusal.sentence)"
+      let sentence = "Cannot check the provider: \(refusal.sentence)"
       guard Input.isTerminal, !daemonOptions.json else {
         throw CommandFailure(
-          .later, "\(sentence) Nothing was written. To add the account all the same, use --no-check.")
+          .later, "\(sentence) Nothing was written. To add the account anyway, use --no-check.")
       }
       Output.note(sentence)
-      guard try Self.agrees("Add the account all the same? [y/N] ", or: false) else {
+      guard try Self.agrees("Add the account anyway? [y/N] ", or: false) else {
         throw CommandFailure(.later, "Nothing was written.")
       }
       return Trial(trouble: sentence)
@@ -162,13 +162,13 @@ struct AccountAddVerb: ParsableCommand {
     let reload = try reload(account, isServed)
     lines.append(reload.sentence)
     if let issuer = trial.endpoints?.otherIssuer {
-      lines.append("The provider calls itself \(issuer), so that is the account's issuer.")
+      lines.append("The provider calls itself \(issuer), so the account uses that issuer.")
     }
     lines += trial.endpoints?.sentence.map { [$0] } ?? []
     lines.append(
       keys.apiOrigin.isEmpty
-        ? "Hearth sends the account's token to no API yet. Name one with \"hearthctl account set \(account) --add "
-          + "api_origins URL\"."
+        ? "Hearth does not send the account's token to any API yet. Add one with \"hearthctl account set \(account) "
+          + "--add api_origins URL\"."
         : "Hearth sends the account's token only to \(keys.apiOrigin.joined(separator: ", ")).")
     let next = keys.type == "client-credentials" ? "token" : "login"
     output.show([

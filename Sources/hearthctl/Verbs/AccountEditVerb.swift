@@ -8,7 +8,7 @@ struct AccountEditVerb: ParsableCommand {
     commandName: "edit", abstract: "Edit the configuration in an editor, and check it before it is used.",
     discussion: """
       The editor is $VISUAL, $EDITOR, or the first of editor, nano and vi that is installed. It edits a copy, which \
-      replaces the file only if it is valid. The previous file is kept beside it as config.toml.bak. For example:
+      replaces the file only if it is valid. The previous file is saved as config.toml.bak. For example:
 
         hearthctl account edit
         EDITOR='code --wait' hearthctl account edit
@@ -25,7 +25,7 @@ struct AccountEditVerb: ParsableCommand {
     while true {
       let failure = Editor.failure(on: draft.path)
       let after = try Input.file(draft.path)
-      let rest = after == before ? "" : " What you wrote is in \(draft.path)."
+      let rest = after == before ? "" : " Your draft is in \(draft.path)."
       if after == before { draft.remove() }
       if let failure {
         throw CommandFailure(failure.status, "\(failure.message ?? "") Nothing was changed.\(rest)")
@@ -42,7 +42,7 @@ struct AccountEditVerb: ParsableCommand {
       } catch let failure as ValidationError where Input.isTerminal {
         Output.error(failure.message)
         guard try AccountAddVerb.agrees("Edit it again? [Y/n] ", or: true) else {
-          throw CommandFailure(.failed, "The configuration stays as it was.\(rest)")
+          throw CommandFailure(.failed, "The configuration was not changed.\(rest)")
         }
       } catch let failure as ValidationError {
         throw CommandFailure(.failed, failure.message + rest)
@@ -61,7 +61,7 @@ private struct Draft {
     var template = Array((configuration + ".XXXXXX.toml").utf8CString)
     let descriptor = mkstemps(&template, Int32(".toml".utf8.count))
     guard descriptor >= 0 else {
-      throw CommandFailure(.failed, "No file can be made beside \(configuration): \(reason()).")
+      throw CommandFailure(.failed, "Cannot create a file beside \(configuration): \(reason()).")
     }
     defer { close(descriptor) }
     path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
@@ -83,7 +83,7 @@ private enum Editor {
   /// Runs the editor. Returns `nil` on success and otherwise the failure.
   static func failure(on path: String) -> CommandFailure? {
     guard let line else {
-      return CommandFailure(.failed, "There is no editor: set $EDITOR to one, as in EDITOR=nano.")
+      return CommandFailure(.failed, "There is no editor. Set $EDITOR, for example to nano.")
     }
     let call: [String] = ["/bin/sh", "-c", "\(line) \"$1\"", "sh", path]
     var words = call.map { strdup($0) } + [nil]
@@ -100,7 +100,7 @@ private enum Editor {
     while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let signal = status & 0x7F
     if status == 0 { return nil }
-    let end = signal == 0 ? "ended with \(status >> 8 & 0xFF)" : "was ended by signal \(signal)"
+    let end = signal == 0 ? "exited with status \(status >> 8 & 0xFF)" : "was killed by signal \(signal)"
     return CommandFailure(signal == SIGINT ? .interrupted : .failed, "The editor (\(line)) \(end).")
   }
 }

@@ -7,10 +7,9 @@ struct AccountRemoveVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Sign out of an account, and remove it from the configuration.",
     discussion: """
-      Its tables are removed with the comment directly above them, and so are default_account and the [[use]] rules that \
-      name it; the rest of the file stays unchanged, and the previous file is kept beside it. Files that the account \
-      names, such as a client's secret, stay too. \
-      For example:
+      Its tables are removed with the comment directly above them. If default_account or [[use]] rules name the \
+      account, they are removed too. The rest of the file stays unchanged, and the previous file is saved beside it. \
+      Files that the account names, such as a client's secret, are not deleted. For example:
 
         hearthctl account remove work
       """)
@@ -19,10 +18,10 @@ struct AccountRemoveVerb: ParsableCommand {
   @OptionGroup var options: AccountOptions
   @OptionGroup var choice: NamedAccount
 
-  @Flag(help: "Do not ask, even if it is signed in, items wait or rules name it.")
+  @Flag(help: "Do not ask for confirmation.")
   var yes = false
 
-  @Flag(help: "Do not sign out: keep the credential, for a later account of this name.")
+  @Flag(help: "Do not sign out, and keep the credential for a later account with this name.")
   var keepCredential = false
 
   func run() throws {
@@ -81,7 +80,7 @@ struct AccountRemoveVerb: ParsableCommand {
       guard keepCredential else {
         throw CommandFailure(
           .noDaemon,
-          "No daemon that serves \(account) is running, so it cannot be signed out: start it, or keep the credential "
+          "No running daemon serves \(account), so it cannot be signed out. Start the daemon, or keep the credential "
             + "with --keep-credential.")
       }
       return Before()

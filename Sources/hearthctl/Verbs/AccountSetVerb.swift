@@ -6,8 +6,8 @@ struct AccountSetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Set a key of an account in the configuration.",
     discussion: """
-      The configuration is checked before it is written. Its comments and order stay, the previous file is kept beside \
-      it as config.toml.bak, and the daemon loads the new one. For example:
+      Hearth checks the configuration before writing it and preserves its comments and order. The previous file is \
+      saved as config.toml.bak, and the daemon loads the new one. For example:
 
         hearthctl account set work --add api_origins https://api.example.com
         hearthctl account set work scopes openid email offline_access
@@ -68,7 +68,7 @@ struct AccountUnsetVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "unset", abstract: "Remove keys of an account from the configuration.",
     discussion: """
-      Their lines are removed, with the comment after each, and the defaults apply. For example:
+      Their lines are removed with the comments at their ends. The defaults then apply. For example:
 
         hearthctl account unset work scopes
       """)

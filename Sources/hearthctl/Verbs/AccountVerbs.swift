@@ -5,7 +5,7 @@ import HearthCore
 
 struct AccountVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "account", abstract: "Add accounts to the configuration, list, change, edit and remove them.",
+    commandName: "account", abstract: "Add, list, change, edit and remove accounts in the configuration.",
     subcommands: [
       AccountAddVerb.self, AccountEditVerb.self, AccountListVerb.self, AccountProvidersVerb.self,
       AccountRemoveVerb.self, AccountSetVerb.self, AccountUnsetVerb.self,
@@ -78,7 +78,7 @@ struct AccountListVerb: ParsableCommand {
     ]
     list.show(json, daemonOptions.output) { room in
       guard !rows.isEmpty else {
-        return "There are no accounts in \(setting.file.path): add one with \"hearthctl account add\"."
+        return "There are no accounts in \(setting.file.path). Add one with \"hearthctl account add\"."
       }
       // Without a daemon, the sessions' states are unknown.
       let isKnown = setting.isServed == true

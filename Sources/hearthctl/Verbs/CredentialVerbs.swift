@@ -26,7 +26,7 @@ struct CredentialGitVerb: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "User name, if git has none (default: the account's username, or oauth2).", valueName: "name"))
+      "User name, if git does not pass one (default: the account's username, or oauth2).", valueName: "name"))
   var username: String?
 
   @Flag(help: "Give git a bearer token (git 2.46 or later) instead of a password.")
@@ -54,7 +54,7 @@ struct CredentialDockerVerb: ParsableCommand {
 
   @OptionGroup var source: CredentialSource
 
-  @Option(help: ArgumentHelp("User name, if the registry requires another one.", valueName: "name"))
+  @Option(help: ArgumentHelp("User name, if the registry requires a specific one.", valueName: "name"))
   var username = CredentialDockerCall.username
 
   @Argument(
@@ -97,8 +97,9 @@ struct CredentialGoogleVerb: ParsableCommand {
     commandName: "google", abstract: "Act as the executable of Google's workload or workforce identity federation.",
     discussion: """
       In a credential configuration: "credential_source": {"executable": {"command": "hearthctl credential google"}}, \
-      with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment. The account gives its ID token (bearer = \
-      "id_token", or access tokens that are JWTs), and has https://sts.googleapis.com in its api_origins. For example:
+      with GOOGLE_EXTERNAL_ACCOUNT_ALLOW_EXECUTABLES=1 in the environment. The account must use ID tokens (bearer = \
+      "id_token") or have access tokens that are JWTs, and its api_origins must contain https://sts.googleapis.com. \
+      For example:
 
         hearthctl credential google --account work
       """)
@@ -130,7 +131,7 @@ struct CredentialGoauthVerb: ParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "Server that gets the token with the first request, not only after refusing one.", valueName: "url"))
+      "Server that gets the token with the first request, not only after rejecting one.", valueName: "url"))
   var server: String?
 
   @Argument(help: "URL of the refused request; go adds it.")

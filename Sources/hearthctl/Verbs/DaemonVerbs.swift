@@ -24,7 +24,7 @@ struct EventsVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Option(help: "Only this topic; may be given several times.")
+  @Option(help: "Only this topic; may be repeated.")
   var topic: [EventTopic] = []
 
   func run() throws {
@@ -37,7 +37,7 @@ struct EventsVerb: ParsableCommand {
       switch step {
       case .snapshot where !hasBegun: hasBegun = true
       case .snapshot:
-        throw CommandFailure(.later, "Too many events came at once, and some were lost. Start again.")
+        throw CommandFailure(.later, "Some events were lost, because too many arrived at once. Start again.")
       case .notification(let notification):
         // Print one line per event even on a terminal, because scripts read this stream.
         daemonOptions.output.line(
@@ -53,7 +53,8 @@ struct ReloadVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload", abstract: "Make the daemon read its configuration again.",
     discussion: """
-      If the configuration has an error, the old one stays in use, and the command fails and names the line. For example:
+      If the configuration has an error, the command fails with its line number, and the previous one stays in use. \
+      For example:
 
         hearthctl reload
       """)
@@ -69,7 +70,7 @@ struct ReloadVerb: ParsableCommand {
 
 struct RPCVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rpc", abstract: "Call any method and print its result; with --json, its error too.",
+    commandName: "rpc", abstract: "Call any method and print its result (with --json, also its error).",
     discussion: """
       For example:
 

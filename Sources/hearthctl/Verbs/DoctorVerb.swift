@@ -18,11 +18,11 @@ struct DoctorVerb: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "New file for a report to somebody who helps: the checks, statuses, metrics and log. It contains no token, but names "
-        + "of accounts, users and servers.", valueName: "file"))
+      "New file for a support report with the checks, statuses, metrics and log. It contains no tokens, but names of "
+        + "accounts, users and servers.", valueName: "file"))
   var bundle: String?
 
-  @Flag(help: "Print every check on its own line, including those that found nothing wrong.")
+  @Flag(help: "Print every check on its own line, including those that passed.")
   var all = false
 
   func run() throws {
@@ -52,7 +52,7 @@ struct DoctorVerb: ParsableCommand {
     if let bundle {
       report.findings = findings
       try report.write(to: bundle)
-      Output.note("\(bundle) has the report. It holds no token; look through it before you send it to somebody.")
+      Output.note("Wrote the report to \(bundle). It contains no tokens. Review it before you share it.")
     }
     let status = ExitStatus.worst(findings.map(\.verdict.status))
     guard status == .done else { throw CommandFailure(status, nil) }
@@ -65,7 +65,7 @@ struct DoctorVerb: ParsableCommand {
     if let path = info.path("configuration") {
       findings.append(PathChecks.configuration(at: path, of: info))
     } else {
-      findings.append(Finding(.doubtful, "configuration", "The daemon runs without one"))
+      findings.append(Finding(.doubtful, "configuration", "The daemon runs without a configuration"))
     }
     if let path = info.path("state") { findings.append(PathChecks.state(at: path)) }
     return findings
@@ -76,7 +76,7 @@ struct DoctorVerb: ParsableCommand {
     var findings = [Finding(.good, "daemon", "hearthd \(info.version), process \(info.pid), started \(since)")]
     if info.protocolNumber != HearthVersion.protocolNumber {
       findings.append(
-        Finding(.bad(.failed), "protocol", "The daemon speaks another version of the protocol: update one of the two."))
+        Finding(.bad(.failed), "protocol", "The daemon uses another version of the protocol. Update it or hearthctl."))
     } else if info.version != HearthVersion.text {
       findings.append(
         Finding(.doubtful, "version", "The daemon is \(info.version), hearthctl \(HearthVersion.text)."))
@@ -84,8 +84,8 @@ struct DoctorVerb: ParsableCommand {
     findings += (info.warnings ?? []).map { Finding(.doubtful, "daemon", $0) }
     let sessions = try daemon.call(ListSessions()).value.sessions
     if sessions.isEmpty {
-      let advice = "add one with \"hearthctl account add\"."
-      findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration: \(advice)"))
+      let advice = "Add one with \"hearthctl account add\"."
+      findings.append(Finding(.doubtful, "accounts", "There are no accounts in the configuration. \(advice)"))
     }
     for session in sessions {
       findings.append(Finding(session))

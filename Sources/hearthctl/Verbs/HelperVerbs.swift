@@ -5,17 +5,17 @@ import HearthCore
 
 struct HelperVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "helper", abstract: "Set up other programs so that they get their tokens from Hearth.",
+    commandName: "helper", abstract: "Set up other programs to get their tokens from Hearth.",
     subcommands: [HelperListVerb.self, HelperInstallVerb.self, HelperCheckVerb.self, HelperRemoveVerb.self])
 }
 
 /// The tool and the account for its tokens.
 struct HelperChoice: ParsableArguments {
-  @Argument(help: "The tool; \"hearthctl helper list\" shows all.", completion: .list(HelperTool.all.map { $0.name }))
+  @Argument(help: "Tool (see \"hearthctl helper list\").", completion: .list(HelperTool.all.map { $0.name }))
   var tool: String
 
   @Argument(
-    help: "The account (default: the one that \"hearthctl which URL\" shows).", completion: Completions.accounts)
+    help: "Account (default: see \"hearthctl which URL\").", completion: Completions.accounts)
   var account: String?
 
   @Option(
@@ -29,7 +29,7 @@ struct HelperChoice: ParsableArguments {
     if account != nil, !tool.takesAccount {
       throw CommandFailure(
         .usage,
-        "\(tool.name) cannot name an account. Omit it: Hearth selects the account by the server or a [[use]] rule.")
+        "Omit the account for \(tool.name), because Hearth selects it by the server or a [[use]] rule.")
     }
     guard tool.namesAccount, account == nil else { return try HelperTarget(account: account?.description, url: url) }
     var daemon = try options.connect()
@@ -48,7 +48,7 @@ struct HelperChoice: ParsableArguments {
 
 struct HelperListVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the tools that Hearth can be set up for, and what is set up.",
+    commandName: "list", abstract: "List the tools that Hearth supports, and what is set up.",
     discussion: """
       For example:
 
@@ -77,8 +77,8 @@ struct HelperInstallVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "install", abstract: "Write a tool's configuration, or print what to write.",
     discussion: """
-      Hearth adds its own lines and changes nothing else. It refuses if you already have a setting for the \
-      same thing. For example:
+      Hearth adds its own lines and changes nothing else. It refuses if there is already a setting for the same thing. \
+      For example:
 
         hearthctl helper install git --for https://git.example.com
         hearthctl helper install pnpm work --for https://npm.example.com --print
@@ -120,7 +120,7 @@ struct HelperInstallVerb: ParsableCommand {
 
 struct HelperRemoveVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove what Hearth has written for a tool, and nothing else.",
+    commandName: "remove", abstract: "Remove only what Hearth has written for a tool.",
     discussion: """
       For example:
 
@@ -148,7 +148,7 @@ struct HelperCheckVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Ask for a token as a tool would, and show what it would get.",
     discussion: """
-      Without --for it asks for everything that is set up for the tool. The token itself is not shown. For example:
+      Without --for, it checks every server that is set up for the tool. It never shows the token itself. For example:
 
         hearthctl helper check git
         hearthctl helper check mail work --for imaps://imap.example.com
@@ -161,12 +161,12 @@ struct HelperCheckVerb: ParsableCommand {
     let tool = try HelperTool.named(choice.tool)
     guard let asks = tool.asks else {
       throw CommandFailure(
-        .usage, "\(tool.name) reads a token file: \"hearthctl sink list\" shows whether it is there.")
+        .usage, "\(tool.name) reads a token file. To see whether it exists, run \"hearthctl sink list\".")
     }
     let targets = try targets(tool)
     guard !targets.isEmpty else {
       throw CommandFailure(
-        .failed, "Nothing is set up for \(tool.name): run \"hearthctl helper install \(tool.name) --for URL\".")
+        .failed, "Nothing is set up for \(tool.name). Run \"hearthctl helper install \(tool.name) --for URL\".")
     }
     let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions.choice)) }
     daemonOptions.output.show([

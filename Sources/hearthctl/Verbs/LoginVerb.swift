@@ -7,8 +7,8 @@ struct LoginVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "login", abstract: "Sign in to an account.",
     discussion: """
-      Without a flow, the account and its provider decide: the browser if there is a display, else a code on another \
-      device; for some types of account, user name and password, or no sign-in at all. For example:
+      By default, the account and its provider determine the flow: the browser if there is a display, otherwise a code \
+      on another device. Some types of account use a user name and a password, or need no sign-in. For example:
 
         hearthctl login
         hearthctl login work --device
@@ -20,9 +20,9 @@ struct LoginVerb: ParsableCommand {
 
     static func help(for choice: Choice) -> ArgumentHelp? {
       switch choice {
-      case .browser: "In the browser."
-      case .device: "With a code that you type on another device."
-      case .password: "With user name and password; the password is read from standard input."
+      case .browser: "Sign in with the browser."
+      case .device: "Sign in with a code that you enter on another device."
+      case .password: "Sign in with a user name and a password, which is read from standard input."
       case .refreshTokenStdin: "Read a refresh token from standard input."
       }
     }
@@ -88,7 +88,7 @@ struct LoginVerb: ParsableCommand {
       let user = user(of: session, &daemon)
     else { return }
     if session.state == .authenticated {
-      Output.note("\(user) is signed in to \(account) now. If another user signs in, that session ends.")
+      Output.note("\(user) is signed in to \(account). If another user signs in, that session ends.")
     }
     let stats = try? daemon.call(GetOutboxStats(account)).value
     let count = stats.map { $0.pending + $0.inFlight + $0.waiting } ?? 0
@@ -103,7 +103,7 @@ struct LoginVerb: ParsableCommand {
       Input.isTerminal
       ? try Input.ask("Refresh token: ", echo: false)
       : String(decoding: ByteOrderMark.removed(from: try Input.all()), as: UTF8.self).trimmingBlanks()
-    guard !given.isEmpty else { throw ValidationError("Standard input holds no refresh token.") }
+    guard !given.isEmpty else { throw ValidationError("Standard input contains no refresh token.") }
     let token: Secret
     do {
       token = try SecretText.secret(.refreshToken, in: Array(given.utf8))
@@ -143,7 +143,7 @@ struct LoginVerb: ParsableCommand {
     }
     throw CommandFailure(
       .failed,
-      (missing.first ?? "") + " A refresh token can be given to \"hearthctl login \(account) --refresh-token-stdin\".")
+      (missing.first ?? "") + " You can pass a refresh token to \"hearthctl login \(account) --refresh-token-stdin\".")
   }
 
   /// The flows to try, in order. A user at a display has a browser. Otherwise, the user can enter a code on another
@@ -156,7 +156,7 @@ struct LoginVerb: ParsableCommand {
     _ account: AccountName, _ daemon: inout ControlClient
   ) throws -> Reply<BegunSignIn> {
     guard let name = try username ?? (Input.isTerminal ? Input.ask("User name: ") : nil) else {
-      throw ValidationError("Give the user's name with --username, and the password on standard input.")
+      throw ValidationError("Pass the user name with --username, and the password on standard input.")
     }
     warn(of: account, &daemon)
     let password = Secret(try Input.secret(prompt: "Password: ", name: "password"))
@@ -169,7 +169,7 @@ struct LoginVerb: ParsableCommand {
     guard !daemonOptions.json, let held = try? daemon.call(GetOutboxStats(account)).value.held, held > 0
     else { return }
     Output.note(
-      "\(held) \(held == 1 ? "item of the outbox is" : "items of the outbox are") held, for another user or for review: "
-        + "see \"hearthctl outbox list \(account) --state held\".")
+      "\(held) \(held == 1 ? "item of the outbox is" : "items of the outbox are") held, for another user or for "
+        + "review. See \"hearthctl outbox list \(account) --state held\".")
   }
 }

@@ -16,13 +16,13 @@ struct LogoutVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: NamedAccount
 
-  @Flag(name: .customLong("no-revoke"), help: "Do not ask the provider to revoke the grant.")
+  @Flag(name: .customLong("no-revoke"), help: "Do not revoke the grant at the provider.")
   var keepsGrant = false
 
   @Flag(help: "Discard the undelivered items in the account's outbox.")
   var discardOutbox = false
 
-  @Flag(help: "End the session at the provider as well, in the browser.")
+  @Flag(help: "Also end the session at the provider, in the browser.")
   var everywhere = false
 
   @Flag(help: "With --everywhere, print the address instead of opening a browser.")
@@ -48,8 +48,8 @@ struct LogoutVerb: ParsableCommand {
     let count = stats.pending + stats.waiting + stats.held
     guard count > 0 else { return }
     Output.note(
-      "\(count) \(count == 1 ? "item of the outbox waits" : "items of the outbox wait") until the same user signs in again: "
-        + "see \"hearthctl outbox list \(account)\".")
+      "\(count) \(count == 1 ? "item of the outbox waits" : "items of the outbox wait") until the same user signs in "
+        + "again. See \"hearthctl outbox list \(account)\".")
   }
 
   private func show(_ page: SignedOut.EndSession, _ account: AccountName) {
@@ -72,9 +72,9 @@ extension SignedOut.Revocation {
   var note: String? {
     switch self {
     case .done: nil
-    case .later: "The provider could not be asked to revoke the grant; Hearth keeps trying for up to seven days."
+    case .later: "Hearth could not revoke the grant at the provider yet. It keeps trying for up to seven days."
     case .none:
-      "The provider did not confirm that it revoked the grant; to be sure, withdraw this client's access there."
+      "The provider did not confirm that it revoked the grant. To be safe, revoke this client's access there."
     }
   }
 }

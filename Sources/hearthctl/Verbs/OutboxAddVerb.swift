@@ -23,10 +23,10 @@ struct OutboxAddVerb: ParsableCommand {
   @Flag(help: "Deliver outside any lane, without waiting for other items.")
   var unordered = false
 
-  @Option(help: ArgumentHelp("Idempotency-Key; the same key and content is queued only once.", valueName: "key"))
+  @Option(help: ArgumentHelp("Idempotency key. The same key and content are queued only once.", valueName: "key"))
   var key: String?
 
-  @Option(help: ArgumentHelp("Key by which it replaces waiting items with the same key.", valueName: "key"))
+  @Option(help: ArgumentHelp("Replacement key. The item replaces waiting items with the same key.", valueName: "key"))
   var replaceKey: String?
 
   @Option(help: ArgumentHelp("Earliest time to send it.", valueName: "time"))
@@ -36,7 +36,8 @@ struct OutboxAddVerb: ParsableCommand {
   var expiresAt: String?
 
   @Option(
-    help: ArgumentHelp("json: an HTML answer is not taken as the API's, and the item waits.", valueName: "content"),
+    help: ArgumentHelp(
+      "Expected content. With json, an HTML response does not count as delivered.", valueName: "content"),
     completion: .list(ExpectedContent.allCases.map(\.rawValue)))
   var expect: String?
 

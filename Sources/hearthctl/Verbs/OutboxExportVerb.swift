@@ -23,7 +23,7 @@ struct OutboxExportVerb: ParsableCommand {
     completion: .list(OutboxItem.State.allCases.filter(\.keepsContent).map(\.rawValue)))
   var state: String?
 
-  @Option(help: "Only items of this lane.")
+  @Option(help: "Only items in this lane.")
   var lane: String?
 
   @Option(
@@ -33,7 +33,7 @@ struct OutboxExportVerb: ParsableCommand {
 
   func validate() throws {
     guard let state = state.flatMap(OutboxItem.State.init), !state.keepsContent else { return }
-    throw ValidationError("--state \(state.rawValue): such items have no content left to export.")
+    throw ValidationError("--state \(state.rawValue): these items have no content to export.")
   }
 
   func run() throws {
@@ -84,7 +84,7 @@ struct OutboxExportVerb: ParsableCommand {
 
   private func tell(_ counts: Counts) {
     guard counts.damaged > 0 else { return }
-    Output.note("\(counts.damaged.items) left out, because their content is damaged.")
+    Output.note("\(counts.damaged.items) skipped, because their content is damaged.")
   }
 }
 

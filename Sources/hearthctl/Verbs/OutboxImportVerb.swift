@@ -47,7 +47,8 @@ struct OutboxImportVerb: ParsableCommand {
     } catch {
       ProgressLine.clear()
       Output.note(
-        "Stopped at line \(batches.firstUnsent ?? lines.number). Import the file again for the rest: nothing is queued twice."
+        "Stopped at line \(batches.firstUnsent ?? lines.number). Import the file again to queue the rest. Nothing is "
+          + "queued twice."
       )
       throw error
     }
@@ -88,10 +89,10 @@ struct ImportCounts: Hashable {
   func text(isDryRun: Bool) -> String {
     var lines = ["\(imported.items) \(isDryRun ? "would be imported" : "imported")."]
     if held > 0 {
-      lines.append("\(held.items) of them held: find out why with \"hearthctl outbox list --state held\".")
+      lines.append("\(held.items) of them are held. Find out why with \"hearthctl outbox list --state held\".")
     }
-    if known > 0 { lines.append("\(known.items) already there.") }
-    if ended > 0 { lines.append("\(ended.items) already ended, and left out.") }
+    if known > 0 { lines.append("\(known.items) already in the outbox.") }
+    if ended > 0 { lines.append("\(ended.items) skipped as already ended.") }
     return lines.joined(separator: "\n")
   }
 }

@@ -20,7 +20,7 @@ struct OutboxListVerb: ParsableCommand {
   @Option(help: "Only items in this state.", completion: .list(OutboxItem.State.allCases.map(\.rawValue)))
   var state: String?
 
-  @Option(help: "Only items of this lane.")
+  @Option(help: "Only items in this lane.")
   var lane: String?
 
   @Option(help: ArgumentHelp("Largest number of items.", valueName: "count"))
@@ -32,7 +32,7 @@ struct OutboxListVerb: ParsableCommand {
   func validate() throws {
     if let limit, !(1...1000).contains(limit) { throw ValidationError("--limit must be between 1 and 1000.") }
     if let cursor, Int64(cursor) == nil {
-      throw ValidationError("--cursor takes the value that the previous list printed, not \(cursor.shown()).")
+      throw ValidationError("--cursor must be the value that the previous list printed, not \(cursor.shown()).")
     }
   }
 

@@ -14,7 +14,7 @@ struct ProtectVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "protect", abstract: "Choose what seals an account's credential on disk.",
     discussion: """
-      Change the configuration and have the daemon rewrite the credential. The old file stays until the new one is \
+      Change the configuration, and make the daemon rewrite the credential. The old file stays until the new one is \
       complete. For example:
 
         hearthctl protect work --with passphrase
@@ -50,7 +50,7 @@ struct ProtectVerb: ParsableCommand {
     let setting = try AccountSetting(options, daemonOptions)
     guard setting.isServed == true else {
       throw CommandFailure(
-        .noDaemon, "No daemon that serves \(account) is running, and only the daemon can seal: start hearthd.")
+        .noDaemon, "No running daemon serves \(account), and only the daemon can seal credentials. Start hearthd.")
     }
     guard let before = try setting.file.accounts().first(where: { $0.name == account.description }) else {
       throw CommandFailure(.failed, "There is no account \(account) in \(setting.file.path).")
@@ -74,10 +74,10 @@ struct ProtectVerb: ParsableCommand {
     try awaitSeal(of: account, &daemon)
     let note =
       switch way {
-      case .passphrase: "After each start of hearthd it is locked until \"hearthctl unlock \(account)\"."
-      case .keyFile: "Its key is in \(values["key_file"] ?? ""): if you lose that file, you have to sign in again."
+      case .passphrase: "After each start of hearthd, unlock it with \"hearthctl unlock \(account)\"."
+      case .keyFile: "Its key is in \(values["key_file"] ?? ""). If you lose that file, you have to sign in again."
       case .none:
-        before.keyFile.map { "The key file \($0) is not used any more." }
+        before.keyFile.map { "The key file \($0) is no longer used." }
           ?? "Anyone who can read your files can read it."
       }
     report(account, setting.file.path, kept: kept, note)
@@ -98,11 +98,12 @@ struct ProtectVerb: ParsableCommand {
       guard let used = before.keyFile, keyFile != nil, used != keyFilePath(beside: configuration) else { return false }
       throw CommandFailure(
         .failed,
-        "\(account) is sealed with the key file \(used): protect it with a passphrase first, then with the other.")
+        "\(account) is sealed with the key file \(used). Protect it with a passphrase first, then with the other key "
+          + "file.")
     case .passphrase:
       throw CommandFailure(
         .failed,
-        "\(account) is sealed with a passphrase already: to choose another one, protect it with a key file first.")
+        "\(account) is already sealed with a passphrase. To change the passphrase, protect it with a key file first.")
     }
   }
 
@@ -128,7 +129,7 @@ struct ProtectVerb: ParsableCommand {
   private func passphrase(_ typed: () throws -> String) throws -> Secret {
     if passphraseStdin { return Secret(try Input.secret(prompt: "Passphrase: ")) }
     guard Input.isTerminal else {
-      throw ValidationError("A passphrase is needed, but there is no terminal to ask on: use --passphrase-stdin.")
+      throw ValidationError("A passphrase is needed, but there is no terminal to enter it in. Use --passphrase-stdin.")
     }
     return Secret(try typed())
   }
@@ -141,7 +142,7 @@ struct ProtectVerb: ParsableCommand {
       return String(repeating: "0", count: 16 - number.count) + number
     }
     guard WholeFile.create(Array((digits.joined() + "\n").utf8), at: path) || errno == EEXIST else {
-      throw CommandFailure(.failed, "The key file \(path) cannot be made: \(reason()).")
+      throw CommandFailure(.failed, "Cannot create the key file \(path): \(reason()).")
     }
   }
 

@@ -6,14 +6,15 @@ import HearthCore
 
 struct RequestVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "request", abstract: "Send a request to an API with the account's token, and print the answer.",
+    commandName: "request", abstract: "Send a request to an API with the account's token, and print the response.",
     discussion: """
       The body goes to standard output unchanged. Exits with 0 for a status below 400, 5 if the same request may work \
-      later (408, 423, 425, 429, 5xx except 501 and 505), and 1 for any other; the body is printed in any case. \
+      later (408, 423, 425, 429, 5xx except 501 and 505), and 1 for any other. The body is printed in any case. \
       Redirects are followed only within the same origin.
 
-      Bodies may be of any length. The API may go for --timeout seconds (default 30, at most 300) without any \
-      progress; with --json or --stale-if-error the answer may have up to 4 MiB, and this time is for all of it.
+      Bodies can be of any length. --timeout (default 30 s, at most 300 s) limits how long the API can make no \
+      progress. With --json or --stale-if-error, it limits the whole exchange, and the response must not be longer \
+      than 4 MiB.
 
       For example:
 
@@ -33,11 +34,12 @@ struct RequestVerb: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "File for the body of a 2xx answer, written whole or not at all; others are printed. - is standard output.",
+      "File for the body of a 2xx response, written completely or not at all (- for standard output). Other bodies are "
+        + "printed.",
       valueName: "file"), completion: .file())
   var output: String?
 
-  @Flag(help: "Keep the answer to this GET. If the API fails or cannot be reached, print the last one kept.")
+  @Flag(help: "Cache the response to this GET. If the API fails or cannot be reached, print the cached response.")
   var staleIfError = false
 
   @OptionGroup var daemonOptions: DaemonOptions
@@ -54,10 +56,10 @@ struct RequestVerb: ParsableCommand {
   func validate() throws {
     try request.content.validate()
     guard output == nil || !daemonOptions.json else {
-      throw ValidationError("--json prints the whole answer: leave out --output, or --json.")
+      throw ValidationError("--json cannot be combined with --output, because it prints the whole response.")
     }
     guard !staleIfError || request.content.method == "GET" else {
-      throw ValidationError("--stale-if-error works only with GET: leave it out.")
+      throw ValidationError("--stale-if-error works only with GET.")
     }
   }
 
@@ -100,8 +102,8 @@ struct RequestVerb: ParsableCommand {
       try print(head, to: file) { write in try write(answer.body) }
     }
     if answer.isFromCache {
-      let age = answer.age.map { "from \($0.span) ago" } ?? "from before"
-      Output.note("hearthctl: The API failed, so this is its answer \(age).")
+      let age = answer.age.map { "from \($0.span) ago" } ?? "from an earlier request"
+      Output.note("hearthctl: The API failed, so this is its cached response \(age).")
     }
     return head
   }
@@ -130,7 +132,7 @@ struct RequestVerb: ParsableCommand {
     try body { piece in
       shown += piece
       guard shown.count <= RequestMachine.responseLimit else {
-        throw CommandFailure(.failed, "The answer is too long to show: send it to a file with --output.")
+        throw CommandFailure(.failed, "The response is too long to show. Save it to a file with --output.")
       }
     }
     daemonOptions.output.content(shown)

@@ -29,10 +29,10 @@ struct TokenVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Minimum remaining lifetime, in seconds.", valueName: "seconds"))
   var minValid: Int?
 
-  @Flag(help: "Print it as an Authorization header.")
+  @Flag(help: "Print the token as an Authorization header.")
   var header = false
 
-  @Option(help: ArgumentHelp("Print it as a JSON object of headers.", valueName: "json"))
+  @Option(help: ArgumentHelp("Print the token as a JSON object of headers.", valueName: "json"))
   var headers: TokenCall.Headers?
 
   @Option(
@@ -88,7 +88,7 @@ struct RefreshVerb: ParsableCommand {
 
 struct RetryVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "retry", abstract: "Read the credential again, and ask the provider for a new token at once.",
+    commandName: "retry", abstract: "Read the credential again, and request a new token from the provider now.",
     discussion: """
       Use it after you have fixed a problem, so that Hearth does not wait for its next attempt.
 

@@ -5,11 +5,11 @@ import HearthCore
 
 struct SinkAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "add", abstract: "Keep a file that always holds a fresh token of an account.",
+    commandName: "add", abstract: "Maintain a file that always contains a fresh token of an account.",
     discussion: """
-      The file is replaced whole whenever there is a new token, and removed when the account is locked or signed out, \
-      when its token has expired, and when the daemon stops. Anyone who can read it can use the token: choose a folder \
-      that only you can read, best one in memory. For example:
+      The file is replaced atomically whenever there is a new token, and removed when the account is locked or signed \
+      out, when its token has expired, and when the daemon stops. Anyone who can read the file can use the token, so \
+      choose a folder that only you can read, preferably in memory. For example:
 
         hearthctl sink add work ~/.cache/work.token
         hearthctl sink add work '%t/work.header' --format header
@@ -25,7 +25,7 @@ struct SinkAddVerb: ParsableCommand {
   var account: String
 
   @Argument(
-    help: "Path of the file; %t stands for $XDG_RUNTIME_DIR. Its folder must exist, but not the file.",
+    help: "Path of the new file, in an existing folder; %t stands for $XDG_RUNTIME_DIR.",
     completion: .file())
   var path: String
 
@@ -45,7 +45,7 @@ struct SinkAddVerb: ParsableCommand {
   @Option(help: ArgumentHelp("Owner of the file; only root may set it.", valueName: "user"))
   var owner: String?
 
-  @Option(help: ArgumentHelp("Group of the file, one that you are in.", valueName: "group"))
+  @Option(help: ArgumentHelp("Group of the file. You must be a member of it.", valueName: "group"))
   var group: String?
 
   @Option(
@@ -57,7 +57,7 @@ struct SinkAddVerb: ParsableCommand {
     help: ArgumentHelp("Login in a netrc file (default: the account's username, else oauth2).", valueName: "name"))
   var login: String?
 
-  @Flag(help: "Write in place, for a bind mount of this single file. An empty file may exist already.")
+  @Flag(help: "Write in place, for a bind mount of this single file. The file may already exist if it is empty.")
   var inPlace = false
 
   func run() throws {
@@ -86,7 +86,7 @@ struct SinkAddVerb: ParsableCommand {
       let lines: [String?] = [
         "Added the token file \(sink.path) of \(account) to \(setting.file.path)"
           + (kept.map { "; the previous file is \($0)." } ?? "."),
-        reload.sentence, isThere ? "It holds a token." : missing,
+        reload.sentence, isThere ? "It contains a token." : missing,
       ]
       return lines.compactMap(\.self).joined(separator: "\n")
     }
@@ -98,10 +98,10 @@ struct SinkAddVerb: ParsableCommand {
     let mayBeThere = isNetrc || inPlace && !SinkVerb.holdsToken(place, format: format, of: account)
     guard mayBeThere || !SinkVerb.isThere(place) else {
       if let sink = try file.sinks().first(where: { $0.path == place }) {
-        throw CommandFailure(.failed, "\(place) is a token file of \(sink.account) already. Nothing was written.")
+        throw CommandFailure(.failed, "\(place) is already a token file of \(sink.account). Nothing was written.")
       }
       throw CommandFailure(
-        .failed, "There is a file \(place) already: remove it first, or name another. Nothing was written.")
+        .failed, "The file \(place) already exists. Remove it first, or choose another path. Nothing was written.")
     }
     let folder = place.lastIndex(of: "/").map { $0 == place.startIndex ? "/" : String(place[..<$0]) } ?? "."
     guard SinkVerb.isThere(folder) else {
@@ -116,8 +116,8 @@ struct SinkAddVerb: ParsableCommand {
     guard var daemon = try daemonOptions.connectIfRunning() else { return nil }
     let session = try daemon.call(GetSession(account)).value
     guard session.state == .authenticated else {
-      return "It is written as soon as there is a token. \(session.message)"
+      return "Hearth writes it as soon as there is a token. \(session.message)"
     }
-    return "It is not there yet: \"hearthctl doctor\" says why."
+    return "It does not exist yet. To find out why, run \"hearthctl doctor\"."
   }
 }

@@ -6,7 +6,7 @@ import HearthCore
 
 struct SinkVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "sink", abstract: "Keep files that hold a fresh token, for programs that can only read files.",
+    commandName: "sink", abstract: "Maintain files that contain a fresh token, for programs that can only read files.",
     subcommands: [SinkAddVerb.self, SinkListVerb.self, SinkRemoveVerb.self])
 
   /// Returns a path as the configuration should contain it: absolute, or starting with `~` or `%t`.
@@ -45,7 +45,7 @@ struct SinkVerb: ParsableCommand {
     _ setting: AccountSetting, _ options: DaemonOptions
   ) throws -> (isDone: Bool, sentence: String) {
     guard let isServed = setting.isServed, var daemon = try options.connectIfRunning() else {
-      return (false, "No daemon is running: it loads this when it starts.")
+      return (false, "No daemon is running. It will load this when it starts.")
     }
     guard isServed else { return (false, "The running daemon uses another configuration and was not reloaded.") }
     _ = try daemon.call(ReloadConfiguration())
@@ -55,7 +55,7 @@ struct SinkVerb: ParsableCommand {
 
 struct SinkListVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the token files of the configuration, and whether each is in place.",
+    commandName: "list", abstract: "List the configured token files, and whether each exists.",
     discussion: """
       For example:
 
@@ -85,7 +85,7 @@ struct SinkListVerb: ParsableCommand {
     ]
     list.show(json, daemonOptions.output) { room in
       guard !sinks.isEmpty else {
-        return "There are no token files in \(setting.file.path): add one with \"hearthctl sink add\"."
+        return "There are no token files in \(setting.file.path). Add one with \"hearthctl sink add\"."
       }
       var table = Table(columns: [
         .init("ACCOUNT", rank: 1), .init("PATH"), .init("FORMAT", rank: 2), .init("MODE", rank: 3), .init("FILE"),
@@ -162,9 +162,9 @@ struct SinkRemoveVerb: ParsableCommand {
     ]) {
       let file =
         if holdsToken {
-          "\(place) still has the token\(reload.isDone ? "" : "; the daemon removes it when it loads this file")."
+          "\(place) still contains the token\(reload.isDone ? "" : "; the daemon removes it when it loads this file")."
         } else {
-          SinkVerb.isThere(place) ? "\(place) no longer has a token of \(account)." : "\(place) is gone."
+          SinkVerb.isThere(place) ? "\(place) no longer contains a token of \(account)." : "\(place) was removed."
         }
       return "Removed the token file of \(account) from \(setting.file.path)"
         + (kept.map { "; the previous file is \($0)." } ?? ".") + "\n\(reload.sentence)\n\(file)"

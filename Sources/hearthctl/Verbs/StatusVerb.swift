@@ -15,15 +15,15 @@ struct StatusVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: AccountChoice
 
-  @Flag(help: "Go on and print again whenever something changes.")
+  @Flag(help: "Keep running, and print the status again whenever it changes.")
   var watch = false
 
-  @Flag(help: "Show the last lines of the journal, too.")
+  @Flag(help: "Also show the last lines of the journal.")
   var log = false
 
   @Flag(
     help: """
-      Exit with 1 also if the configuration was refused, or if the outbox has dead or held items or cannot be used.
+      Also exit with 1 if the configuration was rejected, or if the outbox has dead or held items or cannot be used.
       """)
   var strict = false
 

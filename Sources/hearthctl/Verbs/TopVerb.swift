@@ -6,7 +6,7 @@ import HearthCore
 
 struct TopVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "top", abstract: "Show the sessions and the outbox live, with keys to steer them.",
+    commandName: "top", abstract: "Show the sessions and the outbox live, with keys to control them.",
     discussion: """
       For example:
 
@@ -21,7 +21,7 @@ struct TopVerb: ParsableCommand {
   func validate() throws {
     if daemonOptions.json {
       throw ValidationError(
-        "top draws for people: for programs there are \"hearthctl events --json\" and \"status --json\".")
+        "top cannot print JSON. Use \"hearthctl events --json\" or \"status --json\" instead.")
     }
   }
 
@@ -29,7 +29,7 @@ struct TopVerb: ParsableCommand {
     guard Output.isTerminal, isatty(STDIN_FILENO) == 1, Screen.obeysSequences(variable) else {
       throw CommandFailure(
         .usage,
-        "top needs a terminal that can be drawn on: elsewhere there are \"hearthctl status\" and \"hearthctl events\".")
+        "top needs a terminal with cursor control. Use \"hearthctl status\" or \"hearthctl events\" instead.")
     }
     var daemon = try daemonOptions.connect(timeout: ControlClient.shortTimeout)
     try LiveScreen.run(readingKeys: true) { screen in try follow(&daemon, screen) }

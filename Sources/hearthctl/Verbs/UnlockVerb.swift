@@ -5,7 +5,7 @@ import HearthCore
 
 struct UnlockVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "unlock", abstract: "Unlock an account, or all; ask for the passphrase if one is needed.",
+    commandName: "unlock", abstract: "Unlock one or all accounts, and ask for a passphrase if needed.",
     discussion: """
       For example:
 
@@ -48,7 +48,7 @@ struct UnlockVerb: ParsableCommand {
     }
     // A sealed credential locks its session. Nothing is sealed yet if the session is unlocked.
     let isFirst = try !daemon.call(GetSession(account)).value.isLocked
-    if isFirst { Output.note("\(account) has no passphrase yet: choose the one that will protect its credential.") }
+    if isFirst { Output.note("\(account) has no passphrase yet. Choose one to protect its credential.") }
     let passphrase =
       isFirst
       ? try Input.newPassphrase(of: account) : try Input.ask("Passphrase for \(account): ", echo: false)

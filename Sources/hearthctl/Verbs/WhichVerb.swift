@@ -5,10 +5,10 @@ import HearthCore
 
 struct WhichVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "which", abstract: "Show which account a command uses if it names none, and why.",
+    commandName: "which", abstract: "Show which account commands use by default, and why.",
     discussion: """
-      The first of these counts: HEARTH_ACCOUNT; the [[use]] rule of the configuration that matches this directory and \
-      the URL, the longest one if several do; default_account; the only account.
+      Hearth uses the first of these: HEARTH_ACCOUNT; the longest [[use]] rule of the configuration that matches this \
+      directory and the URL; default_account; the only account.
 
       For example:
 

@@ -31,7 +31,8 @@ struct AccountConfiguration: Hashable, Sendable {
       guard !reader.has(.onReauth) else {
         throw reader.error(
           .onReauth,
-          "does not apply to an account of type \"\(provider.kind.type.rawValue)\": no browser signs in to it")
+          "does not apply to an account of type \"\(provider.kind.type.rawValue)\", which does not sign in with a "
+            + "browser")
       }
     }
     provider.complete(&session)

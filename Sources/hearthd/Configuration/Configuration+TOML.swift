@@ -20,7 +20,7 @@ extension Configuration {
     ownPlaces: [OwnPlaces.Place] = []
   ) throws(ConfigurationError) {
     // The parser expects a C string and would ignore everything after a NUL.
-    guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): there is a NUL byte in it") }
+    guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): the file contains a NUL byte") }
     let text = text.streamSafe
     let lines = LineIndex(text)
     if let found = lines.impossible {

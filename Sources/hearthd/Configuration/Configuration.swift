@@ -26,7 +26,7 @@ struct Configuration: Hashable, Sendable {
       case 1: "1 account (\(names))"
       case let count: "\(count) accounts (\(names))"
       }
-    guard let path else { return "there is no configuration, so the defaults apply: \(count)" }
+    guard let path else { return "there is no configuration file, so the defaults apply: \(count)" }
     return "configuration \(path) is fine: \(count)"
   }
 }

@@ -10,7 +10,7 @@ struct ConfigurationFile: Hashable, Sendable {
   /// exist.
   static func find(in paths: ConfiguredPaths) throws(ConfigurationError) -> ConfigurationFile? {
     if let path = paths.configurationOption {
-      guard let file = try read(path) else { throw ConfigurationError("\(path): there is no such file") }
+      guard let file = try read(path) else { throw ConfigurationError("\(path): no such file") }
       return file
     }
     for path in paths.configurationFiles {
@@ -26,12 +26,12 @@ struct ConfigurationFile: Hashable, Sendable {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw ConfigurationError("\(path): cannot be read: \(systemError())")
+      throw ConfigurationError("\(path): cannot read the file: \(systemError())")
     }
     defer { close(descriptor) }
     var status = stat()
     guard fstat(descriptor, &status) == 0 else {
-      throw ConfigurationError("\(path): cannot be read: \(systemError())")
+      throw ConfigurationError("\(path): cannot read the file: \(systemError())")
     }
     if let reason = distrust(mode: status.st_mode, owner: status.st_uid, user: geteuid()) {
       throw ConfigurationError("\(path): \(reason)")
@@ -44,24 +44,24 @@ struct ConfigurationFile: Hashable, Sendable {
       if chunk.isEmpty { break }
       bytes += chunk
     }
-    guard bytes.count <= maximumSize else { throw ConfigurationError("\(path): is larger than 1 MiB") }
+    guard bytes.count <= maximumSize else { throw ConfigurationError("\(path): the file is larger than 1 MiB") }
     guard !ByteOrderMark.saysUTF16(bytes) else {
-      throw ConfigurationError("\(path): is UTF-16 text; save it as UTF-8")
+      throw ConfigurationError("\(path): the file is UTF-16 text and must be saved as UTF-8")
     }
     guard let text = String(validating: ByteOrderMark.removed(from: bytes), as: UTF8.self) else {
-      throw ConfigurationError("\(path): is not UTF-8")
+      throw ConfigurationError("\(path): the file is not UTF-8 text")
     }
     return ConfigurationFile(path: path, text: text)
   }
 
   /// Returns the reason why a file must not be trusted, or `nil` if it may be.
   static func distrust(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
-    guard mode & S_IFMT == S_IFREG else { return "is not a regular file" }
+    guard mode & S_IFMT == S_IFREG else { return "not a regular file" }
     guard owner == user || owner == 0 else {
-      return "is refused, because it belongs to user \(owner); it must be yours or root's"
+      return "the file belongs to user \(owner), but must belong to you or to root"
     }
     guard mode & (S_IWGRP | S_IWOTH) == 0 else {
-      return "is refused, because others may write it; run \"chmod go-w\" on it"
+      return "other users can write to the file; run \"chmod go-w\" on it"
     }
     return nil
   }

@@ -63,8 +63,8 @@ enum ConfigurationReport {
     await trying(name, in: configuration, paths) { (provider, trial, sender, timeout) throws(RefreshFailure) in
       guard let registration = ClientRegistration(provider, trial.endpoints) else {
         throw .misconfigured(
-          message: "The provider offers no registration of clients. Register one there yourself, and name it with "
-            + "--client-id.")
+          message: "The provider does not support client registration. Register a client there yourself, and name it "
+            + "with --client-id.")
       }
       let client = try await registration.register(
         token: token, sender: sender, files: LinuxFileSystem(), timeout: timeout)
@@ -108,7 +108,7 @@ enum ConfigurationReport {
   private static func withSender(
     _ paths: ConfiguredPaths, _ body: (HTTPSender) async throws(RefreshFailure) -> JSON
   ) async -> JSON {
-    guard let clock = try? SystemClock() else { return error("The clock cannot be read (\(systemError())).") }
+    guard let clock = try? SystemClock() else { return error("Cannot read the clock (\(systemError())).") }
     let sender = HTTPSender(
       connections: .fresh, userAgent: "hearth/\(HearthVersion.text)", clock: clock, authorities: paths.authorities)
     let report: JSON

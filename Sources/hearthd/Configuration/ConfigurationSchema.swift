@@ -8,7 +8,7 @@ import Logging
 enum ConfigurationSchema {
   static var document: JSON {
     let sinks = KeyDescription.tables(
-      SinkSettings.Key.self, "Files that always hold a fresh token.", required: ["path"])
+      SinkSettings.Key.self, "Files that always contain a fresh token.", required: ["path"])
     let account = table(
       members(ProviderKey.self) + members(CredentialSettings.Key.self) + members(SessionSettings.Key.self)
         + [(AccountConfiguration.sinksKey, sinks)],
@@ -22,7 +22,7 @@ enum ConfigurationSchema {
         switch section {
         case .accounts: accounts
         case .refresh: table(members(RefreshSettings.Key.self), [("description", "When tokens are refreshed.")])
-        case .outbox: table(members(OutboxSettings.Key.self), [("description", "Limits and waits of the outbox.")])
+        case .outbox: table(members(OutboxSettings.Key.self), [("description", "Limits and retries of the outbox.")])
         case .log: table(members(Configuration.LogKey.self), [("description", "The log.")])
         }
       return (section.rawValue, KeyDescription(schema: content))

@@ -57,7 +57,7 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   func state() throws(ConfigurationError) -> StatePaths {
     guard let folder = stateOption ?? unnamed.state else {
-      throw ConfigurationError("there is no place for the state: set $HOME, or name a folder with --state-dir")
+      throw ConfigurationError("the path of the state folder is unknown; set $HOME, or name a folder with --state-dir")
     }
     return StatePaths(folder: folder)
   }

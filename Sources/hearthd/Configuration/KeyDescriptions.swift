@@ -7,10 +7,14 @@ import Logging
 extension AccountRules.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .defaultAccount: .text("Account of commands that name none. If there is only one account, it is that one.")
+    case .defaultAccount:
+      .text(
+        "Account for commands that do not name one (default: the only account).")
     case .use:
       .tables(
-        AccountRules.RuleKey.self, "Rules for commands that name no account. The longest url wins, then the directory.",
+        AccountRules.RuleKey.self,
+        "Rules that select the account for commands that do not name one. The longest url takes precedence, then the "
+          + "longest directory.",
         required: ["account"])
     }
   }
@@ -20,8 +24,8 @@ extension AccountRules.RuleKey: DescribedKey {
   var description: KeyDescription {
     switch self {
     case .account: .text("Account that the rule selects.")
-    case .directory: .text("Directory of the command, or one above it.")
-    case .url: .text("Origin of the server, or the beginning of a path there.")
+    case .directory: .text("Working directory of the command, or a parent of it.")
+    case .url: .text("Origin of the server, or the beginning of a URL.")
     }
   }
 }
@@ -37,7 +41,7 @@ extension Configuration.DaemonKey: DescribedKey {
 extension Configuration.LogKey: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .level: .choice(Logger.Level.self, "Lowest level that is logged.", "info")
+    case .level: .choice(Logger.Level.self, "Lowest level to log.", "info")
     }
   }
 }
@@ -50,32 +54,34 @@ extension ProviderKey: DescribedKey {
 
   private var purpose: KeyDescription {
     switch self {
-    case .type: .choice(AccountType.self, "Kind of provider. Required without provider, which sets it.")
-    case .provider: .choice(ProviderPreset.names, "Preset for a known provider. Keys that you set yourself win.")
-    case .issuer: .text("Issuer, an https URL, that names its endpoints in its discovery document.")
-    case .clientID: .text("Identifier of the client that is registered at the provider.")
+    case .type: .choice(AccountType.self, "Type of the account. Required unless provider is set.")
+    case .provider: .choice(ProviderPreset.names, "Preset for a known provider. Keys that you set take precedence.")
+    case .issuer: .text("The https URL of the issuer, whose discovery document names the endpoints.")
+    case .clientID: .text("Id of the client registered with the provider.")
     case .clientSecretFile: .text("File with the client's secret, readable only by you.")
-    case .scopes: .texts("Scopes to ask for (default: openid, and offline_access if the provider offers it).")
-    case .apiOrigins: .texts("Servers that Hearth may send the account's token to. It sends it to no others.")
-    case .bearer: .choice(BearerKind.self, "Token that APIs get (default: access_token; for firebase, id_token).")
+    case .scopes: .texts("Scopes to request (default: openid, and offline_access if the provider offers it).")
+    case .apiOrigins: .texts("The only servers that Hearth sends the account's token to.")
+    case .bearer: .choice(BearerKind.self, "Token to send to APIs (default: access_token; for firebase, id_token).")
     case .subject: .text("Your user name, if the provider does not report one.")
     case .defaultLifetime: .duration("Lifetime of access tokens, if the provider does not report one.")
     case .expect:
-      .choice(ExpectedContent.self, "Content of the API's answers to writes. HTML then counts as no delivery.")
+      .choice(
+        ExpectedContent.self,
+        "Content of the API's answers to writes. With json, an HTML response does not count as delivered.")
     case .delivery:
       .tables(
-        DeliveryOverrides.Key.self, "Outcomes of queued requests by HTTP status, in place of the usual ones.",
+        DeliveryOverrides.Key.self, "Outcomes of queued requests by HTTP status, overriding the defaults.",
         required: ["status", "outcome"])
     case .tokenEndpoint: .text("URL of the token endpoint.")
     case .authorizationEndpoint: .text("URL where the browser signs in.")
     case .deviceAuthorizationEndpoint: .text("URL for signing in with a code on another device.")
     case .revocationEndpoint: .text("URL where a sign-out revokes the grant.")
-    case .userInfoEndpoint: .text("URL that says who signed in.")
+    case .userInfoEndpoint: .text("URL that returns who signed in.")
     case .refreshURL: .text("URL of the backend's refresh call.")
     case .loginURL: .text("URL of the backend's sign-in call with user name and password.")
-    case .refreshTokenField: .text("Field with the refresh token; dots mean nested fields.", "refresh_token")
-    case .accessTokenField: .text("Field with the access token; dots mean nested fields.", "access_token")
-    case .expiresInField: .text("Field with the lifetime in seconds; dots mean nested fields.", "expires_in")
+    case .refreshTokenField: .text("Field with the refresh token (use dots for nested fields).", "refresh_token")
+    case .accessTokenField: .text("Field with the access token (use dots for nested fields).", "access_token")
+    case .expiresInField: .text("Field with the lifetime in seconds (use dots for nested fields).", "expires_in")
     case .apiKey: .text("Web API key of the Firebase project. It is not a secret.")
     case .clientAuth: .choice(ClientAuthentication.Method.self, "How the client authenticates.", "auto")
     case .clientKeyFile: .text("File with the client's private key (PEM), for private_key_jwt, tls and apple.")
@@ -85,7 +91,7 @@ extension ProviderKey: DescribedKey {
     case .teamID: .text("Apple's identifier of your team, for client_auth = \"apple\".")
     case .tokenParameters: .fields("Extra fields of every request to the token endpoint.")
     case .authorizationParameters: .fields("Extra fields of the request that opens the sign-in page.")
-    case .finalErrors: .texts("Error codes of this provider that end the session, in addition to the usual ones.")
+    case .finalErrors: .texts("Error codes that end the session, in addition to the standard ones.")
     case .caFile: .text("File with certificate authorities (PEM) to trust instead of the system's.")
     case .certificatePins: .texts("SHA-256 hashes of public keys, one of which must be in the server's chain.")
     case .proxy: .text("URL of an HTTP or SOCKS 5 proxy, or \"none\" (default: the environment's).")
@@ -98,10 +104,11 @@ extension ProviderKey: DescribedKey {
 extension CredentialSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .credentialFile: .text("File of the credential (default: credentials/NAME.json in the state folder).")
+    case .credentialFile: .text("Credential file (default: credentials/NAME.json in the state folder).")
     case .protection:
       .choice(
-        Protection.allCases.filter { $0 != .secretService }.map(\.rawValue), "What seals the credential file.", "none")
+        Protection.allCases.filter { $0 != .secretService }.map(\.rawValue),
+        "How the credential file is sealed.", "none")
     case .keyFile: .text("File with the key that seals the credential file.")
     }
   }
@@ -110,9 +117,9 @@ extension CredentialSettings.Key: DescribedKey {
 extension SessionSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .username: .text("Your user name in git and other programs, which selects the account.")
-    case .lockOn: .texts("Events that lock the session at once, besides your own lock.", among: ["unreadable"])
-    case .onReauth: .choice(ReauthPrompt.self, "What Hearth does when you have to sign in again.", "none")
+    case .username: .text("Your user name in git and other programs, by which they select the account.")
+    case .lockOn: .texts("Events that lock the session, in addition to your own lock.", among: ["unreadable"])
+    case .onReauth: .choice(ReauthPrompt.self, "What to do when you have to sign in again.", "none")
     }
   }
 }
@@ -123,12 +130,12 @@ extension SinkSettings.Key: DescribedKey {
     case .path: .text("Path of the file. Its folder must exist.")
     case .format: .choice(SinkSettings.Format.self, "Content of the file.", "token")
     case .bearer: .choice(BearerKind.self, "Token in the file (default: the account's bearer).")
-    case .mode: .text("File mode. Only the owner may write.", "0600")
+    case .mode: .text("File mode. Only the owner can have write permission.", "0600")
     case .hosts: .texts("Hosts in a netrc file (default: those of the account's api_origins).")
     case .login: .text("Login in a netrc file (default: the account's username, else oauth2).")
     case .inPlace: .flag("Whether to write in place, for a bind mount of this single file.", false)
-    case .owner: .text("Owner of the file, a name or a number. Only root may set it.")
-    case .group: .text("Group of the file, a name or a number.")
+    case .owner: .text("Owner of the file, by name or number. Only root may set it.")
+    case .group: .text("Group of the file, by name or number.")
     }
   }
 }
@@ -137,7 +144,7 @@ extension DeliveryOverrides.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
     case .status: .statuses("HTTP status of the answer, or several of them.")
-    case .outcome: .choice(DeliveryOverrides.Outcome.self, "Result for the queued request.")
+    case .outcome: .choice(DeliveryOverrides.Outcome.self, "What happens to the queued request.")
     }
   }
 }
@@ -146,11 +153,11 @@ extension RefreshSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
     case .margin: .duration("Time before expiry at which a token is refreshed.", "5m")
-    case .marginFraction: .fraction("Share of the lifetime before expiry, if that is shorter than margin.", 0.2)
-    case .jitter: .fraction("Random share of the margin that is added to it.", 0.1)
-    case .backoffInitial: .duration("First wait after a failure. It doubles with each further one.", "1s")
+    case .marginFraction: .fraction("Fraction of the lifetime to use instead of margin, if it is shorter.", 0.2)
+    case .jitter: .fraction("Largest random fraction of the margin that is added to it.", 0.1)
+    case .backoffInitial: .duration("First wait after a failure. Each further failure doubles it.", "1s")
     case .backoffMax: .duration("Longest wait after a failure.", "5m")
-    case .requestTimeout: .duration("Timeout of a provider, and of an API after it has received an item.", "30s")
+    case .requestTimeout: .duration("Timeout for responses of providers, and of APIs to queued requests.", "30s")
     }
   }
 }
@@ -158,13 +165,13 @@ extension RefreshSettings.Key: DescribedKey {
 extension OutboxSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .maxItems: .integer(1...100_000_000, "Largest number of waiting items.", 100_000)
-    case .maxBytes: .size("Largest size of all items together.", "1GiB")
-    case .maxBody: .size("Largest size of one body.", "1MiB")
+    case .maxItems: .integer(1...100_000_000, "Maximum number of waiting items.", 100_000)
+    case .maxBytes: .size("Maximum total size of all items.", "1GiB")
+    case .maxBody: .size("Maximum size of a body.", "1MiB")
     case .concurrency: .integer(1...1024, "Concurrent unordered requests of an account to one origin.", 8)
-    case .retryInitial: .duration("First wait before an item is sent again. It doubles with each further one.", "1s")
-    case .retryMax: .duration("Longest wait before an item is sent again.", "6h")
-    case .maxAttempts: .integer(1...1_000_000, "Number of attempts before an item is dead.", 30)
+    case .retryInitial: .duration("First wait before a retry. Each further retry doubles it.", "1s")
+    case .retryMax: .duration("Longest wait before a retry.", "6h")
+    case .maxAttempts: .integer(1...1_000_000, "Number of attempts after which an item is dead.", 30)
     case .idempotencyHorizon: .duration("Time for which servers remember an Idempotency-Key.", "24h")
     case .keepDelivered: .duration("Time for which delivered items can be looked up.", "24h")
     case .keepDead: .duration("Time for which dead items can be looked up.", "30d")

@@ -50,7 +50,7 @@ struct StatePaths: Hashable, Sendable {
   }
 
   private static func unusable(_ path: String) -> ConfigurationError {
-    ConfigurationError("\(path): the folder cannot be used: \(systemError())")
+    ConfigurationError("\(path): cannot use the folder: \(systemError())")
   }
 
   private static func status(of path: String) -> stat? {
@@ -60,12 +60,12 @@ struct StatePaths: Hashable, Sendable {
 
   /// Removes other users' permissions from a folder.
   private static func keepPrivate(_ path: String, _ status: stat) throws(ConfigurationError) {
-    guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): is not a folder") }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw ConfigurationError("\(path): not a folder") }
     guard status.st_uid == geteuid() else {
-      throw ConfigurationError("\(path): the folder belongs to user \(status.st_uid); it must be your own")
+      throw ConfigurationError("\(path): the folder belongs to user \(status.st_uid), but must be your own")
     }
     guard status.st_mode & (S_IWGRP | S_IWOTH) == 0 else {
-      throw ConfigurationError("\(path): the folder is refused, because others may write in it")
+      throw ConfigurationError("\(path): other users can write to the folder; run \"chmod go-w\" on it")
     }
     guard status.st_mode & 0o077 == 0 || chmod(path, status.st_mode & 0o700) == 0 else { throw unusable(path) }
   }

@@ -30,7 +30,7 @@ import Testing
     #expect(throws: JSONError.self) { try JSON(parsing: text) }
   }
 
-  @Test("refuses half a surrogate pair", arguments: [#""\uD83D""#, #""\uDE00""#, #""\uD83D\n""#, #""\uD83DA""#])
+  @Test("refuses unpaired surrogate", arguments: [#""\uD83D""#, #""\uDE00""#, #""\uD83D\n""#, #""\uD83DA""#])
   func refusesLoneSurrogates(text: String) {
     #expect(throws: JSONError.self) { try JSON(parsing: text) }
   }

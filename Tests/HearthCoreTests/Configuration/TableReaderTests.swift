@@ -74,11 +74,11 @@ struct TableReaderTests {
     #expect(try Self.reader(fields).fields(.value, except: ["scope"]) == ["audience": "api"])
     #expect(
       Self.refusal(fields) { reader throws(ConfigurationError) in _ = try reader.fields(.value, except: ["audience"]) }
-        == "/c.toml:8: \"audience\" in \"value\" of the file cannot be set: Hearth sets it itself")
+        == "/c.toml:8: \"audience\" in \"value\" of the file cannot be set, because Hearth sets it")
     let unnamed = ConfigurationValue.Content.table(["": ConfigurationValue(.string("api"), line: 8)])
     #expect(
       Self.refusal(unnamed) { reader throws(ConfigurationError) in _ = try reader.fields(.value, except: []) }
-        == Self.place + "has a field without a name")
+        == Self.place + "must not contain a field with an empty name")
   }
 
   @Test("refuses empty values and values of the wrong type, and says where")
@@ -114,7 +114,7 @@ struct TableReaderTests {
     let refusal = Self.refusal(Self.strings("https://api.example.com" + rest)) { reader throws(ConfigurationError) in
       _ = try reader.origins(.value)
     }
-    #expect(refusal?.hasSuffix("an origin is scheme://host or scheme://host:port, without a path") == true)
+    #expect(refusal?.hasSuffix("an origin must be scheme://host or scheme://host:port, without a path") == true)
   }
 
   @Test("replaces a sign at the beginning of a path by its folder, and nowhere else")
@@ -127,7 +127,7 @@ struct TableReaderTests {
       #expect(refusal == Self.place + "must be a path that begins with /, ~/, %d/ or %t/, not \"\(text)\"")
     }
     let unset = Self.refusal(.string("%d/x")) { reader throws(ConfigurationError) in _ = try reader.path(.value) }
-    #expect(unset == Self.place + "begins with %d, and $CREDENTIALS_DIRECTORY is not set")
+    #expect(unset == Self.place + "begins with %d, but $CREDENTIALS_DIRECTORY is not set")
   }
 
   @Test("does not quote a value that should name the file of a secret")
@@ -226,7 +226,7 @@ struct ReadSettingsTests {
     for (name, isPlanned) in [("screen-lock", true), ("suspend", true), ("door", false)] {
       let error = #expect(throws: ConfigurationError.self) { try read(name) }
       #expect(error?.description.contains("is not supported yet") == isPlanned, "\(name)")
-      #expect(error?.description.hasSuffix("what works is \"unreadable\"") == true)
+      #expect(error?.description.hasSuffix("the supported values are \"unreadable\"") == true)
     }
   }
 

@@ -99,7 +99,7 @@ import Testing
     item.lost(since: Self.now + .seconds(2))
     item.lost(since: Self.now + .seconds(3))
     #expect((item.state, item.dueAt, item.unknownSince) == (.pending, nil, Self.now + .seconds(2)))
-    #expect(item.lastError == "The daemon ended while the request was on its way.")
+    #expect(item.lastError == "The daemon stopped while the request was in flight.")
   }
 
   @Test("After the horizon a POST with an unknown result needs review, and a PUT does not")
@@ -115,7 +115,7 @@ import Testing
     #expect(eligibility("PUT", late) == .sendable)
     item.leaveLane(.needsReview, at: late)
     #expect((item.state, item.reason, item.finishedAt) == (.held, .needsReview, nil))
-    #expect(item.lastError?.hasPrefix("Its result has been unknown since \(Self.now) (The daemon ended") == true)
+    #expect(item.lastError?.hasPrefix("The result has been unknown since \(Self.now) (The daemon stopped") == true)
   }
 
   @Test("An item has expired only by a time that servers confirm")

@@ -221,7 +221,7 @@ import Testing
   func brokenOff() {
     #expect(
       RequestMachine.brokenOff(.unanswered(message: "It broke off"))
-        == .unanswered(message: "It broke off. Only the beginning of the answer was received."))
+        == .unanswered(message: "It broke off. Only part of the response was received."))
   }
 
   @Test("without an answer, reports what is known about the request")
@@ -236,11 +236,11 @@ import Testing
     #expect(try sentence("POST", .notSent(message: "refused")) == "refused. The request was not sent.")
     #expect(
       try sentence("POST", .unanswered(message: "late"))
-        == "late. It is not known whether the API did what the request asked.")
+        == "late. It is unknown whether the request took effect.")
     #expect(try sentence("GET", .unanswered(message: "late")) == "late.")
     #expect(
       try sentence("POST", .notSent(message: "refused"), redirected: true)
-        == "refused. The API had redirected it before.")
+        == "refused. The API had already redirected the request.")
   }
 
   @Test("an answer of a proxy or a portal is not the API's", arguments: [407, 511])
@@ -253,7 +253,7 @@ import Testing
     }
   }
 
-  @Test("an answer that is too long is not returned in part")
+  @Test("a response that is too long is not returned in part")
   func tooLong() throws {
     var machine = RequestMachine(try request())
     _ = machine.authorized(by: bearer(1), api)

@@ -37,7 +37,7 @@ import Testing
     var session = SessionScript.holding(credential(knowing: [own]), SessionSettings(binding: binding))
     #expect(session.snapshot.action == .fixConfiguration && session.state == .authenticated)
     #expect(session.snapshot.message.contains(stranger.description))
-    #expect(session.snapshot.message.contains("sign in again or fix the configuration"))
+    #expect(session.snapshot.message.contains("Sign in again or fix the configuration"))
     // Only a token endpoint at another origin blocks the outbox.
     #expect(!session.snapshot.isForeign && session.token == .sample(1))
     session.refreshes(to: 2)

@@ -264,7 +264,9 @@ struct RealProviderTests {
     var session = SessionScript.holding()
     session.asks(.refresh)
     var response = TokenResponse.sample(2)
-    response.error = .unavailable(message: "The provider answered with a token_type that is not text.", retryAfter: nil)
+    response.error = .unavailable(
+      message: "The provider answered with a token_type that is not "
+        + "a string.", retryAfter: nil)
     session.isGranted(response)
     session.writes()
     #expect(session.token == .sample(1))

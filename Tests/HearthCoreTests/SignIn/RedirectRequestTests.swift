@@ -40,7 +40,7 @@ struct RedirectRequestTests {
 
   @Test(
     "A request by another or an unknown user's process is reported and not used, even with the right state",
-    arguments: [(RedirectSender.otherUser, "a program of another user"), (.unknown, "cannot tell whose program")])
+    arguments: [(RedirectSender.otherUser, "another user's program"), (.unknown, "cannot tell which user")])
   func otherUser(_ sender: RedirectSender, _ why: String) {
     func reading(_ target: String) -> RedirectReading {
       signIn().read(RedirectRequest(method: "GET", host: "127.0.0.1:4711", target: target, sender: sender))
@@ -91,7 +91,7 @@ struct RedirectRequestTests {
   func errors() {
     #expect(
       signIn().read(request("/callback?error=access_denied&state=s1"))
-        == .failed(.denied(message: "The provider says that access was denied: access_denied.")))
+        == .failed(.denied(message: "The provider denied access: access_denied.")))
     let target = "/callback?error=server_error&error_description=It+is+%1B%5B31mbroken.&state=s1"
     guard case .failed(.failed(let message)) = signIn().read(request(target)) else {
       Issue.record("it is no failure")

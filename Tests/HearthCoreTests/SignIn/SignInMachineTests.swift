@@ -6,7 +6,7 @@ struct SignInMachineTests {
   private typealias Machine = SignInMachine
 
   private static let locked = SignInInterruption.locked(.locked(.explicit(.user)))
-  private static let silence = "No answer from https://id.example.com."
+  private static let silence = "No response from https://id.example.com."
   private static let interruptions: [SignInInterruption] = [
     .cancelled, .superseded, .signedOut, .reconfigured, .stopping, locked, .expired(unanswered: nil),
   ]

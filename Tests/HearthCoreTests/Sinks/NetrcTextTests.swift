@@ -60,7 +60,7 @@ import Testing
   func taken() throws {
     #expect(
       try Self.with("machine x.example.com login bo password c\n", [Self.entry("x.example.com")]).hasPrefix(Self.own))
-    let text = "already has a login for x.example.com: remove it, or choose another login"
+    let text = "already has a login for x.example.com; remove it or choose another login"
     for line in [
       "machine X.example.com login ada password c", "machine x.example.com password c",
       "machine x.example.com user ada",

@@ -94,25 +94,25 @@ struct HTTPURLTests {
   @Test(
     "is refused with the character and its encoding where nobody can know what is meant, and leads to no other host",
     arguments: [
-      ("https://api.example.com/a\\b", "it has the character \\: write %5C"),
-      ("https://api.example.com/100%?a[b]=1", "it has a % without two hexadecimal digits after it: write %25"),
-      ("https://api.example.com/a[b]\nc", "it has the character U+000A: write %0A"),
-      ("https://api.example.com/a\r\nX: y", "it has the character U+000D: write %0D"),
-      ("https://api.example.com/a\tb", "it has the character U+0009: write %09"),
-      ("https://api.example.com/a[b]\n", "it has the character U+000A: write %0A"),
-      ("https://api.example.com/\0", "it has the character U+0000: write %00"),
-      ("https://api.example.com/\u{7F}", "it has the character U+007F: write %7F"),
-      ("https://api.example.com/a[b]#c", "it has a fragment (a # that belongs to path or query is written %23)"),
-      ("https://me@api.example.com/a[b]", "it has user information before the host"),
-      ("https://api.example.com\\@evil.com/[", "it has user information before the host"),
+      ("https://api.example.com/a\\b", "it contains the character \\; write %5C"),
+      ("https://api.example.com/100%?a[b]=1", "it has a % without two hexadecimal digits after it; write %25 instead"),
+      ("https://api.example.com/a[b]\nc", "it contains the character U+000A; write %0A"),
+      ("https://api.example.com/a\r\nX: y", "it contains the character U+000D; write %0D"),
+      ("https://api.example.com/a\tb", "it contains the character U+0009; write %09"),
+      ("https://api.example.com/a[b]\n", "it contains the character U+000A; write %0A"),
+      ("https://api.example.com/\0", "it contains the character U+0000; write %00"),
+      ("https://api.example.com/\u{7F}", "it contains the character U+007F; write %7F"),
+      ("https://api.example.com/a[b]#c", "it has a fragment (if the # belongs to the path or the query, write %23)"),
+      ("https://me@api.example.com/a[b]", "it contains user information before the host"),
+      ("https://api.example.com\\@evil.com/[", "it contains user information before the host"),
       ("https://api.example.com\\[x]/", "its host is not valid"),
       ("https://api.example.com [x]/", "its host is not valid"),
       ("https://[x]/", "its host is not valid"),
       (
         "https://bücher.example/[x]",
-        "its host has letters beyond ASCII: write them in Punycode, as in xn--bcher-kva.example"
+        "its host contains non-ASCII characters; write it in Punycode, like xn--bcher-kva.example"
       ),
-      ("http://api.example.com/[x]", "http is accepted for loopback addresses only; use https"),
+      ("http://api.example.com/[x]", "http is allowed only for loopback addresses; use https"),
       ("filter[status]=open", "it is not an absolute URL"),
     ])
   func namesCharacters(text: String, reason: String) {

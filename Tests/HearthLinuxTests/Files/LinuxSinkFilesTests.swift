@@ -151,12 +151,12 @@ import Testing
   func sharedFolder() async throws {
     for mode: mode_t in [0o777, 0o770, 0o702] {
       chmod(folder.path, mode)
-      let why = "\(folder.path) may be written by others: run \"chmod go-w \(folder.path)\""
+      let why = "other users can write to \(folder.path); run \"chmod go-w \(folder.path)\""
       await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("token") }
       #expect(folder.names.isEmpty)
     }
     chmod(folder.path, 0o1777)
-    let why = "\(folder.path) is shared with others: name a folder of your own"
+    let why = "\(folder.path) is shared with other users; choose a folder of your own"
     await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("token") }
     #expect(folder.names.isEmpty)
   }
@@ -171,7 +171,7 @@ import Testing
     for changed in [folder.file("a"), folder.path] {
       chmod(changed, 0o707)
       for path in ["a/b/token", "link/token", "a/relative/token"] {
-        let why = "\(changed) may be written by others: run \"chmod go-w \(changed)\""
+        let why = "other users can write to \(changed); run \"chmod go-w \(changed)\""
         await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("2", sink(at: folder.file(path))) }
       }
       chmod(changed, 0o700)
@@ -185,7 +185,7 @@ import Testing
     try #require(mkdir(outer, 0o700) == 0 && mkdir(inner, 0o700) == 0 && symlink(inner, folder.file("link")) == 0)
     lchown(folder.file("link"), 65534, 65534)
     func refuses(_ foreign: String, _ path: String) async {
-      let why = "\(foreign) belongs to user 65534: name a folder of your own"
+      let why = "\(foreign) belongs to user 65534; choose a folder of your own"
       await #expect(throws: SinkFailure.folderUnsafe(why)) { try await put("token", sink(at: folder.file(path))) }
     }
     await refuses(folder.file("link"), "link/token")

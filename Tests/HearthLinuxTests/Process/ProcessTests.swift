@@ -29,7 +29,7 @@ struct ProcessTests {
     #expect(throws: refusal) { try InstanceLock.acquire(inStateFolder: folder.path) }
     #expect(
       refusal.description
-        == "Another hearthd (process \(getpid())) is running on the state folder \(folder.path).")
+        == "Another hearthd (process \(getpid())) is using the state folder \(folder.path).")
     withExtendedLifetime(first) {}
   }
 
@@ -83,7 +83,7 @@ struct ProcessTests {
     let log = LogRecorder()
     try await keeping(state, lock, log) { watch, clock in
       func expectKept(_ count: Int) async throws {
-        try await waitUntil { log.records.filter { $0.message.contains("it is there again") }.count == count }
+        try await waitUntil { log.records.filter { $0.message.contains("created it again") }.count == count }
         #expect(throws: InstanceLockFailure.taken(folder: state, holder: getpid())) {
           try InstanceLock.acquire(inStateFolder: state)
         }
@@ -112,7 +112,7 @@ struct ProcessTests {
       await clock.waitForSleeper(until: clock.now() + .seconds(10))
       other = nil
       clock.advance(by: .seconds(10))
-      try await waitUntil { log.records.last?.message.contains("it is there again") == true }
+      try await waitUntil { log.records.last?.message.contains("created it again") == true }
     }
     try Files.remove(folder.file("lock"))
     other = try InstanceLock.acquire(inStateFolder: folder.path)

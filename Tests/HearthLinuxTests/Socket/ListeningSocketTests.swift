@@ -55,7 +55,7 @@ import Testing
     #expect(access(open + "/rpc.sock", F_OK) != 0)
     #expect(
       failure.description
-        == "The socket's folder \(open) is refused, because others may write it; run \"chmod go-w \(open)\".")
+        == "Cannot use the socket's folder \(open), because other users can write to it. Run \"chmod go-w \(open)\".")
     // As in /tmp nobody else can take the place of the socket.
     chmod(open, mode | S_ISVTX)
     close(try ListeningSocket(path: open + "/rpc.sock").descriptor)

@@ -25,7 +25,7 @@ import Testing
       #expect(await lines.next()?.message == "A process of user \(getuid()) (pid \(getpid())) was turned away.")
       let second = try #require(await lines.next()).message
       #expect(second.hasPrefix("Processes of other users were turned away "))
-      #expect(second.hasSuffix("; the last was of user \(getuid()) (pid \(getpid()))."))
+      #expect(second.hasSuffix(". The last one was user \(getuid()) (pid \(getpid()))."))
     }
   }
 }

@@ -65,7 +65,7 @@ struct SocketKeeperTests {
         Files.removeTree(folder.file("run"))
         await look()
         try await expectServed()
-        while said("it is there again") < count { await Task.yield() }
+        while said("created it again") < count { await Task.yield() }
       }
       #expect(Files.mode(folder.file("run")).map { $0 & 0o777 } == 0o700)
       try await onThread {

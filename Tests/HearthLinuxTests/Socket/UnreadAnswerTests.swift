@@ -36,7 +36,7 @@ import Testing
       }
       var lines = log.stream.makeAsyncIterator()
       let line = try #require(await lines.next()).message
-      #expect(line.hasPrefix("A connection of user \(getuid()) (pid \(getpid())) was closed: "), "\(line)")
+      #expect(line.hasPrefix("Closed a connection of user \(getuid()) (pid \(getpid())), "), "\(line)")
     }
   }
 

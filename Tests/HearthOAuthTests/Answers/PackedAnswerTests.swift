@@ -86,7 +86,7 @@ func packed(_ bytes: [UInt8], as coding: String = "gzip") throws -> [UInt8] {
     #expect(body.count < 1 << 17)
     let (_, failure) = try await refresh(Self.reply(body))
     let (_, plain) = try await refresh(Self.reply(Array(Self.grant.utf8) + blank.prefix(2 << 20), coding: nil))
-    #expect(failure?.message.hasSuffix("with an answer that is too long.") == true)
+    #expect(failure?.message.hasSuffix("with a response that is too long.") == true)
     #expect(failure?.message.suffix(40) == plain?.message.suffix(40))
   }
 
@@ -101,7 +101,7 @@ func packed(_ bytes: [UInt8], as coding: String = "gzip") throws -> [UInt8] {
     for (bytes, coding, name) in cases {
       let (_, failure) = try await refresh(Self.reply(bytes, coding: coding))
       #expect(failure.map { Outcome($0) } == .unavailable, "\(name)")
-      #expect(failure?.message.contains("packed with \(name) that cannot be read") == true, "\(name)")
+      #expect(failure?.message.contains("in the encoding \(name), which cannot be decoded") == true, "\(name)")
     }
   }
 

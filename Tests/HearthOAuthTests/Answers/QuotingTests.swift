@@ -88,19 +88,19 @@ import Testing
         200, #"{"status":503,"error":"Invalid Params: invalid refresh_token, which has been used by you before"}"#,
         "HTTP 200, Invalid Params: invalid refresh_token, which has been used by you before"
       ),
-      (400, "", "HTTP 400, an empty answer"), (400, "gone", "HTTP 400, a text that is not JSON"),
-      (400, "{}", "HTTP 400, an answer that names no error"), (404, "<html>", "HTTP 404, a web page"),
+      (400, "", "HTTP 400, an empty response"), (400, "gone", "HTTP 400, text that is not JSON"),
+      (400, "{}", "HTTP 400, a response without an error code"), (404, "<html>", "HTTP 404, a web page"),
     ])
   func telling(status: Int, body: String, told: String) throws {
     let text = try #require(reader().failure(answer(body, status: status))).message
     #expect(text.contains(told), "\(text)")
   }
 
-  @Test("an answer that names no error is told with the server's name for itself")
+  @Test("a response without an error code is told with the server's name for itself")
   func server() throws {
     let answer = answer("error code: 1020", status: 403, headers: [("Server", "cloudflare")])
     let text = "\(String(describing: try #require(reader().failure(answer))))"
-    #expect(text.contains("a text that is not JSON, from a server that calls itself cloudflare"))
+    #expect(text.contains("text that is not JSON, from a server named cloudflare"))
     #expect(!text.contains("1020"))
   }
 }

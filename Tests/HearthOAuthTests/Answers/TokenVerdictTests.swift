@@ -73,7 +73,7 @@ import Testing
       return
     }
     let signIn = try #require(message.firstRange(of: "Sign in again"))
-    let check = try #require(message.firstRange(of: "check client, secret and scopes"))
+    let check = try #require(message.firstRange(of: "check the client, its secret and the scopes"))
     #expect(signIn.lowerBound < check.lowerBound && message.contains(description))
   }
 

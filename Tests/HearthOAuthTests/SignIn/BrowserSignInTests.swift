@@ -116,10 +116,10 @@ import Testing
 
   @Test("a provider without the flow is told by what is missing, and where")
   func notSupported() async throws {
-    let flow =
-      "which signing in by browser needs: set it with \"hearthctl account set ACCOUNT authorization_endpoint URL\"."
+    let advice = "Set it with \"hearthctl account set ACCOUNT authorization_endpoint URL\"."
     try await SignInBench.run(named: { ProviderEndpoints(token: $0.url("/token")) }) { bench in
-      let failure = SignInFailure.notSupported(message: "The account names no \"authorization_endpoint\", " + flow)
+      let failure = SignInFailure.notSupported(
+        message: "Signing in by browser needs the account's \"authorization_endpoint\". \(advice)")
       #expect(
         await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "http://127.0.0.1:1/") } == failure)
       #expect(!bench.endpoint.takesPassword)
@@ -128,7 +128,7 @@ import Testing
         refusal
           == .notSupported(
             message:
-              "Hearth cannot sign in to an OAuth provider with a password: sign in by browser or by device code."))
+              "Hearth cannot sign in to an OAuth provider with a password. Sign in with a browser or a device code."))
       #expect(bench.requests.isEmpty)
     }
     try await SignInBench.run { bench in
@@ -137,13 +137,14 @@ import Testing
       #expect(
         failure
           == .notSupported(
-            message: "The issuer \(bench.base) names no authorization_endpoint: it has no sign-in by browser."))
+            message: "The issuer \(bench.base) publishes no authorization_endpoint, so it does not support signing in "
+              + "by browser."))
     }
     try await SignInBench.run(configured: {
       $0.signIn.redirect = ProviderPreset.named("apple")?.redirect
     }) { bench in
       let failure = await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "http://127.0.0.1:1/") }
-      let told = "This provider cannot send a browser back to this machine: import a refresh token."
+      let told = "This provider cannot send a browser back to this machine. Import a refresh token instead."
       #expect(failure == .notSupported(message: told))
     }
   }

@@ -81,15 +81,17 @@ import Testing
     ),
     (
       .refused("invalid_client"),
-      .failed(message: "refuses the configuration: HTTP 401, invalid_client. Check client, secret and scopes.")
+      .failed(
+        message: "refuses the configuration: HTTP 401, invalid_client. Check the client, its secret and the "
+          + "scopes.")
     ),
     (
       .refused("access_denied", status: 403),
-      .denied(message: "says that signing in was denied: HTTP 403, access_denied.")
+      .denied(message: "denied the sign-in: HTTP 403, access_denied.")
     ),
     (
       .answer(404),
-      .failed(message: "has no token endpoint there (HTTP 404, an empty answer). Check the configuration.")
+      .failed(message: "has no token endpoint at that address (HTTP 404, an empty response). Check the configuration.")
     ),
     (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
     (
@@ -98,38 +100,38 @@ import Testing
     ),
     (
       .answer(200, body: #"{"access_token":"a b"}"#),
-      .failed(message: "answered HTTP 200 with a token with characters that tokens cannot have.")
+      .failed(message: "answered HTTP 200 with a token with characters that are not allowed in tokens.")
     ),
     (
       .answer(200, body: #"{"access_token":"dpop-bound","token_type":"DPoP"}"#),
       .failed(
-        message: "gives tokens of type DPoP, which Hearth cannot use. Set this client up for Bearer tokens.")
+        message: "issues tokens of type DPoP, which Hearth cannot use. Configure this client for Bearer tokens.")
     ),
     (.answer(200, body: "[]"), .failed(message: "answered HTTP 200 with no JSON.")),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: String(repeating: "<p>", count: 350_000)),
       .unavailable(
-        message: "answered HTTP 200 with a web page (is the network's sign-in page in between?).", retryAfter: nil)
+        message: "answered HTTP 200 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
     ),
     (
       .answer(200, body: #"{"access_token":"\#(String(repeating: "a", count: 1 << 20))"}"#),
-      .failed(message: "answered HTTP 200 with an answer that is too long.")
+      .failed(message: "answered HTTP 200 with a response that is too long.")
     ),
     (
       .answer(200, headers: [("Content-Type", "text/html")], body: "<html>"),
       .unavailable(
-        message: "answered HTTP 200 with a web page (is the network's sign-in page in between?).", retryAfter: nil)
+        message: "answered HTTP 200 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
     ),
     (
       .answer(302, headers: [("Location", "https://evil.example.com/token")]),
       .unavailable(
         message:
-          "answered HTTP 302 with a redirect, which Hearth does not follow (is the network's sign-in page in between?).",
+          "answered HTTP 302 with a redirect, which Hearth does not follow (perhaps to the network's sign-in page).",
         retryAfter: nil)
     ),
     (
       .answer(503, headers: [("Retry-After", "7")]),
-      .unavailable(message: "cannot sign you in now: HTTP 503, an empty answer.", retryAfter: .seconds(7))
+      .unavailable(message: "cannot sign you in now: HTTP 503, an empty response.", retryAfter: .seconds(7))
     ),
   ]
 

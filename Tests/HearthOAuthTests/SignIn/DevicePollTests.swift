@@ -28,7 +28,7 @@ import Testing
   }
 
   private static let page =
-    "answered HTTP 200 with a web page (is the network's sign-in page in between?)."
+    "answered HTTP 200 with a web page (perhaps the network's sign-in page)."
 
   static let answers: [(LoopbackServer.Reply, SignInFailure)] = [
     (.refused("authorization_pending", status: 400), .pending(.pending)),
@@ -61,12 +61,12 @@ import Testing
     ),
     (
       .refused("access_denied", status: 403),
-      .denied(message: "says that signing in was denied: HTTP 403, access_denied.")
+      .denied(message: "denied the sign-in: HTTP 403, access_denied.")
     ),
     // Microsoft's own.
     (
       .refused("authorization_declined", status: 400),
-      .denied(message: "says that signing in was denied: HTTP 400, authorization_declined.")
+      .denied(message: "denied the sign-in: HTTP 400, authorization_declined.")
     ),
     (
       .refused("bad_verification_code", status: 400),
@@ -87,15 +87,17 @@ import Testing
     ),
     (
       .refused("invalid_client"),
-      .failed(message: "refuses the configuration: HTTP 401, invalid_client. Check client, secret and scopes.")
+      .failed(
+        message: "refuses the configuration: HTTP 401, invalid_client. Check the client, its secret and the "
+          + "scopes.")
     ),
     (
       .refused("something_else", status: 400),
       .failed(message: "refuses the device code: HTTP 400, something_else.")
     ),
-    (.answer(400), .failed(message: "refuses the device code: HTTP 400, an empty answer.")),
+    (.answer(400), .failed(message: "refuses the device code: HTTP 400, an empty response.")),
     (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
-    (.answer(503), .pending(.unanswered(message: "cannot sign you in now: HTTP 503, an empty answer."))),
+    (.answer(503), .pending(.unanswered(message: "cannot sign you in now: HTTP 503, an empty response."))),
     (
       .answer(500, body: #"{"error":"server_error"}"#),
       .pending(.unanswered(message: "cannot sign you in now: HTTP 500, server_error."))
@@ -128,7 +130,7 @@ import Testing
           Issue.record("\(path) was answered")
           return
         }
-        #expect(message.contains("No answer from \(bench.base)"))
+        #expect(message.contains("No response from \(bench.base)"))
         #expect(bench.requests.contains { $0.target == "/token" } == (path == "/token"))
       }
     }

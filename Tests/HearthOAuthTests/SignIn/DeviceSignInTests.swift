@@ -93,25 +93,28 @@ import Testing
         .answer(200, body: #"{"error":"device_flow_disabled","error_description":"Device Flow must be enabled."}"#),
         .failed(
           message:
-            "refuses to give a code for another device: HTTP 200, device_flow_disabled, Device Flow must be enabled.")
+            "refuses to issue a code for another device: HTTP 200, device_flow_disabled, Device Flow must be enabled.")
       ),
       (
         .refused("unauthorized_client", status: 400),
-        .failed(message: "refuses the configuration: HTTP 400, unauthorized_client. Check client, secret and scopes.")
+        .failed(
+          message: "refuses the configuration: HTTP 400, unauthorized_client. Check the client, its secret and "
+            + "the scopes.")
       ),
       (
         .answer(404),
         .failed(
           message:
-            "has no device authorization endpoint there (HTTP 404, an empty answer). Check the configuration.")
+            "has no device authorization endpoint at that address (HTTP 404, an empty response). Check the "
+            + "configuration.")
       ),
       (
         .answer(403, body: #"{"error_code":"rate_limit_exceeded"}"#),
-        .failed(message: "refuses to give a code for another device: HTTP 403, rate_limit_exceeded.")
+        .failed(message: "refuses to issue a code for another device: HTTP 403, rate_limit_exceeded.")
       ),
       (
         .answer(429, headers: [("Retry-After", "3")]),
-        .unavailable(message: "cannot sign you in now: HTTP 429, an empty answer.", retryAfter: .seconds(3))
+        .unavailable(message: "cannot sign you in now: HTTP 429, an empty response.", retryAfter: .seconds(3))
       ),
     ]
 
@@ -128,12 +131,15 @@ import Testing
   func notSupported() async throws {
     try await SignInBench.run(named: { ProviderEndpoints(token: $0.url("/token")) }) { bench in
       let told =
-        "The account names no \"device_authorization_endpoint\", which signing in by device needs: set it with \"hearthctl account set ACCOUNT device_authorization_endpoint URL\"."
+        "Signing in by device needs the account's \"device_authorization_endpoint\". Set it with \"hearthctl account "
+        + "set ACCOUNT device_authorization_endpoint URL\"."
       #expect(await bench.failure { try await bench.endpoint.beginDevice() } == .notSupported(message: told))
     }
     try await SignInBench.run { bench in
       bench.provider.discover(at: bench.bench.server)
-      let told = "The issuer \(bench.base) names no device_authorization_endpoint: it has no sign-in by device."
+      let told =
+        "The issuer \(bench.base) publishes no device_authorization_endpoint, so it does not support signing "
+        + "in by device."
       #expect(await bench.failure { try await bench.endpoint.beginDevice() } == .notSupported(message: told))
     }
   }

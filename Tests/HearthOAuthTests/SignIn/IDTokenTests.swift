@@ -46,10 +46,10 @@ import Testing
   }
 
   static let claims = [
-    Fault.claims("another issuer", "is from another issuer than the configured one (iss)") { claims, _ in
+    Fault.claims("another issuer", "is not from the configured issuer (iss)") { claims, _ in
       claims["iss"] = "https://evil.example.com"
     },
-    .claims("no issuer", "is from another issuer than the configured one (iss)") { claims, _ in claims["iss"] = nil },
+    .claims("no issuer", "is not from the configured issuer (iss)") { claims, _ in claims["iss"] = nil },
     .claims("no user", "names no user (sub)") { claims, _ in claims["sub"] = nil },
     .claims("a user who is no whole number", "names no user (sub)") { claims, _ in claims["sub"] = .number(35.5) },
     .claims("a user who is true", "names no user (sub)") { claims, _ in claims["sub"] = .bool(true) },
@@ -71,29 +71,37 @@ import Testing
     .claims("another issuer's name as an audience", "was issued to another client (azp)") { claims, _ in
       claims["aud"] = ["hearth app", "https://id.example.com"]
     },
-    .claims("expired", "has expired, by this machine's clock, which may be wrong (exp)") { claims, now in
+    .claims("expired", "has expired, according to this machine's clock, which may be wrong (exp)") { claims, now in
       claims["exp"] = .integer(now - 60)
     },
-    .claims("no expiry", "does not say when it was issued and when it expires (iat, exp)") { claims, _ in
+    .claims("no expiry", "does not say when it was issued or when it expires (iat, exp)") { claims, _ in
       claims["exp"] = nil
     },
-    .claims("an expiry that is a word", "does not say when it was issued and when it expires (iat, exp)") { claims, _ in
+    .claims("an expiry that is a word", "does not say when it was issued or when it expires (iat, exp)") { claims, _ in
       claims["exp"] = "soon"
     },
-    .claims("an expiry without an end", "does not say when it was issued and when it expires (iat, exp)") { claims, _ in
+    .claims("an expiry without an end", "does not say when it was issued or when it expires (iat, exp)") { claims, _ in
       claims["exp"] = "inf"
     },
-    .claims("no time of issue", "does not say when it was issued and when it expires (iat, exp)") { claims, _ in
+    .claims("no time of issue", "does not say when it was issued or when it expires (iat, exp)") { claims, _ in
       claims["iat"] = nil
     },
-    .claims("issued in the future", "was issued in the future, by this machine's clock, which may be wrong (iat)") {
+    .claims(
+      "issued in the future",
+      "was issued in the future, according to this machine's clock, which may be wrong "
+        + "(iat)"
+    ) {
       claims, now in
       claims["iat"] = .integer(now + 60)
     },
-    .claims("not valid yet", "is not valid yet, by this machine's clock, which may be wrong (nbf)") { claims, now in
+    .claims(
+      "not valid yet",
+      "is not valid yet, according to this machine's clock, which may be "
+        + "wrong (nbf)"
+    ) { claims, now in
       claims["nbf"] = .integer(now + 61)
     },
-    .claims("valid from a word on", "is not valid yet, by this machine's clock, which may be wrong (nbf)") {
+    .claims("valid from a word on", "is not valid yet, according to this machine's clock, which may be wrong (nbf)") {
       claims, _ in
       claims["nbf"] = "tomorrow"
     },
@@ -120,17 +128,17 @@ import Testing
       "is signed with a secret (HS256) that this client does not have"),
     .header(
       "the public key as the secret", ["alg": "HS256", "kid": "1"], by: .secret(publicKey), secret: "s3cret-word",
-      "has a signature that is not the provider's"),
+      "has an invalid signature"),
     .header(
       "another secret", ["alg": "HS256"], by: .secret("s3cret"), secret: "s3cret-word",
-      "has a signature that is not the provider's"),
+      "has an invalid signature"),
     .header(
       "another key by the same name", ["alg": "RS256", "kid": "1"], by: .rsa(IDTokenMint.otherRSA),
-      "has a signature that is not the provider's"),
+      "has an invalid signature"),
     .header(
       "another key without a name", ["alg": "RS256"], by: .rsa(IDTokenMint.otherRSA),
-      "has a signature that is not the provider's"),
-    .header("no signature", ["alg": "RS256", "kid": "1"], by: .nobody, "has a signature that is not the provider's"),
+      "has an invalid signature"),
+    .header("no signature", ["alg": "RS256", "kid": "1"], by: .nobody, "has an invalid signature"),
     .header(
       "an unknown key", ["alg": "RS256", "kid": "2"], "is signed with a key that the provider does not publish"),
     .header(
@@ -138,17 +146,17 @@ import Testing
       "is signed with a key that the provider does not publish"),
     .header(
       "an unknown algorithm", ["alg": "XS256", "kid": "1"],
-      "is signed in a way that Hearth does not accept (alg XS256)"),
+      "is signed with an algorithm that Hearth does not accept (alg XS256)"),
     .header(
       "an algorithm that is a token", ["alg": "eyJhbGciOiJSUzI1NiJ9", "kid": "1"],
-      "is signed in a way that Hearth does not accept (alg)"),
+      "is signed with an algorithm that Hearth does not accept (alg)"),
     .header(
       "something critical", ["alg": "RS256", "kid": "1", "crit": ["b64"], "b64": 1],
       "has a header that Hearth does not understand (crit)"),
   ]
 
   static let texts = [
-    Fault.raw("none at all", nil, "is missing, though one was asked for (scope openid)"),
+    Fault.raw("none at all", nil, "is missing, although it was requested (scope openid)"),
     .raw("no JWT", "opaque", "cannot be read"), .raw("empty parts", "..", "cannot be read"),
     .raw("two parts", "eyJhbGciOiJub25lIn0.e30", "cannot be read"),
     .raw("claims that are a list", "eyJhbGciOiJSUzI1NiJ9.W10.c2ln", "cannot be read"),
@@ -316,10 +324,10 @@ import Testing
         let token = IDTokenMint.token(bench.claims(nonce: signIn.nonce).merging(change) { $1 })
         bench.grant(token)
         let own = try #require(await bench.failure { try await bench.redeem(signIn) }).message
-        #expect(own.contains(", by this machine's clock, which may be wrong \(claim)"), "\(own)")
+        #expect(own.contains(", according to this machine's clock, which may be wrong \(claim)"), "\(own)")
         bench.grant(token, headers: date)
         let told = try #require(await bench.failure { try await bench.redeem(signIn) }).message
-        #expect(told.contains(", by the provider's own clock \(claim)"), "\(told)")
+        #expect(told.contains(", according to the provider's own clock \(claim)"), "\(told)")
       }
     }
   }

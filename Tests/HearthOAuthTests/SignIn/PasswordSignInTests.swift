@@ -68,7 +68,7 @@ import Testing
     ),
     (
       .answer(403, body: "{}"),
-      .denied(message: "refuses the user name or the password: HTTP 403, an answer that names no error.")
+      .denied(message: "refuses the user name or the password: HTTP 403, a response without an error code.")
     ),
     (
       .answer(400, body: #"{"error":"invalid_credentials"}"#),
@@ -81,14 +81,16 @@ import Testing
     (
       .answer(401, headers: [("Content-Type", "text/html")], body: "<html>"),
       .unavailable(
-        message: "answered HTTP 401 with a web page (is the network's sign-in page in between?).", retryAfter: nil)
+        message: "answered HTTP 401 with a web page (perhaps the network's sign-in page).", retryAfter: nil)
     ),
     (
       .answer(404, body: "{}"),
-      .failed(message: "has no sign-in there (HTTP 404, an answer that names no error). Check the configuration.")
+      .failed(
+        message: "has no sign-in at that address (HTTP 404, a response without an error code). Check the "
+          + "configuration.")
     ),
     (.answer(200, body: "{}"), .failed(message: "answered HTTP 200 with no access token.")),
-    (.answer(500), .unavailable(message: "cannot sign you in now: HTTP 500, an empty answer.", retryAfter: nil)),
+    (.answer(500), .unavailable(message: "cannot sign you in now: HTTP 500, an empty response.", retryAfter: nil)),
   ]
 
   @Test("a wrong password is told from a backend that cannot be asked", arguments: refusals.indices)
@@ -209,26 +211,27 @@ import Testing
       ]
     }
     try await json { bench in
-      let told = "An account of type json signs in with user name and password, at its \"login_url\"."
+      let told = "An account of type json signs in with a user name and a password, at its \"login_url\"."
       #expect(await refusals(bench) == [.notSupported(message: told)])
     }
     try await json(configured: { _, _ in
     }) { bench in
       let told =
-        "The account names no \"login_url\", which signing in with user name and password needs: set it with \"hearthctl account set ACCOUNT login_url URL\", or import a refresh token."
+        "Signing in with a user name and a password needs the account's \"login_url\". Set it with \"hearthctl account "
+        + "set ACCOUNT login_url URL\", or import a refresh token."
       #expect(!bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
       #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))
     }
     try await firebase { bench in
-      let told = "An account of type firebase signs in with e-mail address and password."
+      let told = "An account of type firebase signs in with an e-mail address and a password."
       #expect(bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
     }
     try await SignInBench.run(kind: {
       .clientCredentials(.named(ProviderEndpoints(token: $0.url("/token"))), OAuthClient(id: "h"))
     }) { bench in
-      let told = "An account of type client-credentials needs no sign-in: it gets its token by itself."
+      let told = "An account of type client-credentials needs no sign-in. Hearth gets its token automatically."
       #expect(!bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
       #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))

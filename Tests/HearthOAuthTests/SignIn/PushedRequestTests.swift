@@ -87,7 +87,9 @@ import Testing
     for (reply, secret, expected) in [
       (
         .refused("invalid_scope", status: 400), nil,
-        .failed(message: "refuses the configuration: HTTP 400, invalid_scope. Check client, secret and scopes.")
+        .failed(
+          message: "refuses the configuration: HTTP 400, invalid_scope. Check the client, its secret and the "
+            + "scopes.")
       ),
       (
         .answer(400, body: #"{"error":"invalid_redirect_uri","error_description":"Not registered."}"#), nil,
@@ -95,12 +97,17 @@ import Testing
       ),
       (
         .refused("invalid_client"), "s3cret-word",
-        .failed(message: "refuses the configuration: HTTP 401, invalid_client. Check client, secret and scopes.")
+        .failed(
+          message: "refuses the configuration: HTTP 401, invalid_client. Check the client, its secret and the "
+            + "scopes.")
       ),
       (.answer(201, body: "{}"), nil, .failed(message: "answered HTTP 201 with no request_uri.")),
       (.answer(201, body: #"{"request_uri":5}"#), nil, .failed(message: "answered HTTP 201 with no request_uri.")),
       (
-        .answer(503), nil, .unavailable(message: "cannot sign you in now: HTTP 503, an empty answer.", retryAfter: nil)
+        .answer(503), nil,
+        .unavailable(
+          message: "cannot sign you in now: HTTP 503, an empty "
+            + "response.", retryAfter: nil)
       ),
     ] as [(LoopbackServer.Reply, String?, SignInFailure)] {
       try await run(secret: secret, reply) { bench in
@@ -114,7 +121,7 @@ import Testing
   func nowhere() async throws {
     try await run(required: true, nil) { bench in
       let failure = await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "r") }
-      #expect(failure?.message.contains("names no pushed_authorization_request_endpoint") == true)
+      #expect(failure?.message.contains("publishes no pushed_authorization_request_endpoint") == true)
     }
   }
 

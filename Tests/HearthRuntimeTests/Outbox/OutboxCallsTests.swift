@@ -16,7 +16,7 @@ import Testing
       await #expect(throws: Failure.originNotAllowed(Sample.secondOrigin, Sample.other)) {
         try await service.enqueue(Sample.draft(account: Sample.other, origin: "https://second.example.com"))
       }
-      await #expect(throws: Failure(.invalidParams, "method: it is not an HTTP method")) {
+      await #expect(throws: Failure(.invalidParams, "method: it must be an HTTP method")) {
         try await service.enqueue(Sample.draft(method: "a b"))
       }
       let unknown = Failure(.unknownItem, "There is no item \"none\" in the outbox.")
@@ -45,7 +45,12 @@ import Testing
     settings.maxItems = 2
     try await withService(answers200, settings: settings) { outbox in
       let ids = try await outbox.add(Sample.draft("/1"), Sample.draft("/2"))
-      await #expect(throws: Failure(.outboxFull, "The outbox is full; nothing was accepted.", account: Sample.work)) {
+      await #expect(
+        throws: Failure(
+          .outboxFull,
+          "The outbox is full, so nothing was "
+            + "accepted.", account: Sample.work)
+      ) {
         try await outbox.add(Sample.draft("/3"))
       }
       await outbox.signIn()

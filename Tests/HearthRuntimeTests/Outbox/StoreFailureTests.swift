@@ -38,7 +38,9 @@ import Testing
         #expect(outbox.store.beginCount == attempt)
         #expect(outbox.paths() == [])
         let stats = try await outbox.service.getStats(.sample)
-        #expect(stats.trouble == "The disk fails. Nothing is sent until it can be written." && !stats.isPaused)
+        #expect(
+          stats.trouble == "The disk fails. Hearth sends nothing until it can write to the "
+            + "outbox." && !stats.isPaused)
         if attempt == 3 { outbox.store.setBeginFailing(nil) }
         outbox.clock.advance(by: .milliseconds(500))
       }
@@ -57,7 +59,8 @@ import Testing
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.idle(until: outbox.clock.now() + .milliseconds(500))
       #expect(
-        try await outbox.service.getStats(nil).trouble == "The disk fails. Nothing is sent until it can be written.")
+        try await outbox.service.getStats(nil).trouble == "The disk fails. Hearth sends nothing until it can write to "
+          + "the outbox.")
       _ = try await outbox.service.cancel(id)
       outbox.clock.advance(by: .milliseconds(500))
       while try await outbox.service.getStats(nil).trouble != nil { await Task.yield() }
@@ -136,7 +139,7 @@ import Testing
         outbox.clock.advance(by: .milliseconds(500))
         await Task.yield()
       }
-      let lost = told + ", with 2 items that were not delivered; Hearth continues with the file that is there now."
+      let lost = told + ", with 2 undelivered items. Hearth continues with the file that is now at that path."
       await outbox.signIn()
       await outbox.delivered(try await outbox.add(Sample.draft("/3"))[0])
       #expect(outbox.paths() == ["/0", "/3"])

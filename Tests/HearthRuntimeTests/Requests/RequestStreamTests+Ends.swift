@@ -138,7 +138,7 @@ extension RequestStreamTests {
       #expect(
         await reading
           == .unanswered(
-            message: "no answer within 30.0 seconds. It is not known whether the API did what the request asked."))
+            message: "no response within 30.0 seconds. It is unknown whether the request took effect."))
       #expect(exchange.isCancelled)
     }
   }
@@ -163,14 +163,14 @@ extension RequestStreamTests {
       clock.advance(by: .seconds(20))
       await exchange.wait(until: \.isCancelled)
       let told = await writing
-      #expect(exchange.cancelled == "nothing of the body was taken within 30.0 seconds")
+      #expect(exchange.cancelled == "the API did not read the body within 30.0 seconds")
       if case .unanswered? = told {} else { Issue.record("\(String(describing: told))") }
     }
   }
 
   @Test("an answer that stops coming, or breaks off, is told to be only a beginning")
   func brokenOff() async throws {
-    let rest = "Only the beginning of the answer was received."
+    let rest = "Only part of the response was received."
     for isSlow in [true, false] {
       try await scene { scene in
         let stream = try await opened(scene, nil)
@@ -182,7 +182,7 @@ extension RequestStreamTests {
         async let reading = failure { () async throws(RequestFailure) in try await stream.read() }
         await exchange.wait(until: \.isAwaited)
         if isSlow { await pass(.seconds(30)) } else { exchange.fail(.unanswered(message: "It broke off")) }
-        let reason = isSlow ? "no more of the answer came within 30.0 seconds" : "It broke off"
+        let reason = isSlow ? "the rest of the response did not arrive within 30.0 seconds" : "It broke off"
         #expect(await reading == .unanswered(message: "\(reason). \(rest)"))
       }
     }

@@ -91,7 +91,7 @@ import Testing
       exchange.finish()
       #expect(try await isEnd(stream.read()))
       #expect(await failure { () async throws(RequestFailure) in try await stream.read() } == gone)
-      #expect(exchange.cancelled == "nobody waits for the answer" || exchange.cancelled == nil)
+      #expect(exchange.cancelled == "nobody is waiting for the response" || exchange.cancelled == nil)
     }
   }
 
@@ -273,14 +273,16 @@ import Testing
       }
       let stream = try await opened(scene, .sized(3))
       let long = [UInt8](repeating: 0, count: APIRequest.pieceLimit + 1)
-      #expect(await refusal(stream, long, 0, false) == "data: a piece has at most 262144 bytes")
+      #expect(await refusal(stream, long, 0, false) == "data: a piece must not be longer than 262144 bytes")
       #expect(
         await refusal(stream, [1, 2, 3, 4], 0, false)
-          == "data: the body is longer than the 3 bytes that it was opened with")
+          == "data: the body is longer than the 3 bytes announced when the stream was opened")
       #expect(
-        await refusal(stream, [], .max, false) == "data: the body is longer than the 3 bytes that it was opened with")
+        await refusal(stream, [], .max, false) == "data: the body is longer than the 3 bytes announced when the stream "
+          + "was opened")
       #expect(
-        await refusal(stream, [1], 0, true) == "end: the body is shorter than the 3 bytes that it was opened with")
+        await refusal(stream, [1], 0, true) == "end: the body is shorter than the 3 bytes announced when the stream "
+          + "was opened")
       #expect(try await stream.write([1], at: 2, isLast: false) == 0)
       async let first = stream.write([1, 2], at: 0, isLast: false)
       let exchange = await scene.exchanges.next()
@@ -317,7 +319,7 @@ import Testing
       await exchange.wait(until: \.isAwaited)
       #expect(
         await failure { () async throws(RequestFailure) in try await stream.read() }
-          == .invalidRequest("stream: another call reads the answer"))
+          == .invalidRequest("stream: another call is reading the response"))
       exchange.bring([1])
       #expect(try await piece(reading) == [1])
     }

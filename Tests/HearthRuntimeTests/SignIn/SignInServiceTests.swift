@@ -83,7 +83,7 @@ struct SignInServiceTests {
 
   @Test(
     "an answer that this user may not have sent is not used: page and status say why, and its pasted address is taken",
-    arguments: [(RedirectSender.otherUser, "a program of another user"), (.unknown, "cannot tell whose program")])
+    arguments: [(RedirectSender.otherUser, "another user's program"), (.unknown, "cannot tell which user")])
   func untrusted(_ sender: RedirectSender, _ why: String) async throws {
     try await running {
       let begun = try await begin()
@@ -297,7 +297,7 @@ struct SignInServiceTests {
     try await running {
       let begun = try await begin(.device)
       for _ in 0..<2 {
-        provider.answer(.failure(.pending(.unanswered(message: "No answer from https://id.example.com."))))
+        provider.answer(.failure(.pending(.unanswered(message: "No response from https://id.example.com."))))
       }
       await clock.waitForSleeper(until: clock.now() + .seconds(5))
       clock.advance(by: .seconds(5))
@@ -308,9 +308,9 @@ struct SignInServiceTests {
         Issue.record("it came to no end: \(String(describing: outcome))")
         return
       }
-      #expect(end == .interrupted(.expired(unanswered: "No answer from https://id.example.com.")))
+      #expect(end == .interrupted(.expired(unanswered: "No response from https://id.example.com.")))
       let told = RPCError(end, await entry.service.snapshot())
-      #expect(told.kind == .signInExpired && told.message.contains("(No answer from https://id.example.com)"))
+      #expect(told.kind == .signInExpired && told.message.contains("(No response from https://id.example.com)"))
     }
   }
 

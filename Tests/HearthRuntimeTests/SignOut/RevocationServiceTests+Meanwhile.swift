@@ -106,7 +106,7 @@ extension RevocationServiceTests {
         if isAvailable {
           #expect(await bench.nextLine().contains("has now been revoked"))
         } else if age > 7 {
-          #expect(await bench.nextLine().contains("withdraw this client's access at the provider"))
+          #expect(await bench.nextLine().contains("revoke this client's access at the provider"))
         } else {
           for _ in 1...2 { await bench.asksAgain() }
           bench.tokens.answersRevocations(.revoked)

@@ -128,7 +128,7 @@ struct RevocationServiceTests {
       _ = await revocations.revoke([credential], of: entry)
       await clock.waitForSleeper()
       clock.advance(by: .seconds(7 * 86_400))
-      #expect(await nextLine().contains("withdraw this client's access at the provider"))
+      #expect(await nextLine().contains("revoke this client's access at the provider"))
     }
     #expect(store.kept.isEmpty)
   }
@@ -138,9 +138,12 @@ struct RevocationServiceTests {
     try await running { entry in
       tokens.answersRevocations(.unavailable(retryAfter: nil))
       _ = await revocations.revoke([credential], of: entry)
-      tokens.answersRevocations(.refused(message: "https://id.example.com refused to revoke it: HTTP 400."))
+      tokens.answersRevocations(.refused(message: "https://id.example.com refused to revoke the token: HTTP 400."))
       await revocations.networkReturned()
-      #expect(await nextLine().hasSuffix("is not revoked: https://id.example.com refused to revoke it: HTTP 400."))
+      #expect(
+        await nextLine().hasSuffix(
+          "is not revoked: https://id.example.com refused to revoke the token: "
+            + "HTTP 400."))
     }
     #expect(store.kept.isEmpty)
   }
@@ -270,7 +273,7 @@ struct RevocationServiceTests {
       await looked()
       tokens.answer(.failed(.unavailable(message: "down", retryAfter: nil)))
       clock.advance(by: .seconds(7 * 86_400))
-      #expect(await nextLine().contains("withdraw this client's access at the provider"))
+      #expect(await nextLine().contains("revoke this client's access at the provider"))
       #expect(tokens.revoked.isEmpty)
     }
     #expect(store.kept.isEmpty)

@@ -140,10 +140,15 @@ struct SinkServiceTests {
     try await running { _ in
       var iterator = log.stream.makeAsyncIterator()
       let record = await iterator.next()
-      #expect(record?.message == "The token file of work: There is no space left for /run/token: make room.")
+      #expect(
+        record?.message == "The token file of work: There is no space left to write /run/token. Free some disk "
+          + "space.")
       #expect(record?.level == .warning)
       let check = await sinks.checks(of: .sample)
-      #expect(check == [Diagnosis(.sink, .problem, "There is no space left for /run/token: make room.", path: path)])
+      #expect(
+        check == [
+          Diagnosis(.sink, .problem, "There is no space left to write /run/token. Free some disk space.", path: path)
+        ])
       files.fails(with: nil)
       await clock.waitForSleeper(until: clock.now() + .seconds(1))
       clock.advance(by: .seconds(1))
@@ -151,7 +156,7 @@ struct SinkServiceTests {
       #expect(files.files == [path: "token-1"])
       #expect(
         await sinks.checks(of: .sample)
-          == [Diagnosis(.sink, .ok, "/run/token holds the token 00000001.", path: path)])
+          == [Diagnosis(.sink, .ok, "/run/token contains the token 00000001.", path: path)])
     }
   }
 
@@ -175,7 +180,9 @@ struct SinkServiceTests {
       #expect(
         await sinks.checks(of: .sample).first
           == Diagnosis(
-            .sink, .problem, "/link/token is the same file as /run/token, which is another sink's: name another path.",
+            .sink, .problem,
+            "/link/token is the same file as /run/token, which another sink writes. Choose another "
+              + "path.",
             path: "/link/token"))
       sinks.configure([sink])
       await sinks.waitUntilIdle()
@@ -207,7 +214,7 @@ struct SinkServiceTests {
       await scene.sinks.waitUntilIdle()
       #expect(scene.files.files == ["/b": "token-1"])
       let check = await scene.sinks.checks(of: .sample).last
-      #expect(check?.verdict == .problem && check?.message.contains("no ID token that is still valid") == true)
+      #expect(check?.verdict == .problem && check?.message.contains("no valid ID token") == true)
     }
   }
 
@@ -236,8 +243,8 @@ struct SinkServiceTests {
     }
     try await running(both) { _ in
       #expect(files.puts.map(\.account) == [.sample] && record.paths == ["netrc:work:/run/token"])
-      #expect(await sinks.checks(of: .sample).first?.message == "/run/token holds the token 00000001.")
-      #expect(await sinks.checks(of: other).first?.message == "/run/token is written as soon as there is a token.")
+      #expect(await sinks.checks(of: .sample).first?.message == "/run/token contains the token 00000001.")
+      #expect(await sinks.checks(of: other).first?.message == "Hearth writes /run/token as soon as there is a token.")
     }
     #expect(record.paths.isEmpty)
   }

@@ -96,9 +96,9 @@ struct CredentialFileTests {
       (#"{"account":"work","grant":{"accessToken":"secret"}}"#, #"its field "version" is missing"#),
       (#"{"version":"1","grant":{"accessToken":"secret"}}"#, #"its field "version" has the wrong type"#),
       (#"{"version":0,"grant":{"accessToken":"secret"}}"#, "its version is unknown"),
-      (#"{"version":1,"account":"home","grant":{"accessToken":"secret"}}"#, "it is another account's"),
-      (#"{"version":1,"account":"work"}"#, "it holds no grant"),
-      (#"{"version":1,"grant":{"accessToken":""}}"#, "it holds no token"),
+      (#"{"version":1,"account":"home","grant":{"accessToken":"secret"}}"#, "it belongs to another account"),
+      (#"{"version":1,"account":"work"}"#, "it contains no grant"),
+      (#"{"version":1,"grant":{"accessToken":""}}"#, "it contains no token"),
       (#"{"version":1,"grant":{"accessToken":7}}"#, #"its field "grant.accessToken" has the wrong type"#),
       (
         #"{"version":1,"grant":{"accessToken":"secret","expiresAt":"soon"}}"#,
@@ -106,29 +106,29 @@ struct CredentialFileTests {
       ),
       (
         #"{"version":1,"grant":{"accessToken":"a\r\nX: y"}}"#,
-        #"its field "grant.accessToken" has characters that it cannot have"#
+        #"its field "grant.accessToken" contains invalid characters"#
       ),
       (
         #"{"version":1,"grant":{"accessToken":"a","tokenType":"Bearer x\r\nX:"}}"#,
-        #"its field "grant.tokenType" has characters that it cannot have"#
+        #"its field "grant.tokenType" contains invalid characters"#
       ),
       (
         #"{"version":1,"grant":{"accessToken":"a","idToken":"a b"}}"#,
-        #"its field "grant.idToken" has characters that it cannot have"#
+        #"its field "grant.idToken" contains invalid characters"#
       ),
       (
         #"{"version":1,"grant":{"accessToken":"a","refreshToken":"a\u0000"}}"#,
-        #"its field "grant.refreshToken" has characters that it cannot have"#
+        #"its field "grant.refreshToken" contains invalid characters"#
       ),
       (#"{"version":1,"origin":"id.example.com","grant":{"accessToken":"secret"}}"#, "its origin is not a URL"),
       (
         #"{"version":1,"grant":{"accessToken":"secret"},"ended":{"reason":"signedOut","at":"2026-11-21T10:00:00Z"}}"#,
-        "it holds more than one of grant, sealed and ended"
+        "it contains more than one of grant, sealed and ended"
       ),
       (
         #"{"version":1,"ended":{"reason":"boredom","at":"2026-11-21T10:00:00Z"}}"#, #"its field "ended" is malformed"#
       ),
-      (#"{"version":1,"sealed":"AAAA"}"#, "it is sealed but does not name its protection"),
+      (#"{"version":1,"sealed":"AAAA"}"#, "it is sealed, but does not name its protection"),
       (#"{"version":1,"protection":"passphrase","sealed":"AAAA"}"#, #"its field "kdf" is missing"#),
       (
         #"{"version":1,"protection":"passphrase","sealed":"AAAA","#

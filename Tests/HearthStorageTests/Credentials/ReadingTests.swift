@@ -122,7 +122,7 @@ struct ReadingTests {
     bench.files.fail(.read, at: bench.defaultPath, with: .unanswered(.seconds(10)))
     #expect(
       await bench.store().read()
-        == .unreadable(AccessFailure(.volumeUnavailable, detail: "\(bench.defaultPath) did not answer in 10 s")))
+        == .unreadable(AccessFailure(.volumeUnavailable, detail: "\(bench.defaultPath) did not respond within 10 s")))
   }
 
   @Test("A missing file next to a marker that cannot be read is unreadable, not missing")

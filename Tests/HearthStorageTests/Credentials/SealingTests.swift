@@ -52,8 +52,8 @@ struct SealingTests {
     }
     #expect(failure.kind == .keyUnavailable)
     #expect(
-      failure.detail == "key file (a path of \(key.count) characters) is refused, because others may read or write it; "
-        + "run \"chmod go=\" on it")
+      failure.detail == "other users can read or write the key file (a path of \(key.count) characters); run \"chmod "
+        + "go=\" on it")
     // A file that root owns and its group may read.
     for (mode, isOwn) in [(0o400, true), (0o440, false)] as [(UInt32, Bool)] {
       bench.files.put(text, at: key, mode: mode, isOwn: isOwn)

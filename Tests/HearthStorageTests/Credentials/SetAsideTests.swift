@@ -99,7 +99,7 @@ struct SetAsideTests {
     try await store.write(bench.credential(2))
     let records = lines(of: log)
     #expect(records.count == 2)
-    let why = "its field \"grant.tokenType\" has characters that it cannot have"
+    let why = "its field \"grant.tokenType\" contains invalid characters"
     #expect(records[0].contains("cannot be understood (\(why)) and was moved to"))
     #expect(records[0].contains("HEARTH_EVENT=credential.setAside"))
     #expect(records[1].contains("was written by a newer version of Hearth (it has format 7) and was moved to"))
@@ -129,7 +129,7 @@ struct SetAsideTests {
     }
     #expect(kept("corrupt", of: bench.accountsPath) == [text])
     let record = lines(of: log).last ?? ""
-    #expect(record.hasPrefix("accounts.json cannot be understood (\(why)) and was moved to "))
+    #expect(record.hasPrefix("accounts.json is unreadable (\(why)) and was moved to "))
     #expect(record.hasSuffix("| HEARTH_ERROR=\(why)") && !record.contains("secret"))
   }
 }

@@ -138,7 +138,7 @@ struct WritingTests {
     #expect(bench.files.mode(at: Bench.state + "/credentials") == 0o700)
     let other = Bench()
     let store = other.store(at: "/home/me/absent/work.json")
-    await #expect(throws: AccessFailure(.volumeUnavailable, detail: "/home/me/absent is not there")) {
+    await #expect(throws: AccessFailure(.volumeUnavailable, detail: "/home/me/absent does not exist")) {
       try await store.prepare()
     }
     await #expect(throws: AccessFailure.self) { try await store.write(other.credential(1)) }

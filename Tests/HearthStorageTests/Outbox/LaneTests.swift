@@ -263,8 +263,8 @@ import Testing
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
-          == "Its result has been unknown since \(sent) (The daemon ended while the request was on its way.). "
-          + "Retry it or cancel it.")
+          == "The result has been unknown since \(sent) (The daemon stopped while the request was in flight.). Retry "
+          + "it or cancel it.")
     }
   }
 

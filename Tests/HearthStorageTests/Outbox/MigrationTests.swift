@@ -100,7 +100,7 @@ import Testing
         "/1": 1000, "/2": 1000, "/3": nil, "/4": nil, "/5": nil, "/6": 1000, "/7": 300, "/8": nil, "/9": nil,
       ])
     let item = try #require(try await outbox.store.item("id-1"))
-    #expect(item.lastError == "The daemon ended while the request was on its way.")
+    #expect(item.lastError == "The daemon stopped while the request was in flight.")
     try outbox.expectSound()
   }
 

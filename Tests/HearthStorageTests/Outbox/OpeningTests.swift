@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct OpeningTests {
   private static func sentence(_ path: String) -> String {
-    "The outbox \(path) was written by a newer version of Hearth and is left unchanged: update Hearth, or move the "
+    "The outbox \(path) was written by a newer version of Hearth and is left unchanged. Update Hearth, or move the "
       + "file away to start a new one."
   }
 
@@ -48,7 +48,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     mkfifo(path, 0o600)
-    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file: move it away.")
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is not a file. Move it away.")
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(throws: refusal) { try OutboxCheck.problems(at: path) }
   }
@@ -59,7 +59,7 @@ import Testing
     defer { folder.remove() }
     let path = folder.file("outbox.sqlite")
     symlink(folder.file("elsewhere"), path)
-    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link: move it away.")
+    let refusal = OutboxStoreFailure.unavailable("The outbox \(path) is a symbolic link; move it away.")
     #expect(throws: refusal) { try SQLiteOutboxStore.open(at: path, clock: ManualClock()) }
     #expect(folder.names == ["outbox.sqlite"])
   }
@@ -121,7 +121,7 @@ import Testing
     #expect(truncate(path, 0) == 0)
     #expect(
       try OutboxCheck.problems(at: path)
-        == ["The outbox \(path) is empty although it had been written: its items are lost."])
+        == ["The outbox \(path) is empty although items had been written to it. They are lost."])
     let next = open()
     let place = "\(path).broken-\(Sample.start.milliseconds)"
     #expect(told.withLock { $0 } == ["The outbox was damaged. It was moved to \(place), and a new one was created."])
@@ -155,7 +155,7 @@ import Testing
       let outbox = StoreFixture(folder: folder, store: store, clock: clock)
       await #expect(
         throws: OutboxStoreFailure.unavailable(
-          "The outbox accepts no items, because its reserve \(reserve) \(what): move it away.")
+          "The outbox accepts no items, because its reserve \(reserve) \(what); move it away.")
       ) { try await outbox.add(Sample.draft("/1")) }
       #expect(try await store.stats(of: nil).pending == 0)
       // Of either kind.
@@ -169,12 +169,12 @@ import Testing
   @Test(
     "SQLite's errors are reported to people as a sentence that names the outbox",
     arguments: [
-      (ResultCode.SQLITE_FULL, "The disk is full: there is no room for the outbox /o."),
-      (.SQLITE_IOERR, "The disk under the outbox /o fails: disk I/O error."),
-      (.SQLITE_BUSY, "Another program holds the outbox /o: database is locked."),
-      (.SQLITE_READONLY, "The outbox /o cannot be opened for writing: attempt to write a readonly database."),
+      (ResultCode.SQLITE_FULL, "The disk is full, so there is no room for the outbox /o."),
+      (.SQLITE_IOERR, "The disk with the outbox /o failed: disk I/O error."),
+      (.SQLITE_BUSY, "Another program has locked the outbox /o: database is locked."),
+      (.SQLITE_READONLY, "Cannot open the outbox /o for writing: attempt to write a readonly database."),
       (.SQLITE_CORRUPT, "The outbox /o is damaged: database disk image is malformed."),
-      (.SQLITE_NOMEM, "The outbox /o cannot be used: out of memory."),
+      (.SQLITE_NOMEM, "Cannot use the outbox /o: out of memory."),
     ])
   func sentences(_ code: ResultCode, _ sentence: String) {
     #expect("\(OutboxStoreFailure(DatabaseError(resultCode: code), at: "/o"))" == sentence)

@@ -114,8 +114,8 @@ import Testing
       try await outbox.store.recover()
       #expect(
         outbox.store.notice
-          == "The outbox \(path) was removed or replaced while it was open, with 2 items that were not delivered; "
-          + "Hearth continues with the file that is there now.")
+          == "The outbox \(path) was removed or replaced while it was open, with 2 undelivered items. Hearth continues "
+          + "with the file that is now at that path.")
       #expect(try await outbox.claim().deliveries.map(\.path) == (isReplaced ? ["/other"] : []))
       try await outbox.add(Sample.draft("/new"))
       try outbox.expectSound()

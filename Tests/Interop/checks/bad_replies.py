@@ -59,7 +59,7 @@ def expect_refused(stage, sandbox, what, fault, word, held):
     said = done.stderr.strip().splitlines()[-1]
     ended = f"{what}: it ended with {done.returncode}: {done.stdout}{said}"
     expect(done.returncode in (1, 5) and not done.stdout, ended)
-    expect(word in said and "Nobody signed in" not in said, f"{what}: it says {said}")
+    expect(word in said and "The sign-in was not completed" not in said, f"{what}: it says {said}")
     expect(len(said) < 600, f"{what}: the message has {len(said)} characters: {said[:600]}")
     for secret in sandbox.secrets():
         expect(secret not in done.stdout + done.stderr, f"{what}: the message contains a secret: {said}")
@@ -95,7 +95,7 @@ def bad_replies(stage):
     for mistake in ("wrongState", "noState"):
         expect_passed_over(stage, sandbox, mistake, held)
     said = stage.hearthctl("login", "work", "--browser", "--no-browser", "--timeout", "1", status=5)
-    expect("Nobody signed in" in said, f"without anybody it says {said}")
+    expect("The sign-in was not completed" in said, f"without anybody it says {said}")
     stage.hearthctl("refresh", "work")
     signed_in_by_browser(stage, BROWSER_PASSWORD="password")
     count = len(IN_THE_ID_TOKEN | IN_THE_REDIRECT) + len(AT_THE_TOKEN_ENDPOINT) + 2

@@ -138,7 +138,7 @@ def netrc(stage):
     file.write_text(THEIRS)
     for account in ("work", "other"):
         said = stage.hearthctl("sink", "add", account, str(file), "--format", "netrc")
-        expect("It holds a token." in said, said)
+        expect("It contains a token." in said, said)
     check = stage.hearthctl("helper", "check", "netrc", "work", "--for", scene.url)
     expect("The token" in check, check)
     callers = scene.callers()

@@ -138,7 +138,7 @@ def oidc_agent(stage):
 
     expect(clients.run("oidc-add", "--loaded").splitlines()[1:] == ["work"], "oidc-add --loaded")
     several = clients.ask(json.dumps({"request": "access_token", "issuer": provider.issuer}))
-    expect(several["info"] == "Ask for one by its name: spare, work.\n", f"it chose one of several: {several}")
+    expect(several["info"] == "Request one of them by name: spare, work.\n", f"it chose one of several: {several}")
     stage.configure({"work": oidc(provider)})
     stage.rpc("daemon.reload")
     with_libraries = [program(clients, provider, new), library(clients, provider, new)]

@@ -31,7 +31,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "a = 1\n[ ~]", "/c.toml:2: not valid TOML: the name of a table must begin with a letter, a digit or a quote"),
     BadConfiguration("a = [\n1, } ]", "/c.toml:2: not valid TOML: a value in a list cannot begin like this"),
     BadConfiguration("\na = 1979-05-27T:", "/c.toml:2: not valid TOML: no time follows the date"),
-    BadConfiguration("[log]\nlevel = \"info\"\u{0}", "/c.toml: there is a NUL byte in it"),
+    BadConfiguration("[log]\nlevel = \"info\"\u{0}", "/c.toml: the file contains a NUL byte"),
   ]
 
   static let keys = [
@@ -40,15 +40,15 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:2: \"oidc_agent_socket\" in the file must be true or false, not a string"),
     BadConfiguration(
       "\ndefault_account = \"work\"",
-      "/c.toml:2: \"default_account\" in the file is \"work\", and there is no [accounts.work]"),
-    BadConfiguration("[use]\naccount = \"work\"", "/c.toml:1: [[use]] must be tables with this header, not a table"),
+      "/c.toml:2: \"default_account\" in the file is \"work\", but there is no [accounts.work]"),
+    BadConfiguration("[use]\naccount = \"work\"", "/c.toml:1: [[use]] must be an array of tables, not a table"),
     BadConfiguration("\n[[use]]\ndirectory = \"~/work\"", "/c.toml:2: [[use]] lacks \"account\""),
     BadConfiguration("[[use]]\naccout = \"work\"", "/c.toml:2: unknown key \"accout\" in [[use]]"),
     BadConfiguration(
-      "[[use]]\n\naccount = \"work\"", "/c.toml:3: \"account\" in [[use]] is \"work\", and there is no [accounts.work]"),
+      "[[use]]\n\naccount = \"work\"", "/c.toml:3: \"account\" in [[use]] is \"work\", but there is no [accounts.work]"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\n[[use]]\naccount = \"b\"",
-      "/c.toml:5: \"account\" in [[use]] is \"b\", and there is no [accounts.b]. Did you mean \"a\"?"),
+      "/c.toml:5: \"account\" in [[use]] is \"b\", but there is no [accounts.b]. Did you mean \"a\"?"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\n[[use]]\naccount = \"a\"\nurl = \"example.com\"",
       "/c.toml:6: \"url\" in [[use]] cannot be \"example.com\": it is not an absolute URL"),
@@ -103,10 +103,10 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     BadConfiguration("firebase", "", "/c.toml:1: [accounts.a] lacks \"api_key\", which type \"firebase\" needs"),
     BadConfiguration(
       "client-credentials", "client_id = \"c\"",
-      "/c.toml:1: [accounts.a] lacks \"token_endpoint\" or \"issuer\", one of which type \"client-credentials\" needs"),
+      "/c.toml:1: [accounts.a] lacks \"token_endpoint\" or \"issuer\"; type \"client-credentials\" needs one of them"),
     BadConfiguration(
       "client-credentials", "client_id = \"c\"\nissuer = \"https://x.example\"\ntoken_endpoint = \"https://x.example\"",
-      "/c.toml:1: [accounts.a] has both \"issuer\" and \"token_endpoint\"; one of them is enough"),
+      "/c.toml:1: [accounts.a] has both \"issuer\" and \"token_endpoint\"; remove one of them"),
     BadConfiguration(
       "client-credentials",
       "client_id = \"c\"\nissuer = \"https://x.example\"\nrevocation_endpoint = \"https://x.example\"",
@@ -117,7 +117,8 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:1: [accounts.a] lacks \"key_file\", which protection \"key-file\" needs"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nkey_file = \"/k\"",
-      "/c.toml:4: \"key_file\" in [accounts.a] has no effect without protection = \"key-file\": set that, or end the sealing with \"hearthctl protect ACCOUNT --with none\""
+      "/c.toml:4: \"key_file\" in [accounts.a] has no effect without protection = \"key-file\". Set protection, or "
+        + "store the credential unsealed with \"hearthctl protect ACCOUNT --with none\""
     ),
   ]
 
@@ -134,11 +135,12 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:3: \"scopes\" in [accounts.a] must be an array of strings, not a string"),
     BadConfiguration(
       "firebase", "scopes = [\n  \"openid\",\n  3\n]",
-      "/c.toml:3: \"scopes\" in [accounts.a] must be an array of strings, and one element is an integer"),
+      "/c.toml:3: \"scopes\" in [accounts.a] must be an array of strings, but one element is an integer"),
     BadConfiguration("firebase", "scopes = [\"\"]", "/c.toml:3: \"scopes\" in [accounts.a] has an empty element"),
     BadConfiguration(
       "firebase", "scopes = [\"openid email\"]",
-      "/c.toml:3: \"scopes\" in [accounts.a] cannot have \"openid email\": each scope must be a separate element, without spaces or quotes"
+      "/c.toml:3: \"scopes\" in [accounts.a] cannot contain \"openid email\": each scope must be a separate element, "
+        + "without spaces or quotes"
     ),
     BadConfiguration(
       "[refresh]\nmargin = 300",
@@ -158,51 +160,58 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   static let delivery = [
     delivery(
       "status = 200\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 200 for \"retry\": a 2xx always counts as "
+      "\"status\" in [[accounts.a.delivery]] cannot contain 200 with outcome \"retry\": a 2xx always counts as "
         + "delivered, because the API has accepted it"
     ),
     delivery(
       "status = 401\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 401 for \"retry\": a 401 is about the session, and Hearth asks for another token"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 401 with outcome \"retry\": a 401 concerns the session, so "
+        + "Hearth requests another token"
     ),
     delivery(
       "status = [404, 407]\noutcome = \"dead\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 407 for \"dead\": it comes from a proxy or a captive portal, and the item waits for the network"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 407 with outcome \"dead\": it comes from a proxy or a "
+        + "captive portal, so the item waits for the network"
     ),
     delivery(
       "status = 429\noutcome = \"delivered\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 429 for \"delivered\": \"delivered\" would lose what the server has not done; \"dead\" keeps it"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 429 with outcome \"delivered\": \"delivered\" would lose a "
+        + "request that the server has not carried out; use \"dead\" to keep it"
     ),
     delivery(
       "status = 503\noutcome = \"delivered\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 503 for \"delivered\": \"delivered\" would lose what the server has not done; \"dead\" keeps it"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 503 with outcome \"delivered\": \"delivered\" would lose a "
+        + "request that the server has not carried out; use \"dead\" to keep it"
     ),
     delivery(
       "status = 103\noutcome = \"dead\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 103 for \"dead\": a status that can be decided is between 300 and 599"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 103 with outcome \"dead\": only statuses from 300 to 599 "
+        + "can be overridden"
     ),
     delivery(
       "status = 600\noutcome = \"retry\"", 5,
-      "\"status\" in [[accounts.a.delivery]] cannot have 600 for \"retry\": a status that can be decided is between 300 and 599"
+      "\"status\" in [[accounts.a.delivery]] cannot contain 600 with outcome \"retry\": only statuses from 300 to 599 "
+        + "can be overridden"
     ),
     delivery(
-      "status = [404, 404]\noutcome = \"retry\"", 5, "\"status\" in [[accounts.a.delivery]] has 404 a second time"),
+      "status = [404, 404]\noutcome = \"retry\"", 5, "\"status\" in [[accounts.a.delivery]] contains 404 more than once"
+    ),
     delivery("status = []\noutcome = \"retry\"", 5, "\"status\" in [[accounts.a.delivery]] must not be empty"),
     delivery(
       "status = \"5xx\"\noutcome = \"retry\"", 5,
       "\"status\" in [[accounts.a.delivery]] must be an integer or an array of integers, not a string"),
     delivery(
       "status = 404\noutcome = \"drop\"", 6,
-      "\"outcome\" in [[accounts.a.delivery]] cannot be \"drop\": it is \"retry\", \"dead\" or \"delivered\""),
+      "\"outcome\" in [[accounts.a.delivery]] must be \"retry\", \"dead\" or \"delivered\", not \"drop\""),
     delivery("status = 404", 4, "[[accounts.a.delivery]] lacks \"outcome\""),
     delivery("outcome = \"dead\"", 4, "[[accounts.a.delivery]] lacks \"status\""),
     delivery("path = \"/\"", 5, "unknown key \"path\" in [[accounts.a.delivery]]"),
     delivery(
       "status = 404\noutcome = \"dead\"\n[[accounts.a.delivery]]\nstatus = 404\noutcome = \"retry\"", 8,
-      "\"status\" in [[accounts.a.delivery]] has 404 a second time"),
+      "\"status\" in [[accounts.a.delivery]] contains 404 more than once"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\n[accounts.a.delivery]\nstatus = 404",
-      "/c.toml:4: [[accounts.a.delivery]] must be tables with this header, not a table"),
+      "/c.toml:4: [[accounts.a.delivery]] must be an array of tables, not a table"),
   ]
 
   static let choices = [
@@ -212,7 +221,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"keyring\"",
-      "/c.toml:4: \"protection\" in [accounts.a] cannot be \"keyring\": it is \"none\", \"passphrase\" or \"key-file\""
+      "/c.toml:4: \"protection\" in [accounts.a] must be \"none\", \"passphrase\" or \"key-file\", not \"keyring\""
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"secret-service\"",
@@ -220,36 +229,40 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"lid\"]",
-      "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"lid\": what works is \"unreadable\""),
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot contain \"lid\": the supported values are \"unreadable\""),
     BadConfiguration(
       "firebase", "api_key = \"k\"\non_reauth = \"notify\"",
-      "/c.toml:4: \"on_reauth\" in [accounts.a] cannot be \"notify\": it is \"none\" or \"browser\""),
+      "/c.toml:4: \"on_reauth\" in [accounts.a] must be \"none\" or \"browser\", not \"notify\""),
     BadConfiguration(
       "firebase", "api_key = \"k\"\non_reauth = \"browser\"",
-      "/c.toml:4: \"on_reauth\" in [accounts.a] does not apply to an account of type \"firebase\": no browser signs in to it"
+      "/c.toml:4: \"on_reauth\" in [accounts.a] does not apply to an account of type \"firebase\", which does not sign "
+        + "in with a browser"
     ),
     // Taken, it would lock nothing, and somebody would rely on it.
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"unreadable\", \"screen-lock\"]",
-      "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"screen-lock\": it is not supported yet, and would lock nothing; what works is \"unreadable\""
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot contain \"screen-lock\": it is not supported yet; the supported "
+        + "values are \"unreadable\""
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nlock_on = [\"suspend\"]",
-      "/c.toml:4: \"lock_on\" in [accounts.a] cannot have \"suspend\": it is not supported yet, and would lock nothing; what works is \"unreadable\""
+      "/c.toml:4: \"lock_on\" in [accounts.a] cannot contain \"suspend\": it is not supported yet; the supported "
+        + "values are \"unreadable\""
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nbearer = \"refresh_token\"",
-      "/c.toml:4: \"bearer\" in [accounts.a] cannot be \"refresh_token\": it is \"access_token\" or \"id_token\""),
+      "/c.toml:4: \"bearer\" in [accounts.a] must be \"access_token\" or \"id_token\", not \"refresh_token\""),
     BadConfiguration(
       "[log]\nlevel = \"loud\"",
-      "/c.toml:2: \"level\" in [log] cannot be \"loud\": it is \"trace\", \"debug\", \"info\", \"notice\", \"warning\", \"error\" or \"critical\""
+      "/c.toml:2: \"level\" in [log] must be \"trace\", \"debug\", \"info\", \"notice\", \"warning\", \"error\" or \"critical\", not \"loud\""
     ),
   ]
 
   static let paths = [
     BadConfiguration(
       "oidc", "client_id = \"c\"\nissuer = \"http://id.example.com\"",
-      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"http://id.example.com\": http is accepted for loopback addresses only; use https"
+      "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"http://id.example.com\": http is allowed only for loopback "
+        + "addresses; use https"
     ),
     BadConfiguration(
       "oidc", "client_id = \"c\"\nissuer = \"id.example.com\"",
@@ -259,23 +272,28 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "/c.toml:4: \"issuer\" in [accounts.a] cannot be \"https://id.example.com?…\": it has a query"),
     BadConfiguration(
       "json", "refresh_url = \"https://me@x.example\"",
-      "/c.toml:3: \"refresh_url\" in [accounts.a] cannot be \"https://…@x.example\": it has user information before the host"
+      "/c.toml:3: \"refresh_url\" in [accounts.a] cannot be \"https://…@x.example\": it contains user information "
+        + "before the host"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\napi_origins = [\"https://api.example.com/v1\"]",
-      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"https://api.example.com/v1\": an origin is scheme://host or scheme://host:port, without a path"
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot contain \"https://api.example.com/v1\": an origin must be "
+        + "scheme://host or scheme://host:port, without a path"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\napi_origins = [\"imaps://imap.example.com/INBOX\"]",
-      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"imaps://imap.example.com/INBOX\": an origin is scheme://host or scheme://host:port, without a path"
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot contain \"imaps://imap.example.com/INBOX\": an origin must be "
+        + "scheme://host or scheme://host:port, without a path"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\napi_origins = [\"https://api.example.com/\"]",
-      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"https://api.example.com/\": an origin is scheme://host or scheme://host:port, without a path"
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot contain \"https://api.example.com/\": an origin must be "
+        + "scheme://host or scheme://host:port, without a path"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\napi_origins = [\"http://api.example.com\"]",
-      "/c.toml:4: \"api_origins\" in [accounts.a] cannot have \"http://api.example.com\": http is accepted for loopback addresses only; use https"
+      "/c.toml:4: \"api_origins\" in [accounts.a] cannot contain \"http://api.example.com\": http is allowed only for "
+        + "loopback addresses; use https"
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\ncredential_file = \"work.json\"",
@@ -287,7 +305,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     ),
     BadConfiguration(
       "json", "refresh_url = \"https://x.example\"\naccess_token_field = \"data..token\"",
-      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": a part between dots is empty"
+      "/c.toml:4: \"access_token_field\" in [accounts.a] cannot be \"data..token\": no part between dots may be empty"
     ),
     BadConfiguration(
       """
@@ -364,6 +382,6 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
     }
     #expect(
       error?.description
-        == "/c.toml:4: \"credential_file\" in [accounts.a] begins with \(sign), and $\(variable) is not set")
+        == "/c.toml:4: \"credential_file\" in [accounts.a] begins with \(sign), but $\(variable) is not set")
   }
 }

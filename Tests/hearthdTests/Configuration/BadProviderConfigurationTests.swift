@@ -12,7 +12,7 @@ extension BadConfiguration {
   static let clientProofs = [
     oidc(
       "client_auth = \"jwt\"",
-      "/c.toml:5: \"client_auth\" in [accounts.a] cannot be \"jwt\": it is \"auto\", \"none\", \"basic\", \"post\", \"private_key_jwt\", \"tls\" or \"apple\""
+      "/c.toml:5: \"client_auth\" in [accounts.a] must be \"auto\", \"none\", \"basic\", \"post\", \"private_key_jwt\", \"tls\" or \"apple\", not \"jwt\""
     ),
     oidc(
       "client_auth = \"basic\"",
@@ -38,7 +38,7 @@ extension BadConfiguration {
       "/c.toml:5: \"client_secret_file\" in [accounts.a] has no effect with client_auth = \"private_key_jwt\""),
     oidc(
       "client_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:6: \"client_certificate_file\" in [accounts.a] works with client_auth \"tls\" and \"private_key_jwt\": set client_auth to one of them"
+      "/c.toml:6: \"client_certificate_file\" in [accounts.a] requires client_auth \"tls\" or \"private_key_jwt\""
     ),
     oidc(
       "client_certificate_file = \"/c\"",
@@ -56,13 +56,14 @@ extension BadConfiguration {
     BadConfiguration(
       "oauth2",
       "token_endpoint = \"http://127.0.0.1/t\"\nclient_id = \"c\"\nclient_auth = \"tls\"\nclient_key_file = \"/k\"\nclient_certificate_file = \"/c\"",
-      "/c.toml:7: \"client_certificate_file\" in [accounts.a] has no effect if the provider's address is http"),
+      "/c.toml:7: \"client_certificate_file\" in [accounts.a] has no effect, because the provider's address is http"),
   ]
 
   static let connections = [
     oidc(
       "certificate_pins = [\"sha256/abc\"]",
-      "/c.toml:5: \"certificate_pins\" in [accounts.a] cannot have \"sha256/abc\": a pin is sha256/ and the Base64 of the 32 bytes of a public key's hash"
+      "/c.toml:5: \"certificate_pins\" in [accounts.a] cannot contain \"sha256/abc\": a pin must be \"sha256/\" "
+        + "followed by the Base64 form of a public key's SHA-256 hash"
     ),
     oidc(
       "certificate_pins = \"sha256/abc\"",
@@ -72,10 +73,11 @@ extension BadConfiguration {
       "/c.toml:5: \"ca_file\" in [accounts.a] must be a path that begins with /, ~/, %d/ or %t/, not \"ca.pem\""),
     BadConfiguration(
       "json", "refresh_url = \"http://127.0.0.1/r\"\napi_origins = [\"http://127.0.0.1\"]\nca_file = \"/ca.pem\"",
-      "/c.toml:5: \"ca_file\" in [accounts.a] has no effect if every address is http"),
+      "/c.toml:5: \"ca_file\" in [accounts.a] has no effect, because every address is http"),
     oidc(
       "proxy = \"https://me:s3cret@proxy:3128\"",
-      "/c.toml:5: \"proxy\" in [accounts.a] cannot be \"https://…@proxy:3128\": a proxy begins with http:// or socks5://"
+      "/c.toml:5: \"proxy\" in [accounts.a] cannot be \"https://…@proxy:3128\": a proxy must begin with http:// or "
+        + "socks5://"
     ),
     oidc("proxy = true", "/c.toml:5: \"proxy\" in [accounts.a] must be a string, not a boolean"),
   ]
@@ -89,18 +91,19 @@ extension BadConfiguration {
       "/c.toml:7: \"lifetime\" in \"token_parameters\" of [accounts.a] must be a string, not an integer"),
     oidc(
       "token_parameters = { scope = \"x\" }",
-      "/c.toml:5: \"scope\" in \"token_parameters\" of [accounts.a] cannot be set: Hearth sets it itself"),
+      "/c.toml:5: \"scope\" in \"token_parameters\" of [accounts.a] cannot be set, because Hearth sets it"),
     oidc(
       "[accounts.a.token_parameters]\nclient_assertion_type = \"x\"",
-      "/c.toml:6: \"client_assertion_type\" in \"token_parameters\" of [accounts.a] cannot be set: Hearth sets it itself"
+      "/c.toml:6: \"client_assertion_type\" in \"token_parameters\" of [accounts.a] cannot be set, because Hearth sets "
+        + "it"
     ),
     BadConfiguration(
       "json",
       "refresh_url = \"https://x.example\"\nrefresh_token_field = \"data.rt\"\ntoken_parameters = { data = \"x\" }",
-      "/c.toml:5: \"data\" in \"token_parameters\" of [accounts.a] cannot be set: Hearth sets it itself"),
+      "/c.toml:5: \"data\" in \"token_parameters\" of [accounts.a] cannot be set, because Hearth sets it"),
     oidc(
       "authorization_parameters = { state = \"x\" }",
-      "/c.toml:5: \"state\" in \"authorization_parameters\" of [accounts.a] cannot be set: Hearth sets it itself"),
+      "/c.toml:5: \"state\" in \"authorization_parameters\" of [accounts.a] cannot be set, because Hearth sets it"),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nauthorization_parameters = { prompt = \"x\" }",
       "/c.toml:4: \"authorization_parameters\" in [accounts.a] does not apply to an account of type \"firebase\""),
@@ -109,7 +112,7 @@ extension BadConfiguration {
       "/c.toml:5: \"final_errors\" in [accounts.a] does not apply to an account of type \"client-credentials\""),
     oidc(
       "final_errors = [1]",
-      "/c.toml:5: \"final_errors\" in [accounts.a] must be an array of strings, and one element is an integer"),
+      "/c.toml:5: \"final_errors\" in [accounts.a] must be an array of strings, but one element is an integer"),
   ]
 }
 

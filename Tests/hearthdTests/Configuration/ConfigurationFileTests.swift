@@ -46,14 +46,14 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) {
       try Configuration.load(from: paths(option: "none.toml"))
     }
-    #expect(error?.description == "\(folder.path)/none.toml: there is no such file")
+    #expect(error?.description == "\(folder.path)/none.toml: no such file")
   }
 
   @Test("a file that group or world may write is refused by name", arguments: [0o620, 0o602, 0o666])
   func writable(mode: Int) throws {
     let path = try folder.write("", to: "c.toml", mode: mode)
     let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: path)) }
-    #expect(error?.description == "\(path): is refused, because others may write it; run \"chmod go-w\" on it")
+    #expect(error?.description == "\(path): other users can write to the file; run \"chmod go-w\" on it")
   }
 
   @Test("a file that others may only read is taken", arguments: [0o600, 0o644, 0o400])
@@ -69,8 +69,8 @@ import Testing
     #expect(ConfigurationFile.distrust(mode: regular, owner: 0, user: 1000) == nil)
     #expect(
       ConfigurationFile.distrust(mode: regular, owner: 1001, user: 1000)
-        == "is refused, because it belongs to user 1001; it must be yours or root's")
-    #expect(ConfigurationFile.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "is not a regular file")
+        == "the file belongs to user 1001, but must belong to you or to root")
+    #expect(ConfigurationFile.distrust(mode: S_IFDIR | 0o700, owner: 1000, user: 1000) == "not a regular file")
   }
 
   @Test("a folder in its place, bytes that are no text and too much text are refused")
@@ -79,12 +79,12 @@ import Testing
       let error = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: path)) }
       return error?.description
     }
-    #expect(refusal(folder.path) == "\(folder.path): is not a regular file")
+    #expect(refusal(folder.path) == "\(folder.path): not a regular file")
     let large = try folder.write(String(repeating: "#", count: 1 << 20 | 1), to: "large.toml")
-    #expect(refusal(large) == "\(large): is larger than 1 MiB")
+    #expect(refusal(large) == "\(large): the file is larger than 1 MiB")
     let binary = try folder.write("", to: "binary.toml")
     try Data([0x23, 0xff]).write(to: URL(filePath: binary))
-    #expect(refusal(binary) == "\(binary): is not UTF-8")
+    #expect(refusal(binary) == "\(binary): the file is not UTF-8 text")
   }
 
   @Test("a file may begin with a byte order mark and have lines that end with CR LF; one in UTF-16 is said to be")
@@ -97,7 +97,7 @@ import Testing
     let wide = try folder.write("", to: "wide.toml")
     try Data([0xFF, 0xFE, 0x5B, 0]).write(to: URL(filePath: wide))
     let utf16 = #expect(throws: ConfigurationError.self) { try Configuration.load(from: paths(option: wide)) }
-    #expect(utf16?.description == "\(wide): is UTF-16 text; save it as UTF-8")
+    #expect(utf16?.description == "\(wide): the file is UTF-16 text and must be saved as UTF-8")
   }
 
   @Test("the example that is installed is fine, and so is every setting that it shows")

@@ -286,7 +286,7 @@ import Testing
   func summary() throws {
     var configuration = Configuration()
     #expect(configuration.summary(path: "/c.toml") == "configuration /c.toml is fine: no accounts")
-    #expect(configuration.summary(path: nil) == "there is no configuration, so the defaults apply: no accounts")
+    #expect(configuration.summary(path: nil) == "there is no configuration file, so the defaults apply: no accounts")
     let text = "[accounts.NAME]\ntype = 'firebase'\napi_key = 'k'\n"
     let work = text.replacing("NAME", with: "work")
     configuration = try Self.read(work)

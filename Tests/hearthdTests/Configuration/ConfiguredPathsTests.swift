@@ -40,7 +40,7 @@ import Testing
   func noHome() {
     let error = #expect(throws: ConfigurationError.self) { try paths([:]).state() }
     #expect(
-      error?.description == "there is no place for the state: set $HOME, or name a folder with --state-dir")
+      error?.description == "the path of the state folder is unknown; set $HOME, or name a folder with --state-dir")
   }
 
   @Test("an empty variable, or an XDG folder that is relative, counts as unset")
@@ -78,7 +78,8 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try paths(["HOME": "/home/me"]).socket() }
     #expect(
       error?.description
-        == "The path of the daemon's socket is unknown: XDG_RUNTIME_DIR is not set. Give --socket or set HEARTH_SOCKET."
+        == "The path of the daemon's socket is unknown, because XDG_RUNTIME_DIR is not set. Use --socket or set "
+        + "HEARTH_SOCKET."
     )
   }
 
@@ -89,7 +90,8 @@ import Testing
     let error = #expect(throws: ConfigurationError.self) { try paths([:], socket: path + "x").socket() }
     #expect(
       error?.description
-        == "The socket path \(path)x is longer than the 107 bytes that a Unix socket can have. Give a shorter one with --socket or HEARTH_SOCKET."
+        == "The socket path \(path)x is longer than 107 bytes, the limit for Unix sockets. Choose a shorter path with "
+        + "--socket or HEARTH_SOCKET."
     )
   }
 }
@@ -134,7 +136,7 @@ import Testing
   func writable() throws {
     chmod(folder.path, 0o1777)
     let error = #expect(throws: ConfigurationError.self) { try StatePaths(folder: folder.path).prepare() }
-    #expect(error?.description == "\(folder.path): the folder is refused, because others may write in it")
+    #expect(error?.description == "\(folder.path): other users can write to the folder; run \"chmod go-w\" on it")
     #expect(try folder.mode(of: folder.path) == 0o1777)
   }
 
@@ -142,6 +144,6 @@ import Testing
   func file() throws {
     let path = try folder.write("", to: "state")
     let error = #expect(throws: ConfigurationError.self) { try StatePaths(folder: path).prepare() }
-    #expect(error?.description == "\(path): is not a folder")
+    #expect(error?.description == "\(path): not a folder")
   }
 }

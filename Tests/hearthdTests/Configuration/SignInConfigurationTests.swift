@@ -59,7 +59,7 @@ import Testing
     ("redirect_port = \"1\"", "/c.toml:5: \"redirect_port\" in [accounts.a] must be an integer, not a string"),
     (
       "redirect_port = 1\nredirect_uri = \"http://localhost/\"",
-      "/c.toml:1: [accounts.a] has both \"redirect_port\" and \"redirect_uri\"; one of them is enough"
+      "/c.toml:1: [accounts.a] has both \"redirect_port\" and \"redirect_uri\"; remove one of them"
     ),
     (
       "redirect_uri = \"https://127.0.0.1/\"",
@@ -71,7 +71,8 @@ import Testing
     ),
     (
       "redirect_uri = \"http://example.com/\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://example.com/\": http is accepted for loopback addresses only; use https"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://example.com/\": http is allowed only for "
+        + "loopback addresses; use https"
     ),
     (
       "redirect_uri = \"http://localhost/?a=1\"",
@@ -79,7 +80,8 @@ import Testing
     ),
     (
       "redirect_uri = \"http://localhost/#a\"",
-      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#…\": it has a fragment (a # that belongs to path or query is written %23)"
+      "/c.toml:5: \"redirect_uri\" in [accounts.a] cannot be \"http://localhost/#…\": it has a fragment (if the # "
+        + "belongs to the path or the query, write %23)"
     ),
   ]
 
