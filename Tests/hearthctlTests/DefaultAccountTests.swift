@@ -59,6 +59,8 @@ import Testing
     #expect(outcome.output == "token-of-work\n")
     #expect(asked[0].params["url"] == "https://x.example/a")
     #expect(asked[0].params["directories"]?.array?.first?.string?.hasPrefix("/") == true)
+    let bare = try await run(["token", "work", "--for", "x.example/a"]).asked
+    #expect(bare.map(\.params["url"]) == ["https://x.example/a"], "a server without a scheme is one with https")
     let added = try await run(
       ["outbox", "add", "post", "https://x.example/b", "--data", "d"], choice: Self.rule("work"))
     #expect(added.asked[0].params["url"] == "https://x.example/b")
@@ -138,6 +140,8 @@ import Testing
     #expect((locked.output, locked.status) == ("quit=1\n", 4))
     #expect(try await run(git, input: asked, locked: "home").0.output.contains("token-of-work"), "none is chosen")
     let docker = ["credential", "docker", "get"]
+    let called = try await run(docker, input: "x.example.com", choice: Self.rule("work")).asked
+    #expect(called.map(\.method) == [ChooseAccount.name, GetToken.name], "as few calls as hearthctl token makes")
     #expect(
       try await run(docker, input: "x.example.com", environment: ["HEARTH_ACCOUNT": "work"]).0.output
         .contains("token-of-work"))

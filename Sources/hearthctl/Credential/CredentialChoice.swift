@@ -22,9 +22,9 @@ struct CredentialChoice: Hashable {
     if let account = try AccountName.asked(account) {
       accounts = [account]
     } else {
-      let all = try client.call(ListSessions()).value.sessions.map(\.account)
-      chosen = try Self.chosen(among: all, for: urls.first, &client)
-      accounts = [chosen].compactMap(\.self) + all.filter { $0 != chosen }
+      let (first, all) = try Self.candidates(for: urls.first, &client)
+      chosen = first
+      accounts = [first].compactMap(\.self) + all.filter { $0 != first }
     }
     var refusal: RPCError?
     for account in accounts {
@@ -39,18 +39,17 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// Returns the account that the environment or configuration chooses for this URL. If the account has the server, no
-  /// other account may answer. Otherwise, users would act as the wrong user while that account is locked.
-  static func chosen(
-    among accounts: [AccountName], for url: String?, _ client: inout ControlClient
-  ) throws -> AccountName? {
-    guard accounts.count > 1 else { return nil }
-    if let name = variable(DefaultAccount.variableName) { return try AccountName(asked: name) }
-    do {
-      return try DefaultAccount.choice(for: url, &client).value.account
-    } catch .refused {
-      return nil
-    }
+  /// Returns the account that the environment or configuration chooses for this URL, and all accounts. If the chosen
+  /// account has the server, no other account may answer, because users would act as the wrong user while the chosen
+  /// account is locked.
+  static func candidates(
+    for url: String?, _ client: inout ControlClient
+  ) throws -> (chosen: AccountName?, all: [AccountName]) {
+    let choice: ChosenAccount
+    do { choice = try DefaultAccount.choice(for: url, &client).value } catch .refused { return (nil, []) }
+    let accounts = try choice.accounts.map { try AccountName(asked: $0) }
+    guard accounts.count > 1, let name = variable(DefaultAccount.variableName) else { return (choice.account, accounts) }
+    return (try AccountName(asked: name), accounts)
   }
 
   /// Asks for a token. If `names` is set, the answer includes the user's names.

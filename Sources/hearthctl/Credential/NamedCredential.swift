@@ -22,7 +22,8 @@ struct NamedCredential {
     let chosen = try AccountName.asked(choice.account)
     var accounts = chosen.map { [$0] } ?? sessions.map(\.account)
     // A user named by git takes precedence over the directory.
-    let first = user == nil ? try CredentialChoice.chosen(among: accounts, for: page, &client) : nil
+    let isOpen = user == nil && accounts.count > 1
+    let first = isOpen ? try CredentialChoice.candidates(for: page, &client).chosen : nil
     if let first { accounts = [first] + accounts.filter { $0 != first } }
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: Refusal?
