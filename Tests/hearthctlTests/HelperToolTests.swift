@@ -194,9 +194,11 @@ import Testing
     let said = try await home.done("install", "terraform", "--for", Self.server, "--print")
     #expect(said.contains("credentials_helper \"hearth\" {}") && said.contains("exec hearthctl credential terraform"))
     #expect(!Files.exists(home.folder.file(".terraformrc")))
-    for url in ["https://x.example.com/$(id)", "https://x.example.com/'", "x.example.com", "https://"] {
+    for url in ["https://x.example.com/$(id)", "https://x.example.com/'", "https://"] {
       #expect(try await home.run("install", "claude", "--for", url).status == 64, "\(url)")
     }
+    let bare = try await home.done("install", "claude", "--for", "x.example.com", "--print")
+    #expect(bare.contains("--for https://x.example.com"), "a server without a scheme is one with https")
     let account = try await home.run("install", "bazel", "work", "--for", Self.server)
     #expect(account.status == 64 && account.errors.contains("[[use]]"))
     #expect(try await home.run("install", "gti", "--for", Self.server).errors.contains("Did you mean \"git\"?"))

@@ -29,6 +29,7 @@ struct TokenCall: PlainCall {
   }
 
   func run() throws {
+    let url = url?.withScheme
     var client = try daemon.connect()
     let account = try DefaultAccount.name(account, for: url, &client)
     let call = GetToken(account, minValidity: minValid.map { .seconds($0) }, url: url)
@@ -70,4 +71,9 @@ struct TokenCall: PlainCall {
       }
     }
   }
+}
+
+extension String {
+  /// This URL, with `https` if it has no scheme. Some tools change `//` in the commands that they run.
+  var withScheme: String { contains("://") ? self : "https://\(self)" }
 }

@@ -100,9 +100,10 @@ extension HelperTool {
         mbsync:           PassCmd "hearthctl token {account} --for {url}"
         aerc:             source-cred-cmd = hearthctl token {account} --for {url}
         himalaya:         auth.token.cmd = "hearthctl token {account} --for {url}"
-        vdirsyncer:       password.fetch = ["command", "hearthctl", "token", "{account}", "--for", "{url}"]
+        vdirsyncer:       password.fetch = ["command", "hearthctl", "token", "{account}", "--for", "{host}"]
         getmail:          password_command = ("hearthctl", "token", "{account}", "--for", "{url}")
         neomutt:          set imap_oauth_refresh_command = "hearthctl token {account} --for {url}"
+                          set smtp_oauth_refresh_command = "hearthctl token {account} --for {url}"
         """, asks: "hearthctl token {account} --for {url}"),
     HelperTool(
       "netrc", hook: "netrc", note: "hearthctl sink add {account} ~/.netrc --format netrc --host {name}",

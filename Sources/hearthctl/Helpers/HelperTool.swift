@@ -78,6 +78,7 @@ struct HelperTarget: Equatable {
 
   /// Throws if the URL could have a special meaning in a shell or in a tool's configuration.
   init(account: String?, url: String) throws {
+    let url = url.withScheme
     let isPlain = url.utf8.allSatisfy { Self.plain.contains($0) }
     guard isPlain, let scheme = url.firstRange(of: "://"), scheme.upperBound < url.endIndex else {
       throw CommandFailure(.usage, "--for requires a URL such as https://git.example.com, not \"\(url)\".")

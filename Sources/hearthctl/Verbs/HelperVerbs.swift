@@ -183,9 +183,7 @@ struct HelperCheckVerb: ParsableCommand {
     if let url = choice.url { return [try choice.target(tool, url, daemonOptions)] }
     return try choice.setUps(tool).map { words in
       let words = words.split(separator: " ").map(String.init)
-      let place = words.last ?? ""
-      return try HelperTarget(
-        account: words.count > 1 ? words[0] : nil, url: place.contains("://") ? place : "https://\(place)")
+      return try HelperTarget(account: words.count > 1 ? words[0] : nil, url: words.last ?? "")
     }
   }
 }
