@@ -186,7 +186,7 @@ $(INTEROP_TOOLS)/ready: Tests/Interop/tools.txt
 	rm -rf $(@D)
 	python3 -m venv $(@D)
 	@timeout --foreground 900 $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
-	  --retries 5 --timeout 30 --requirement $< && touch $@ || echo "uv, poetry, twine and moto cannot be installed here, so their checks are skipped."
+	  --retries 5 --timeout 30 --requirement $< && touch $@ || echo "Programs from PyPI cannot be installed here, so their checks are skipped."
 
 # Unpacks the packages only, because installing Debian's server packages would start the servers.
 $(INTEROP_PROGRAMS)/ready: Tests/Interop/packages.txt

@@ -1,5 +1,4 @@
-// Package hearth is a client of hearthd in one file, for Go 1.18 and later, without dependencies. Copy it into your
-// program.
+// Package hearth is a single-file client of hearthd, without dependencies, for Go 1.18 and later. Copy it into your program.
 //
 //	var client hearth.Client
 //	token, err := client.GetToken(ctx, "work", "https://api.example.com/me", 0)

@@ -1,165 +1,19 @@
-"""Real mail programs that get tokens from Hearth, and a real server: Dovecot, which asks the provider who owns the
-token. None is installed: they run from unpacked Debian packages, and Dovecot in a namespace."""
+"""Mail and calendar programs that run a command for their password. Each must work through three rotations of the token.
+They run from unpacked Debian packages or from PyPI. The mail server is Dovecot. aerc and himalaya need a terminal, so a
+caller runs their command as they do."""
 
-import os
-import socket
-import socketserver
-import subprocess
-import threading
-from functools import partial
+import base64
+import re
+from pathlib import Path
 
 import programs
 from checks import check
+from dovecot import Dovecot
+from guarded import Guarded, certificate
 from sandbox import Sandbox
-from stage import await_that, expect, oidc
+from stage import expect, oidc
 
-# The paths of Dovecot's parts are built in, so it gets a /usr/lib with those parts and with this machine's own files.
-INSIDE = """
-mount --rbind /usr/lib "$1/usrlib" && mount --bind "$1/lib" /usr/lib || exit
-shift
-exec unshare --user --map-user=65534 --map-group=65534 "$@"
-"""
-DOVECOT = """
-base_dir = {folder}/run
-state_dir = {folder}/state
-log_path = /dev/stderr
-import_environment = LD_LIBRARY_PATH={libraries}
-default_internal_user = nobody
-default_internal_group = nogroup
-default_login_user = nobody
-first_valid_uid = 1
-protocols = imap submission
-listen = 127.0.0.1
-ssl = no
-disable_plaintext_auth = no
-auth_mechanisms = xoauth2 oauthbearer
-mail_location = maildir:{folder}/mail
-passdb {{
-  driver = oauth2
-  args = {folder}/oauth2.conf
-}}
-userdb {{
-  driver = static
-  args = uid=65534 gid=65534 home={folder}/mail
-}}
-service imap-login {{
-  chroot =
-  inet_listener imap {{
-    port = {imap}
-  }}
-  inet_listener imaps {{
-    port = 0
-  }}
-}}
-service submission-login {{
-  chroot =
-  inet_listener submission {{
-    port = {submission}
-  }}
-}}
-service anvil {{
-  chroot =
-}}
-service stats {{
-  chroot =
-}}
-submission_relay_host = 127.0.0.1
-submission_relay_port = {relay}
-"""
-OAUTH2 = """
-introspection_mode = auth
-introspection_url = {provider}/userinfo
-username_attribute = sub
-"""
-
-
-class Relay(socketserver.StreamRequestHandler):
-    """The server to which Dovecot relays mail. `server.mails` has the mails."""
-
-    def handle(self):
-        mail = None
-        self.wfile.write(b"220 relay ESMTP\r\n")
-        for line in self.rfile:
-            command = line.split()[0].upper() if line.strip() else b""
-            if mail is not None and line != b".\r\n":
-                mail += line
-            elif mail is not None:
-                self.server.mails.append(mail.decode())
-                mail = None
-                self.wfile.write(b"250 Taken\r\n")
-            elif command == b"DATA":
-                mail = b""
-                self.wfile.write(b"354 Go on\r\n")
-            else:
-                self.wfile.write(b"250 Well\r\n")
-            if command == b"QUIT":
-                return
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
-
-
-class Dovecot:
-    """Dovecot from Debian packages, for users with a token from the provider."""
-
-    def __init__(self, stage, provider):
-        self.stage, self.folder = stage, stage.folder / "dovecot"
-        self.environment = stage.environment | {"LD_LIBRARY_PATH": str(programs.BY_ARCHITECTURE)}
-        self.relay = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Relay)
-        self.relay.daemon_threads, self.relay.mails = True, []
-        threading.Thread(target=self.relay.serve_forever, daemon=True).start()
-        self.imap, self.submission = free_port(), free_port()
-        (self.folder / "usrlib").mkdir(parents=True)
-        (self.folder / "lib").mkdir()
-        for entry in os.listdir("/usr/lib"):
-            os.symlink(self.folder / "usrlib" / entry, self.folder / "lib" / entry)
-        if not (self.folder / "lib" / "dovecot").is_symlink():
-            os.symlink(programs.LIBRARIES / "dovecot", self.folder / "lib" / "dovecot")
-        configuration = self.folder / "dovecot.conf"
-        configuration.write_text(
-            DOVECOT.format(
-                folder=self.folder, libraries=programs.BY_ARCHITECTURE, imap=self.imap, submission=self.submission,
-                relay=self.relay.server_address[1],
-            )
-        )
-        (self.folder / "oauth2.conf").write_text(OAUTH2.format(provider=provider.url))
-        # Dovecot would run doveconf itself, but under a path that is built in.
-        usr = programs.UNPACKED / "usr"
-        words = [usr / "bin" / "doveconf", "-c", configuration, "-f", "service=master", "-p", "-e"]
-        words += [usr / "sbin" / "dovecot", "-F", "-c", configuration]
-        self.command = inside(self.folder, *words)
-
-    def works(self):
-        """Whether Dovecot runs here: it exists, its version fits the configuration, and namespaces are available."""
-        command = inside(self.folder, programs.UNPACKED / "usr" / "sbin" / "dovecot", "--version")
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
-        return done.stdout.startswith("2.3.")
-
-    def start(self):
-        self.stage.start("dovecot", self.command, env=self.environment)
-        await_that("Dovecot answers", lambda: answers(self.imap) and answers(self.submission))
-
-    def deliver(self, text):
-        """Puts a mail into the inbox."""
-        new = self.folder / "mail" / "new"
-        new.mkdir(parents=True, exist_ok=True)
-        (new / "1.1.here").write_text(text)
-
-
-def inside(folder, *words):
-    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", INSIDE, "sh", folder, *words]
-
-
-def answers(port):
-    try:
-        with socket.create_connection(("127.0.0.1", port), 2) as connection:
-            return connection.recv(1)
-    except OSError:
-        return False
-
-
+ROTATIONS = 3
 MSMTP = """
 account default
 host 127.0.0.1
@@ -192,72 +46,222 @@ Near :near:
 Create Near
 SyncState *
 """
+NEOMUTT = """
+set smtp_url = "smtp://ada@127.0.0.1:{port}/"
+set smtp_authenticators = "{mechanism}"
+set smtp_oauth_refresh_command = "hearthctl token work --for smtp://127.0.0.1:{port}"
+set from = "ada@example.com"
+set ssl_starttls = no
+set ssl_force_tls = no
+set copy = no
+"""
+GETMAIL = """
+[retriever]
+type = SimpleIMAPRetriever
+server = 127.0.0.1
+port = {port}
+username = ada
+use_xoauth2 = true
+password_command = ("hearthctl", "token", "work", "--for", "imap://127.0.0.1:{port}")
+[destination]
+type = MDA_external
+path = /bin/sh
+arguments = ("-c", "cat >> {folder}/mails")
+allow_root_commands = true
+"""
+OFFLINEIMAP = """
+[general]
+accounts = work
+metadatadir = {folder}.metadata
+pythonfile = {folder}.py
+ui = basic
+[Account work]
+localrepository = near
+remoterepository = far
+[Repository near]
+type = Maildir
+localfolders = {folder}
+[Repository far]
+type = IMAP
+remotehost = 127.0.0.1
+remoteport = {port}
+remoteuser = ada
+ssl = no
+starttls = no
+auth_mechanisms = XOAUTH2
+oauth2_access_token_eval = token("imap://127.0.0.1:{port}")
+"""
+OFFLINEIMAP_TOKEN = """
+import subprocess
+def token(url):
+    return subprocess.check_output(["hearthctl", "token", "work", "--for", url], text=True)
+"""
+VDIRSYNCER = """
+[general]
+status_path = "{folder}.status"
+[pair work]
+a = "near"
+b = "far"
+collections = null
+[storage near]
+type = "filesystem"
+path = "{folder}"
+fileext = ".ics"
+[storage far]
+type = "http"
+url = "{url}/work.ics"
+username = "oauth2"
+verify = "{certificate}"
+password.fetch = ["command", "hearthctl", "token", "work", "--for", "{host}"]
+"""
+CALENDAR = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//notes//
+BEGIN:VEVENT
+UID:{uid}
+DTSTAMP:20261126T120000Z
+DTSTART:20261126T120000Z
+SUMMARY:{text}
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+class Scene:
+    """The servers, and the callers: the name of each program with a function that runs it. `text` is in the mail that it sends
+    or fetches."""
+
+    def __init__(self, stage):
+        self.stage, self.sandbox = stage, Sandbox(stage)
+        stage.providers.append(self.sandbox)
+        self.dovecot = Dovecot(stage, self.sandbox)
+        self.certificate = certificate(stage.folder)
+        self.calendar = Guarded(self.events, self.wanted, 'Basic realm="events"', self.certificate)
+        self.text, self.versions = "", []
+        self.ports = {"imap": self.dovecot.imap, "smtp": self.dovecot.submission}
+        self.origins = [f"{scheme}://127.0.0.1:{port}" for scheme, port in self.ports.items()] + [self.calendar.url]
+        stage.environment = programs.environment(stage) | {"HOME": str(stage.folder)}
+
+    def wanted(self):
+        token = self.stage.run("token", "work").stdout.strip()
+        return "Basic " + base64.b64encode(f"oauth2:{token}".encode()).decode()
+
+    def events(self, *_):
+        uid = re.sub(r"\W", "-", self.text)
+        return 200, "text/calendar", CALENDAR.format(uid=uid, text=self.text).replace("\n", "\r\n").encode()
+
+    def found(self, name, *version):
+        program = next(iter(programs.found(self.stage, name, *version)), None)
+        if program:
+            self.versions.append(f"{name} " + re.search(r"\d[\d.]+", program.version(*version))[0])
+        return program
+
+    def file(self, name, text, scheme="imap", **fields):
+        """Writes a program's configuration. Returns its path and the folder for what the program fetches."""
+        file, folder = self.stage.folder / name, self.stage.folder / f"{name}.fetched"
+        for place in [folder, *(folder / part for part in ("cur", "new", "tmp"))]:
+            place.mkdir(exist_ok=True)
+        file.write_text(text.format(port=self.ports.get(scheme), folder=folder, **fields))
+        file.chmod(0o600)
+        return file, folder
+
+    def senders(self):
+        def sends(program, *words):
+            def call():
+                done = program.run(*words, stdin=f"Subject: hello\n\n{self.text}\n")
+                return done, any(self.text in mail for mail in self.dovecot.relay.mails)
+
+            return call
+
+        msmtp, neomutt = self.found("msmtp"), self.found("neomutt", "-v")
+        for mechanism in ("oauthbearer", "xoauth2"):
+            if msmtp:
+                file, _ = self.file(f"msmtp.{mechanism}", MSMTP, "smtp", mechanism=mechanism)
+                yield f"msmtp ({mechanism})", sends(msmtp, "-C", file, "bob@example.com")
+            if neomutt:
+                file, _ = self.file(f"neomutt.{mechanism}", NEOMUTT, "smtp", mechanism=mechanism)
+                yield f"neomutt ({mechanism})", sends(neomutt, "-n", "-F", file, "-s", "hello", "--", "bob@example.com")
+
+    def fetchers(self):
+        def fetches(program, folder, *words):
+            def call():
+                done = program.run(*words, stdin="y\n")
+                files = [file for file in folder.rglob("*") if file.is_file()]
+                return done, any(self.text in file.read_text(errors="replace") for file in files)
+
+            return call
+
+        shell = programs.Program("/bin/sh", self.stage.environment)
+        if mbsync := self.found("mbsync"):
+            file, folder = self.file("mbsync", MBSYNC)
+            plugins = programs.BY_ARCHITECTURE / "sasl2"
+            mbsync.environment |= {"SASL_PATH": str(plugins)} if plugins.exists() else {}
+            yield "mbsync", fetches(mbsync, folder, "-c", file, "work")
+        if getmail := self.found("getmail"):
+            file, folder = self.file("getmail", GETMAIL)
+            yield "getmail", fetches(getmail, folder, "--getmaildir", file.parent, "--rcfile", file)
+        if offlineimap := self.found("offlineimap"):
+            file, folder = self.file("offlineimap", OFFLINEIMAP)
+            Path(f"{folder}.py").write_text(OFFLINEIMAP_TOKEN)
+            yield "offlineimap", fetches(offlineimap, folder, "-c", file, "-o")
+        if vdirsyncer := self.found("vdirsyncer"):
+            server = {"url": self.calendar.url, "host": self.calendar.host, "certificate": self.certificate[0]}
+            file, folder = self.file("vdirsyncer", VDIRSYNCER, **server)
+            words = f"{vdirsyncer.path} -c {file}"
+            # vdirsyncer takes a new password for a change of its configuration, which it accepts only in discover.
+            yield "vdirsyncer", fetches(shell, folder, "-c", f"{words} discover && {words} sync")
+
+    def askers(self):
+        """aerc runs its command with "sh -c" and trims the output. himalaya does the same and uses the first line."""
+        shell, url = programs.Program("/bin/sh", self.stage.environment), self.origins[0]
+        said = self.stage.hearthctl("helper", "install", "mail", "work", "--for", url)
+        for name, pattern in [("aerc", r"source-cred-cmd = (.*)"), ("himalaya", r'auth\.token\.cmd = "(.*)"')]:
+            command = re.search(pattern, said)[1]
+
+            def call(command=command):
+                done = shell.run("-c", command)
+                return done, done.stdout.split("\n")[0] == self.stage.run("token", "work").stdout.strip()
+
+            yield f"{name} by its protocol", call
+
+    def expect_works(self, callers, text):
+        self.text = text
+        self.dovecot.deliver(text)
+        for name, call in callers.items():
+            done, works = call()
+            expect(done.returncode == 0, f"{name} ended with {done.returncode}: {done.stdout}{done.stderr}")
+            expect(works, f"{name} did not transfer \"{text}\": {done.stdout}{done.stderr}")
+
+    def expect_fails(self, callers, words):
+        for name, call in callers.items():
+            done, _ = call()
+            expect(done.returncode != 0, f"{name} succeeded although \"{words}\": {done.stdout}{done.stderr}")
+            # getmail shows only the exit status.
+            shown = "hearthctl exited with" if name == "getmail" else words
+            expect(shown in done.stdout + done.stderr, f"{name} does not say \"{words}\": {done.stdout}{done.stderr}")
 
 
 @check("mail")
 def mail(stage):
-    """msmtp sends and mbsync fetches a mail with a token. Both fail while the account is locked, and for a server
-    outside the api_origins."""
+    """Each program sends or fetches. All fail while the account is locked, and for servers outside the api_origins."""
     if not programs.IS_UNPACKED:
-        return "skipped: Debian's packages of Dovecot, msmtp and mbsync could not be downloaded"
-    sandbox = Sandbox(stage)
-    stage.providers.append(sandbox)
-    dovecot = Dovecot(stage, sandbox)
-    if not dovecot.works():
+        return "skipped: Debian's packages of Dovecot and of mail programs could not be downloaded"
+    scene = Scene(stage)
+    if not scene.dovecot.works():
         return "skipped: Dovecot 2.3 does not run here from its packages"
-    servers = [f"imap://127.0.0.1:{dovecot.imap}", f"smtp://127.0.0.1:{dovecot.submission}"]
-    stage.configure({"work": oidc(sandbox, api_origins=servers)})
+    stage.configure({"work": oidc(scene.sandbox, api_origins=scene.origins)})
     stage.start_daemon()
-    stage.sign_in(sandbox.grant(subject="ada", scope="openid offline_access")["refresh_token"])
-    dovecot.deliver("Subject: hello\n\nFetched.\n")
-    dovecot.start()
-    calls, seen = {}, []
-
-    for msmtp in programs.found(stage, "msmtp")[:1]:
-        for mechanism in ("oauthbearer", "xoauth2"):
-            file = stage.folder / f"msmtprc.{mechanism}"
-            file.write_text(MSMTP.format(port=dovecot.submission, mechanism=mechanism))
-            file.chmod(0o600)
-            text = f"Subject: hello\n\nSent by {mechanism}.\n"
-            calls[f"msmtp ({mechanism})"] = partial(msmtp.run, "-C", file, "bob@example.com", stdin=text)
-            succeeds(f"msmtp ({mechanism})", calls)
-            expect(mechanism in dovecot.relay.mails[-1], "the last mail is not from msmtp")
-        seen.append(msmtp.version())
-
-    for mbsync in programs.found(stage, "mbsync")[:1]:
-        file, near = stage.folder / "mbsyncrc", stage.folder / "near"
-        near.mkdir()
-        file.write_text(MBSYNC.format(port=dovecot.imap, folder=near))
-        plugins = programs.BY_ARCHITECTURE / "sasl2"
-        mbsync.environment |= {"SASL_PATH": str(plugins)} if plugins.exists() else {}
-        calls["mbsync"] = partial(mbsync.run, "-c", file, "work")
-        succeeds("mbsync", calls)
-        fetched = [mail for mail in (near / "INBOX").rglob("*") if mail.is_file() and "Fetched." in mail.read_text()]
-        expect(fetched, "mbsync fetched no mail")
-        seen.append(mbsync.version())
-
-    # The old token no longer works, so the programs must get the new one.
-    stage.hearthctl("refresh", "work")
-    for name in calls:
-        succeeds(name, calls)
-    if not calls:
-        return "skipped: msmtp and mbsync are not installed"
-    fails_saying("Locked. Run", calls, stage, "lock", "work")
+    stage.sign_in(scene.sandbox.grant(subject="ada", scope="openid offline_access")["refresh_token"])
+    scene.dovecot.start()
+    callers = dict([*scene.senders(), *scene.fetchers(), *scene.askers()])
+    # Each refresh ends the token before it, so the programs must use the new one.
+    for rotation in range(ROTATIONS + 1):
+        scene.expect_works(callers, f"Mail {rotation}.")
+        stage.hearthctl("refresh", "work")
+    stage.hearthctl("lock", "work")
+    scene.expect_fails(callers, "Locked. Run")
     stage.hearthctl("unlock", "work")
-    stage.configure({"work": oidc(sandbox)})
-    fails_saying("api_origins", calls, stage, "rpc", "daemon.reload")
-    return ", ".join(seen)
-
-
-def succeeds(name, calls):
-    done = calls[name]()
-    expect(done.returncode == 0, f"{name} ended with {done.returncode}: {done.stdout}{done.stderr}")
-
-
-def fails_saying(words, calls, stage, *change):
-    """Makes a change, after which all calls must fail with these words."""
-    stage.hearthctl(*change)
-    for name, call in calls.items():
-        done = call()
-        expect(done.returncode != 0, f"{name} succeeded after {change}: {done.stdout}{done.stderr}")
-        expect(words in done.stderr, f"{name} does not say \"{words}\": {done.stdout}{done.stderr}")
+    stage.configure({"work": oidc(scene.sandbox)})
+    stage.hearthctl("reload")
+    scene.expect_fails(callers, "api_origins")
+    return f"{ROTATIONS} rotations: {', '.join(callers)} ({', '.join(scene.versions)})"

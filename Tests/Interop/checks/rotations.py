@@ -16,7 +16,9 @@ ROTATIONS = 3
 URL = "https://tools.example.com/"
 OTHER = "https://elsewhere.example.com/"
 # The tools whose configuration names the account. --for gives their server.
-WITH_ACCOUNT = ["pnpm", "claude", "codex"]
+WITH_ACCOUNT = ["pnpm", "claude", "codex", "cargo"]
+# The tools that read a file. Other checks run them.
+READERS = ["netrc", "aws", "mail"]
 
 
 class Home:
@@ -105,9 +107,29 @@ def ask_codex(home, _):
     return done, done.stdout.strip()
 
 
+def printed(home, name, *account):
+    """What `helper install` prints for a tool that is set up by hand."""
+    return home.stage.hearthctl("helper", "install", name, *account, "--for", URL)
+
+
+def ask_kubectl(home, url):
+    """kubectl runs the command and passes the cluster only with provideClusterInfo."""
+    words = re.findall(r"--exec-(?:command|arg)=(\S+)", printed(home, "kubectl"))
+    done = home.run(*(url if word == URL else word for word in words))
+    return done, done.returncode == 0 and json.loads(done.stdout)["status"]["token"]
+
+
+def ask_cargo(home, _):
+    """cargo:token-from-stdout runs the rest of the list and sends its output as it is."""
+    command = json.loads(re.search(r"credential-provider = (.*)", printed(home, "cargo", "work"))[1])
+    done = home.run(*command[1:])
+    return done, done.stdout.strip()
+
+
 CALLERS = {
     "git": ask_git, "docker": ask_docker, "pnpm": ask_pnpm, "terraform": ask_terraform, "go": ask_go,
-    "bazel": ask_bazel, "claude": ask_claude, "mcp": ask_mcp, "codex": ask_codex,
+    "bazel": ask_bazel, "claude": ask_claude, "mcp": ask_mcp, "codex": ask_codex, "kubectl": ask_kubectl,
+    "cargo": ask_cargo,
 }
 
 
@@ -174,6 +196,11 @@ def rotations(stage):
         said = stage.hearthctl("helper", "check", name, "--for", URL)
         expect("The token" in said, f"check {name} says: {said}")
         expect_follows(home, name, ask)
+    for name in READERS:
+        expect("work" in printed(home, name, "work"), f"helper install {name} prints no lines")
+    stage.hearthctl("helper", "check", "mail", "work", "--for", URL)
+    said = stage.run("helper", "check", "aws", "work", "--for", URL).stderr
+    expect("sink list" in said, f"helper check aws says: {said}")
     also = try_terraform(home, sandbox)
     for name in CALLERS:
         stage.hearthctl("helper", "remove", name)
