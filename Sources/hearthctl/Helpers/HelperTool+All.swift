@@ -99,7 +99,7 @@ extension HelperTool {
         msmtp:            passwordeval hearthctl token {account} --for {url}
         mbsync:           PassCmd "hearthctl token {account} --for {url}"
         aerc:             source-cred-cmd = hearthctl token {account} --for {url}
-        himalaya:         auth.token.cmd = "hearthctl token {account} --for {url}"
+        himalaya:         imap.sasl.oauthbearer.token.command = ["hearthctl", "token", "{account}", "--for", "{url}"]
         vdirsyncer:       password.fetch = ["command", "hearthctl", "token", "{account}", "--for", "{host}"]
         getmail:          password_command = ("hearthctl", "token", "{account}", "--for", "{url}")
         neomutt:          set imap_oauth_refresh_command = "hearthctl token {account} --for {url}"

@@ -3,7 +3,9 @@ They run from unpacked Debian packages or from PyPI. The mail server is Dovecot.
 caller runs their command as they do."""
 
 import base64
+import json
 import re
+import shutil
 from pathlib import Path
 
 import programs
@@ -212,15 +214,20 @@ class Scene:
             yield "vdirsyncer", fetches(shell, folder, "-c", f"{words} discover && {words} sync")
 
     def askers(self):
-        """aerc runs its command with "sh -c" and trims the output. himalaya does the same and uses the first line."""
-        shell, url = programs.Program("/bin/sh", self.stage.environment), self.origins[0]
+        """aerc runs its command with "sh -c" and trims the output. himalaya runs a list of words."""
+        url = self.origins[0]
         said = self.stage.hearthctl("helper", "install", "mail", "work", "--for", url)
-        for name, pattern in [("aerc", r"source-cred-cmd = (.*)"), ("himalaya", r'auth\.token\.cmd = "(.*)"')]:
-            command = re.search(pattern, said)[1]
+        commands = {
+            "aerc": ["/bin/sh", "-c", re.search(r"source-cred-cmd = (.*)", said)[1]],
+            "himalaya": json.loads(re.search(r"oauthbearer\.token\.command = (.*)", said)[1]),
+        }
+        for name, (path, *words) in commands.items():
+            path = shutil.which(path, path=self.stage.environment["PATH"])
+            program = programs.Program(path, self.stage.environment)
 
-            def call(command=command):
-                done = shell.run("-c", command)
-                return done, done.stdout.split("\n")[0] == self.stage.run("token", "work").stdout.strip()
+            def call(program=program, words=words):
+                done = program.run(*words)
+                return done, done.stdout.strip() == self.stage.run("token", "work").stdout.strip()
 
             yield f"{name} by its protocol", call
 
