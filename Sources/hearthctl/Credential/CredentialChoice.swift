@@ -48,8 +48,8 @@ struct CredentialChoice: Hashable {
     let choice: ChosenAccount
     do { choice = try DefaultAccount.choice(for: url, &client).value } catch .refused { return (nil, []) }
     let accounts = try choice.accounts.map { try AccountName(asked: $0) }
-    guard accounts.count > 1, let name = variable(DefaultAccount.variableName) else { return (choice.account, accounts) }
-    return (try AccountName(asked: name), accounts)
+    let named = accounts.count > 1 ? variable(DefaultAccount.variableName) : nil
+    return (try named.map { try AccountName(asked: $0) } ?? choice.account, accounts)
   }
 
   /// Asks for a token. If `names` is set, the answer includes the user's names.

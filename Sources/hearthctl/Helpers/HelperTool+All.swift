@@ -101,6 +101,7 @@ extension HelperTool {
         aerc:             source-cred-cmd = hearthctl token {account} --for {url}
         himalaya:         imap.sasl.oauthbearer.token.command = ["hearthctl", "token", "{account}", "--for", "{url}"]
         vdirsyncer:       password.fetch = ["command", "hearthctl", "token", "{account}", "--for", "{host}"]
+        offlineimap:      oauth2_access_token_eval = __import__("os").popen("hearthctl token {account} --for {url}").read()
         getmail:          password_command = ("hearthctl", "token", "{account}", "--for", "{url}")
         neomutt:          set imap_oauth_refresh_command = "hearthctl token {account} --for {url}"
                           set smtp_oauth_refresh_command = "hearthctl token {account} --for {url}"

@@ -74,17 +74,21 @@ struct HelperFile {
 struct HelperTarget: Equatable {
   let account: String?
   let url: String
+  /// The URLs that the tool may mean. A tool that names only a host may use either scheme.
+  let urls: [String]
   private let place: String
 
   /// Throws if the URL could have a special meaning in a shell or in a tool's configuration.
   init(account: String?, url: String) throws {
-    let url = url.withScheme
+    let given = url
+    let url = given.withScheme
     let isPlain = url.utf8.allSatisfy { Self.plain.contains($0) }
     guard isPlain, let scheme = url.firstRange(of: "://"), scheme.upperBound < url.endIndex else {
       throw CommandFailure(.usage, "--for requires a URL such as https://git.example.com, not \"\(url)\".")
     }
     place = String(url[scheme.upperBound...])
     (self.account, self.url) = (account, url)
+    urls = given == url ? [url] : [url, "http://\(place)"]
   }
 
   private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:/%+=[]".utf8)

@@ -24,8 +24,11 @@ struct HelperTrial {
     let said = lines.joined(separator: "\n")
     do {
       let choice = CredentialChoice(account: target.account, daemon: daemon)
-      guard let given = try choice.token(for: [target.url]) else {
-        self.init(.failed, "No token. No account has this server in its api_origins.")
+      guard let given = try choice.token(for: target.urls) else {
+        self.init(
+          .failed,
+          "No token. No account has this server in its api_origins. Run \"hearthctl account set NAME --add api_origins "
+            + "\(target.filled("{origin}"))\".")
         return
       }
       let bearer = given.bearer

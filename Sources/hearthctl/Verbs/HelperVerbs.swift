@@ -92,7 +92,8 @@ struct HelperInstallVerb: ParsableCommand {
 
   func run() throws {
     let tool = try HelperTool.named(choice.tool)
-    guard let url = choice.url else {
+    // A tool that asks for nothing reads a file, which is for no server.
+    guard let url = choice.url ?? (tool.asks == nil ? "https://any/" : nil) else {
       throw CommandFailure(.usage, "Name the server that \(tool.name) sends the token to: --for https://…")
     }
     let target = try choice.target(tool, url, daemonOptions)
@@ -166,7 +167,10 @@ struct HelperCheckVerb: ParsableCommand {
     let targets = try targets(tool)
     guard !targets.isEmpty else {
       throw CommandFailure(
-        .failed, "Nothing is set up for \(tool.name). Run \"hearthctl helper install \(tool.name) --for URL\".")
+        .failed,
+        tool.parts.isEmpty
+          ? "Hearth does not know where \(tool.name) sends the token. Add --for URL."
+          : "Nothing is set up for \(tool.name). Run \"hearthctl helper install \(tool.name) --for URL\".")
     }
     let results = try targets.map { ($0, try HelperTrial(asks, $0, daemonOptions.choice)) }
     daemonOptions.output.show([

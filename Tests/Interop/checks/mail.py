@@ -6,7 +6,6 @@ import base64
 import json
 import re
 import shutil
-from pathlib import Path
 
 import programs
 from checks import check
@@ -75,7 +74,6 @@ OFFLINEIMAP = """
 [general]
 accounts = work
 metadatadir = {folder}.metadata
-pythonfile = {folder}.py
 ui = basic
 [Account work]
 localrepository = near
@@ -91,12 +89,7 @@ remoteuser = ada
 ssl = no
 starttls = no
 auth_mechanisms = XOAUTH2
-oauth2_access_token_eval = token("imap://127.0.0.1:{port}")
-"""
-OFFLINEIMAP_TOKEN = """
-import subprocess
-def token(url):
-    return subprocess.check_output(["hearthctl", "token", "work", "--for", url], text=True)
+oauth2_access_token_eval = {command}
 """
 VDIRSYNCER = """
 [general]
@@ -167,6 +160,11 @@ class Scene:
         file.chmod(0o600)
         return file, folder
 
+    @property
+    def printed(self):
+        """The settings that Hearth prints for mail programs."""
+        return self.stage.hearthctl("helper", "install", "mail", "work", "--for", self.origins[0])
+
     def senders(self):
         def sends(program, *words):
             def call():
@@ -203,8 +201,8 @@ class Scene:
             file, folder = self.file("getmail", GETMAIL)
             yield "getmail", fetches(getmail, folder, "--getmaildir", file.parent, "--rcfile", file)
         if offlineimap := self.found("offlineimap"):
-            file, folder = self.file("offlineimap", OFFLINEIMAP)
-            Path(f"{folder}.py").write_text(OFFLINEIMAP_TOKEN)
+            command = re.search(r"oauth2_access_token_eval = (.*)", self.printed)[1]
+            file, folder = self.file("offlineimap", OFFLINEIMAP, command=command)
             yield "offlineimap", fetches(offlineimap, folder, "-c", file, "-o")
         if vdirsyncer := self.found("vdirsyncer"):
             server = {"url": self.calendar.url, "host": self.calendar.host, "certificate": self.certificate[0]}
@@ -215,11 +213,9 @@ class Scene:
 
     def askers(self):
         """aerc runs its command with "sh -c" and trims the output. himalaya runs a list of words."""
-        url = self.origins[0]
-        said = self.stage.hearthctl("helper", "install", "mail", "work", "--for", url)
         commands = {
-            "aerc": ["/bin/sh", "-c", re.search(r"source-cred-cmd = (.*)", said)[1]],
-            "himalaya": json.loads(re.search(r"oauthbearer\.token\.command = (.*)", said)[1]),
+            "aerc": ["/bin/sh", "-c", re.search(r"source-cred-cmd = (.*)", self.printed)[1]],
+            "himalaya": json.loads(re.search(r"oauthbearer\.token\.command = (.*)", self.printed)[1]),
         }
         for name, (path, *words) in commands.items():
             path = shutil.which(path, path=self.stage.environment["PATH"])
