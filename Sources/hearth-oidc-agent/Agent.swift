@@ -119,7 +119,11 @@ final class Agent: Sendable {
       // Accounts that the user locked earlier must stay locked. The state of an account without a session does not show
       // its lock.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
-      _ = try call(LockSessions(nil))
+      do throws(Failure) { _ = try call(LockSessions(nil)) } catch {
+        // `hearthd` may have locked some accounts, although a restart would forget that.
+        for account in accounts { _ = try? call(UnlockSessions(account)) }
+        throw error
+      }
       held.withLock { $0 = Held(password: password, accounts: accounts) }
       wrong = WrongPasswords()
       return .success(info: "Agent locked")

@@ -96,6 +96,30 @@ struct DiskFullTests {
     }
   }
 
+  @Test("if a lock cannot be saved, the caller is told that a restart forgets it, and the session stays locked until then")
+  func lock() async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try Daemon(on: environment, name: "daemon", configuration: Configuration.oidc(sandbox))
+      let disk = try SmallDisk(on: environment, over: daemon.state, size: "4m")
+      daemon.launcher = disk.launcher
+      try daemon.start()
+      try daemon.signIn(at: sandbox)
+      // The outbox has not noticed yet. As soon as it needs room, it releases its reserve, and the lock would fit.
+      try disk.fill()
+      let refusal = try daemon.refusal(of: "session.lock", ["account": "work"])
+      #expect(refusal.code == 1105 && refusal.isRetryable && refusal.message.contains("only until Hearth restarts"))
+      #expect(try daemon.status().state == "locked")
+      let run = try environment.hearthctl(["lock", "work", "--socket", daemon.socket])
+      #expect(run.status == 5 && run.errors.contains("only until Hearth restarts"))
+      try disk.free()
+      // The daemon retries after up to 30 s.
+      try eventually("the lock is saved", within: .generous * 2) {
+        (try? daemon.call("session.lock", ["account": "work"])) != nil
+      }
+    }
+  }
+
   /// What is refused the first time leaves room behind: the outbox's log, which is emptied.
   private func fill(_ disk: SmallDisk, of daemon: Daemon, at sandbox: Sandbox) throws {
     for _ in 0..<2 {

@@ -39,7 +39,7 @@ struct LockTests {
     #expect(daemon.asked.filter { $0.method == UnlockSessions.name }.map { $0.params["account"]?.string } == ["fresh"])
   }
 
-  @Test("a lock that the daemon refuses is a failure, and locks nothing here")
+  @Test("a lock that the daemon refuses is a failure, and locks nothing")
   func refused() async throws {
     let folder = TemporaryFolder()
     let daemon = daemon(folder, refusing: RPCError(.overloaded, message: "Too many calls."))
@@ -47,5 +47,6 @@ struct LockTests {
     #expect(try await answer(agent, .lock(Secret("a"))).json["status"] == "failure")
     #expect(try await answer(agent, .loadedAccounts).json["status"] == "success")
     #expect(try await answer(agent, .unlock(Secret("a"))).json["error"] == "Agent not locked")
+    #expect(daemon.asked.filter { $0.method == UnlockSessions.name }.map { $0.params["account"]?.string } == ["fresh"])
   }
 }

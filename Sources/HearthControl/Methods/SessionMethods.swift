@@ -177,7 +177,8 @@ package struct RehydrateSessions: AccountsMethod {
 
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.lock", "Lock: give out no tokens and send nothing until \"unlock\".", errors: [.unknownAccount])
+    "session.lock", "Lock: give out no tokens and send nothing until \"unlock\".",
+    errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
   package init(_ account: AccountName?) { self.account = account }

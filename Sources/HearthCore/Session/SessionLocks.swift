@@ -12,6 +12,9 @@ package struct SessionLocks: Hashable, Sendable {
 
   var noteFailure: AccessFailure? { note.lastFailure }
 
+  /// Why a restart would forget the user's lock, or `nil` if it would not, or there is no such lock.
+  package var whyForgotten: AccessFailure? { all.contains(.user) ? noteFailure : nil }
+
   var wakeAt: Timestamp? { note.wakeAt }
 
   func contains(_ lock: Lock) -> Bool { all.contains(lock) }

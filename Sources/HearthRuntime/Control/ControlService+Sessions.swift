@@ -131,7 +131,13 @@ extension RehydrateSessions: PlainMethod {
 
 extension LockSessions: PlainMethod {
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Sessions {
-    await service.lock(try await service.entries(account))
+    let entries = try await service.entries(account)
+    await service.lock(entries)
+    for entry in entries {
+      if let failure = await entry.service.whyLockIsForgotten() {
+        throw .forgettableLock(failure, of: entry.service.account)
+      }
+    }
     return try await service.statuses(account)
   }
 }

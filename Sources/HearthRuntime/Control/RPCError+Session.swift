@@ -132,6 +132,14 @@ extension RPCError {
     }
   }
 
+  /// The error for a lock that holds only until a restart.
+  static func forgettableLock(_ failure: AccessFailure, of account: AccountName) -> RPCError {
+    RPCError(
+      .storageUnavailable, account: account,
+      message: "\(account) is locked, but only until Hearth restarts, because the lock cannot be saved "
+        + "(\(failure.detail)). Hearth keeps trying.")
+  }
+
   init(_ failure: UnlockFailure, _ status: SessionStatus) {
     let account = status.account
     switch failure {

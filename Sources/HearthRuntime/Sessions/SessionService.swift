@@ -236,6 +236,9 @@ package actor SessionService: PlanningService, RunningService {
     await storeIsQuiet()
   }
 
+  /// Why a restart would forget the user's lock, or `nil` if it would not, or there is no such lock.
+  package func whyLockIsForgotten() -> AccessFailure? { machine.locks.whyForgotten }
+
   /// Reads the credential again, and reseals it if its protection differs from the configured one. Returns once any
   /// such write has succeeded or failed.
   package func rehydrate() async {
