@@ -35,7 +35,10 @@ extension SessionService {
   }
 
   /// The lock, if any, that a sign-in begun in `epoch` has to obey.
-  package func lock(since epoch: SessionEpoch) -> SessionState? { machine.lock(since: epoch, at: catchUp()) }
+  package func lock(since epoch: SessionEpoch) -> SessionState? {
+    let now = catchUp()
+    return machine.lock(since: epoch, at: now)
+  }
 
   /// Signs in with what `grant` brings, which is asked once there is room for it, and heard to its end. If that fails, the
   /// session before it stays. `isWanted` is asked before the provider is, and again when the grant has come and its user is

@@ -159,7 +159,11 @@ package actor SessionService: PlanningService, RunningService {
 
   // MARK: - What others ask
 
-  package func snapshot() -> SessionStatus { machine.snapshot(at: catchUp()) }
+  package func snapshot() -> SessionStatus {
+    // First, because it may change the machine.
+    let now = catchUp()
+    return machine.snapshot(at: now)
+  }
 
   package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
 

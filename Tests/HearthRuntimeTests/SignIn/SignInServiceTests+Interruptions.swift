@@ -28,6 +28,25 @@ extension SignInServiceTests {
     }
   }
 
+  @Test("the shown end of a sign-in follows the clock when that is set, and the sign-in lasts as long as planned")
+  func clockSet() async throws {
+    try await running {
+      let begun = try await begin()
+      // A step of the clock before anybody sleeps would change how long the sign-in lasts.
+      await clock.waitForSleeper(until: begun.progress.expiresAt)
+      clock.step(by: .seconds(3600), isTold: false)
+      let shown = begun.progress.expiresAt + .seconds(3600)
+      #expect(await entry.service.snapshot().signIn?.expiresAt == shown)
+      _ = await redirects.addresses[0].get(Self.answer, by: .otherUser)
+      let told = await entry.service.snapshot().signIn
+      #expect(told?.expiresAt == shown && told?.message != nil)
+      clock.step(by: .seconds(-7200))
+      #expect(await entry.service.snapshot().signIn?.expiresAt == shown - .seconds(7200))
+      clock.advance(by: shown - .seconds(7200) - clock.now())
+      #expect(await signIns.outcome(of: begun.id) == .failure(.interrupted(.expired(unanswered: nil))))
+    }
+  }
+
   @Test("a session that was locked meanwhile is not replaced, and the code is not redeemed")
   func lockedMeanwhile() async throws {
     store.becomes(.grant(.sample(1, issuedAt: clock.now())))
