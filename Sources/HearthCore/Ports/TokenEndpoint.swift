@@ -96,6 +96,10 @@ package enum RefreshFailure: Error, Hashable, Sendable {
     case refreshToken, accountDisabled
   }
 
+  /// Whether the request is repeated at once, unless it is a repetition already (`again`). If the reply was lost, the
+  /// provider may have rotated the token, and accepts the same one again only while its grace window is open.
+  func isRepeated(again: Bool) -> Bool { if case .unanswered = self { !again } else { false } }
+
   package var message: String {
     switch self {
     case .unreachable(let message), .unavailable(let message, _), .unanswered(let message), .rejected(_, let message),

@@ -11,7 +11,7 @@ struct PendingCalls: Hashable, Sendable {
     waiting.contains { call in
       switch call.kind {
       case .token, .refresh: call.outcome == nil
-      case .apiRejection, .read, .signOut, .adoption: false
+      case .apiRejection, .read, .signOut, .room, .adoption: false
       }
     }
   }
@@ -26,7 +26,7 @@ struct PendingCalls: Hashable, Sendable {
     for index in waiting.indices where waiting[index].outcome == nil {
       switch waiting[index].kind {
       case .token, .refresh, .apiRejection: waiting[index].outcome = outcome
-      case .read, .signOut, .adoption: break
+      case .read, .signOut, .room, .adoption: break
       }
     }
   }
@@ -76,6 +76,9 @@ struct WaitingCall: Hashable, Sendable {
     case read
     /// A sign-out, with the newest grant in memory at that time.
     case signOut(Credential?, revoke: Bool)
+    /// An import or a sign-in, until there is room for its grant.
+    case room
+    /// An import or a sign-in, while its grant is written.
     case adoption
   }
 

@@ -20,6 +20,12 @@ package enum SessionAction: Hashable, Sendable {
   case askTime(generation: Int)
   /// → `identified`
   case identify(Credential, generation: Int, provider: Int = 0)
+  /// Make room for the grant of an import or a sign-in. → `roomMade`
+  case makeRoom(CallID)
+  /// Ask for the grant of an import or a sign-in. → `obtained`
+  case obtain(CallID)
+  /// Find out what this credential of an import or a sign-in does not say. → `completed`
+  case complete(CallID, Credential)
   /// → `lockRemembered`
   case rememberLockedByUser(Bool)
   /// Remember that the grant with this access token must not be refreshed. Nothing comes back.
@@ -56,4 +62,10 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case needsSignIn
   /// Another sign-in, a sign-out or another program's grant came in between.
   case superseded
+  /// The provider gave no grant for an import. The previous session stays.
+  case provider(RefreshFailure)
+  /// There is no room for the grant of an import or a sign-in, so nobody was asked for it. The previous session stays.
+  case storage(AccessFailure)
+  /// The provider gave no grant for a sign-in. The previous session stays.
+  case signIn(SignInFailure)
 }

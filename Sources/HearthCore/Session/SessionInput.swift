@@ -28,6 +28,14 @@ package enum SessionInput: Sendable {
   /// receive tokens. `nil` if not known now.
   case identified(generation: Int, provider: Int = 0, Subject?, origin: Origin? = nil, origins: Set<Origin>? = nil)
 
+  /// There is room for the grant of an import or a sign-in, or why there is none.
+  case roomMade(CallID, Result<Void, AccessFailure>)
+  /// The provider's grant for an import or a sign-in. `nil` if the imported one is used as it is.
+  case obtained(CallID, Result<TokenResponse?, SessionRejection>)
+  /// The credential of an import or a sign-in, with its user and origin. `isWanted` is false if the sign-in was given
+  /// up.
+  case completed(CallID, Credential, isWanted: Bool = true)
+
   case locked(Lock)
   case unlocked(Lock)
   /// A sign-in has begun, or has ended (`nil`).
@@ -76,10 +84,17 @@ package enum SessionCall: Sendable {
   case signOut(revoke: Bool)
   /// Requests the client's own grant at once, even if it was signed out or has ended.
   case requestGrant
-  /// Uses the grant of a new sign-in, which the provider has already confirmed if necessary. `since` is the epoch in
-  /// which the sign-in began: another sign-in, a sign-out or another program's grant since then supersedes it, and
-  /// later locks stay. `isCounted` is false if its times come from a token and not from this clock.
-  case adopt(Credential, isFresh: Bool = false, isCounted: Bool = true, since: SessionEpoch? = nil)
+  /// Obtains the grant of an import or a sign-in, and uses it. If that fails, the previous session stays.
+  case adopt(GrantSource)
+}
+
+/// Where a grant comes from, if no refresh of the session brings it.
+package enum GrantSource: Hashable, Sendable {
+  /// A person imports it. `isCounted` is false if its times come from a token and not from this clock.
+  case imported(Credential, isCounted: Bool = true)
+  /// A sign-in brings it, which began in the epoch `since`. It removes the user's lock if the user set that earlier.
+  /// Unless it `replacesLocked`, the grant is dropped if the account is locked.
+  case signIn(since: SessionEpoch, replacesLocked: Bool)
 }
 
 /// The sign-in to which a request or an imported grant belongs, so that late results are recognised.

@@ -31,18 +31,7 @@ extension SessionMachine {
       case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended: break
       }
       calls.add(id, .refresh, at: now)
-    case .adopt(let credential, let isFresh, let isCounted, let since):
-      guard since.map({ $0.generation == epoch.generation }) ?? true else {
-        return [.answer(id, .rejected(.superseded))] + (isFresh ? [.revoke(credential)] : [])
-      }
-      let superseded = calls.supersedeAdoptions()
-      let unlocks = since.map { $0.userLocks == epoch.userLocks } ?? true
-      calls.add(id, .adoption, at: now)
-      let timing = isCounted ? GrantTiming.counted : .read
-      if since?.provider ?? epoch.provider == epoch.provider, let origin = credential.origin {
-        settings.binding?.resolve(to: origin)
-      }
-      return superseded + adopt(credential, timing, unlocks: unlocks, isFresh: isFresh, at: now)
+    case .adopt(let source): return obtain(source, for: id, at: now)
     }
     return []
   }
@@ -92,6 +81,8 @@ extension SessionMachine {
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
     let answers = calls.waiting.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
     calls.remove(answers.map(\.id))
+    // If there was no room in time, nobody is asked for the grant any more.
+    for answer in answers { incoming[answer.id] = nil }
     return answers.map { .answer($0, $1) }
   }
 
@@ -101,7 +92,7 @@ extension SessionMachine {
       switch call.kind {
       case .read: true
       case .token, .refresh, .apiRejection: state(at: now) == .hydrating
-      case .signOut, .adoption: false
+      case .signOut, .room, .adoption: false
       }
     return call.askedAt + (isShort ? Self.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10))
   }
@@ -117,6 +108,7 @@ extension SessionMachine {
       var call = call
       call.outcome = .failed(message: message, retryAfter: nil)
       if let response = responseIfReady(to: call, at: now) { return response }
+    case .room: return .rejected(.storage(AccessFailure(.storageError, detail: "the storage does not answer")))
     case .signOut, .adoption: message = "Hearth could not save it yet and will retry."
     case .apiRejection, .read: return .done
     }
@@ -125,7 +117,7 @@ extension SessionMachine {
 
   private func responseIfReady(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     switch call.kind {
-    case .signOut: return nil
+    case .signOut, .room: return nil
     case .read, .adoption: return call.outcome == nil ? nil : .done
     case .token, .refresh, .apiRejection: break
     }
@@ -191,7 +183,7 @@ extension SessionMachine {
     case .apiRejection(let fingerprint):
       guard call.outcome == nil, active.grant.bearer(settings.bearer).fingerprint == fingerprint else { return .done }
       return refreshes.apiRejection == nil && active.phase == .idle ? .done : nil
-    case .read, .signOut, .adoption: return nil
+    case .read, .signOut, .room, .adoption: return nil
     }
   }
 
@@ -272,12 +264,11 @@ extension SessionMachine {
 }
 
 extension SessionCall {
-  /// Whether a stopping session can still handle it: give its token, be signed out, write what was already granted.
+  /// Whether a stopping session can still handle it: give its token, be signed out.
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token, .signOut: true
-    case .adopt(_, let isFresh, _, _): isFresh
-    case .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading: false
+    case .adopt, .requestGrant, .refresh, .reportUnauthorized, .rehydrate, .awaitReading: false
     }
   }
 }

@@ -127,15 +127,14 @@ extension SessionMachine {
       // If the machine slept meanwhile, the age of the answer is unknown, and the time is asked for again.
       if receivedAt(now) == now { self.active?.compare(providerAhead: time - now, at: now) }
       return []
-    case .failed(.unanswered(let message)) where !isRepeated:
-      refreshes.replyLost(message)
+    case .failed(let failure) where failure.isRepeated(again: isRepeated):
+      refreshes.replyLost(failure.message)
       // A stop may leave no time to wait for the answer, so the next start asks again. A question for the time can wait
       // for the unlock, because no token was sent.
       if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
       }
-      // The provider may have rotated the token: retry at once with the same one, while its grace window is open.
       return ask(about: active, isRepeated: true, at: now)
     case .failed(.rejected(let rejection, let message)):
       refreshes.rejected(message, at: now)
@@ -189,9 +188,7 @@ extension SessionMachine {
     let receivedAt = receivedAt(now)
     // The age of the answer is unknown then, and a guessed expiry would count as certain.
     if receivedAt != now { response.refreshLifetime = nil }
-    return Credential(
-      grant: Grant(response, after: old, bearer: settings.bearer, receivedAt: receivedAt), subject: response.subject,
-      origin: response.origin, origins: response.origins)
+    return Credential(response, after: old, bearer: settings.bearer, receivedAt: receivedAt)
   }
 
   private mutating func granted(

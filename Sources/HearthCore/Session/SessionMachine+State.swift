@@ -36,13 +36,11 @@ extension SessionMachine {
 
   /// Whether `leftover`, an unused grant of the account `owner`, may be of the user who is signed in here, since many
   /// providers end all of a user's grants with one. (Google, "Revoking a token": the permissions that the user granted
-  /// are withdrawn.) `isSigningIn` is true if a grant of an unknown user is on its way.
-  package func mayShareUser(
-    with leftover: Credential, of owner: AccountName, isSigningIn: Bool, at now: Timestamp
-  ) -> Bool {
+  /// are withdrawn.) The user of a grant that is on its way is unknown.
+  package func mayShareUser(with leftover: Credential, of owner: AccountName, at now: Timestamp) -> Bool {
     let place = active?.credential.origin ?? settings.binding?.origin
     let isSameProvider = owner == account || place == nil || place == leftover.origin
-    if isSigningIn || credentialState.isAdopting { return isSameProvider }
+    if !incoming.isEmpty || credentialState.isAdopting { return isSameProvider }
     switch state(at: now) {
     case .unauthenticated, .reauthRequired: return false
     case .hydrating, .locked, .authenticated: break

@@ -1,7 +1,7 @@
 /// Decides everything about one account's session: inputs and the time come in, actions go out.
 ///
-/// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, and `+Calls` for
-/// the clients' calls. Plans are derived from the state (`nextWake`) and never stored.
+/// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+Import`, and
+/// `+Calls` for the clients' calls. Plans are derived from the state (`nextWake`) and never stored.
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings
@@ -10,6 +10,8 @@ package struct SessionMachine: Sendable {
   var file = FileAccess()
   var refreshes = RefreshCycle()
   var calls = PendingCalls()
+  /// The grants of imports and sign-ins that are not written yet.
+  var incoming: [CallID: IncomingGrant] = [:]
   var published: PublishedState
   /// The session's user, who stays known while it is locked.
   package internal(set) var subject: Subject?
@@ -46,6 +48,7 @@ package struct SessionMachine: Sendable {
     actions += readWhereDue(at: now)
     actions += writeWhereDue(at: now)
     actions += locks.rewriteNoteIfDue(at: now)
+    actions += answerSuperseded()
     actions += answerCalls(at: now)
     actions += refreshWhereDue(at: now)
     actions += publishExpiry(at: now)
@@ -69,6 +72,11 @@ package struct SessionMachine: Sendable {
 
     case .endWritten(let result): return endWritten(result, at: now)
     case .removed(let result): return removed(result, at: now)
+
+    case .roomMade(let id, let result): return roomMade(id, result)
+    case .obtained(let id, let result): return obtained(id, result, at: now)
+    case .completed(let id, let credential, let isWanted):
+      return completed(id, credential, isWanted: isWanted, at: now)
 
     case .called(let id, let call): return called(id, call, at: now)
     case .locked(let lock):
@@ -133,6 +141,7 @@ package struct SessionMachine: Sendable {
     locks.move(by: step)
     refreshes.move(by: step)
     active?.move(by: step)
+    for id in incoming.keys { incoming[id]?.move(by: step) }
     if let signIn { self.signIn?.expiresAt = signIn.expiresAt + step }
     if case .adopting(var adoption) = credentialState {
       adoption.timing.move(&adoption.credential.grant, by: step)
@@ -149,7 +158,7 @@ package struct SessionMachine: Sendable {
 
   /// Whether nothing is under way whose result would be lost with the process.
   package var isAtRest: Bool {
-    if file.write.isUnderWay || locks.isNoteUnderWay || refreshes.request != .none { return false }
+    if file.write.isUnderWay || locks.isNoteUnderWay || refreshes.request != .none || !incoming.isEmpty { return false }
     switch credentialState {
     case .unread, .withheld, .unreadable, .starting, .ended, .absent: return true
     case .adopting: return false

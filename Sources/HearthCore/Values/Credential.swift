@@ -13,6 +13,13 @@ package struct Credential: Hashable, Sendable {
     (self.grant, self.subject, self.origin, self.origins) = (grant, subject, origin, origins)
   }
 
+  /// Applies a response to the previous grant.
+  init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
+    self.init(
+      grant: Grant(response, after: old, bearer: bearer, receivedAt: now), subject: response.subject,
+      origin: response.origin, origins: response.origins)
+  }
+
   /// Whether its tokens may be sent to this origin, besides that of its token endpoint.
   package func mayReach(_ endpoint: Origin) -> Bool {
     origins.map { $0.contains(endpoint) || endpoint == origin } ?? true

@@ -30,7 +30,7 @@ extension ImportGrant: PlainMethod {
       accessToken: service.token(accessToken ?? Secret("")), refreshToken: refreshToken.map(service.token),
       idToken: idToken.map(service.token), issuedAt: now,
       expiresAt: accessToken == nil ? now : expiresIn.map { now + $0 })
-    do throws(AdoptionFailure) {
+    do throws(SessionRejection) {
       try await entry.service.adopt(
         Credential(grant: grant, subject: nil, origin: nil), isTried: accessToken != nil)
     } catch {

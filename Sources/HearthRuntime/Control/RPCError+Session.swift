@@ -15,6 +15,9 @@ extension RPCError {
     case .stopping: self = .shuttingDown
     case .superseded: self = .superseded(account)
     case .needsSignIn: self = .state(.unauthenticated(signedOut: false), status)
+    case .provider(let failure): self = .adoption(failure, account: account)
+    case .storage(let accessFailure): self = .unwritable(accessFailure, status)
+    case .signIn(let failure): self.init(failure, account: account)
     }
   }
 
@@ -50,23 +53,8 @@ extension RPCError {
     }
   }
 
-  init(_ failure: AdoptionFailure, _ status: SessionStatus) {
-    let account = status.account
-    switch failure {
-    case .provider(let failure): self = .adoption(failure, account: account)
-    case .storage(let accessFailure): self = .unwritable(accessFailure, status)
-    case .stopping: self = .shuttingDown
-    case .superseded: self = .superseded(account)
-    case .signIn(let failure): self.init(failure, account: account)
-    case .locked(let state): self = .state(state, status)
-    }
-  }
-
   init(_ end: SignInEnd, _ status: SessionStatus) {
-    let account = status.account
     switch end {
-    case .failed(let failure): self.init(failure, account: account)
-    case .notAdopted(let failure): self.init(failure, status)
     case .rejected(let rejection): self.init(rejection, status)
     case .interrupted(let interruption): self.init(interruption, status)
     }

@@ -148,8 +148,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     case .token(let bearer): return (bearer, answer)
     case .rejected(.refreshUnavailable(let message, let retryAfter)):
       throw .unavailable(message: message, retryAfter: retryAfter)
-    case .rejected(.state), .rejected(.stopping), .rejected(.superseded), .rejected(.needsSignIn), .done, .signedOut:
-      throw .noSession
+    case .rejected, .done, .signedOut: throw .noSession
     }
   }
 

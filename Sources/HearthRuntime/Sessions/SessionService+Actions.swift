@@ -88,6 +88,24 @@ extension SessionService {
         await self.receive(
           .identified(generation: generation, provider: provider, subject, origin: origin, origins: origins))
       }
+    case .makeRoom(let id):
+      inStoreOrder {
+        .roomMade(id, await Result { () async throws(AccessFailure) in _ = try await store.prepare(over: .any) })
+      }
+    case .obtain(let id):
+      guard let request = requests[id] else { return }
+      work.add {
+        await self.obtained(id, await Result { () async throws(SessionRejection) in try await request.ask() })
+      }
+    case .complete(let id, let credential):
+      let request = requests[id]
+      work.add {
+        var known = credential
+        // A grant that was not sent anywhere is bound to the place where it would be sent now.
+        if known.origin == nil { (known.origin, known.origins) = (await endpoint.origin(), await endpoint.origins()) }
+        if known.subject == nil { known.subject = await endpoint.identify(known) }
+        await self.receive(.completed(id, known, isWanted: await request?.isWanted() ?? false))
+      }
     case .revoke(let credential):
       work.add { [leave] in await leave(credential) }
     case .revokeAtOnce(let credential):
@@ -149,6 +167,11 @@ extension SessionService {
         }
       }
     }
+  }
+
+  private func obtained(_ id: CallID, _ result: Result<TokenResponse?, SessionRejection>) {
+    if let measured = (try? result.get())?.skew { observe(measured) }
+    receive(.obtained(id, result))
   }
 
   private func isCurrent(_ generation: Int) -> Bool { machine.epoch.generation == generation }

@@ -37,7 +37,8 @@ package actor SessionService: PlanningService, RunningService {
   private(set) var isStopped = false
   private var isMuted = false
   let passphraseMutex = AsyncMutex()
-  var imports = PendingImports()
+  /// How to ask for the grants of imports and sign-ins, while their callers wait.
+  private(set) var requests: [CallID: GrantRequest] = [:]
   private var resting: [CheckedContinuation<Void, Never>] = []
 
   let work = WorkInbox()
@@ -66,7 +67,6 @@ package actor SessionService: PlanningService, RunningService {
     if !isStopped { await doWork(after: isFree) }
     for call in waiting.values { call.resume(returning: stopped) }
     waiting = [:]
-    imports.stop()
     isRunning = false
     rested()
   }
@@ -108,7 +108,7 @@ package actor SessionService: PlanningService, RunningService {
     if !isStopped {
       isStopping = true
       receive(.stopping)
-      if !isAtRest { await rest(until: deadline) }
+      if !machine.isAtRest { await rest(until: deadline) }
       isStopped = true
       ready.withLock { $0 = nil }
       storeWork.finish()
@@ -116,8 +116,6 @@ package actor SessionService: PlanningService, RunningService {
     // Do not wait any longer for a file system that hangs.
     if isRunning { await rest(until: deadline) }
   }
-
-  private var isAtRest: Bool { machine.isAtRest && imports.isEmpty }
 
   private func rest(until deadline: Timestamp) async {
     await withTaskGroup { group in
@@ -132,30 +130,11 @@ package actor SessionService: PlanningService, RunningService {
   }
 
   private func rest() async {
-    guard isStopped ? isRunning : !isAtRest else { return }
+    guard isStopped ? isRunning : !machine.isAtRest else { return }
     await withCheckedContinuation { resting.append($0) }
   }
 
   private func rested() { resting.resumeAll() }
-
-  /// Waits for an import, or for the sign-in or sign-out that supersedes it. The import itself always runs to its end
-  /// before the session stops, so that a grant is not requested twice, and an unused grant is revoked.
-  func untilSuperseded(
-    _ body: @escaping @Sendable (_ id: Int) async throws(AdoptionFailure) -> Void
-  ) async throws(AdoptionFailure) {
-    let result = await withCheckedContinuation { continuation in
-      let id = imports.begin(continuation)
-      work.add {
-        await self.importEnded(id, await Result { () async throws(AdoptionFailure) in try await body(id) })
-      }
-    }
-    try result.get()
-  }
-
-  private func importEnded(_ id: Int, _ result: Result<Void, AdoptionFailure>) {
-    imports.end(id, result)
-    if !isStopped, isAtRest { rested() }
-  }
 
   // MARK: - What others ask
 
@@ -168,13 +147,18 @@ package actor SessionService: PlanningService, RunningService {
   package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
 
   /// The answer to a call, with the status at that time.
-  package func ask(_ call: SessionCall) async -> SessionAnswer {
+  package func ask(_ call: SessionCall) async -> SessionAnswer { await ask(call, nil) }
+
+  /// The answer to a call. `request` says how to ask for the grant that the call brings.
+  func ask(_ call: SessionCall, _ request: GrantRequest?) async -> SessionAnswer {
     if isStopped { return stopped }
     if case .token(let minValidity) = call, let published, let token = readyToken(minValidity) {
       return SessionAnswer(response: .token(token.bearer), status: published, at: clock.now())
     }
     callCount += 1
     let id = CallID(callCount)
+    requests[id] = request
+    defer { requests[id] = nil }
     var call = call
     if case .reportUnauthorized(let rejection) = call {
       call = .reportUnauthorized(verdicts.withLock { $0.judge(rejection, at: clock.steadyNow()) })
@@ -261,10 +245,7 @@ package actor SessionService: PlanningService, RunningService {
     let actions = machine.handle(input, at: now)
     let token = isStopped ? nil : machine.readyToken(at: now)
     ready.withLock { [stepped = time.stepped] ready in ready = token.map { ($0, stepped) } }
-    if machine.epoch.generation != generation {
-      imports.supersede()
-      verdicts.withLock { $0 = RecentVerdicts() }
-    }
+    if machine.epoch.generation != generation { verdicts.withLock { $0 = RecentVerdicts() } }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
     // Publish before answering the calls, so that everyone knows by the time a caller has its answer.
@@ -280,7 +261,7 @@ package actor SessionService: PlanningService, RunningService {
       }
     }
     arm(machine.nextWake(after: now))
-    if !isStopped, isAtRest { rested() }
+    if !isStopped, machine.isAtRest { rested() }
   }
 
   func woke() { receive(.woke) }

@@ -2,24 +2,19 @@ package import HearthCore
 
 /// Why a sign-in did not succeed. The previous session stays.
 package enum SignInEnd: Error, Hashable, Sendable {
-  case failed(SignInFailure)
-  /// The grant could not be requested or stored.
-  case notAdopted(AdoptionFailure)
-  /// The session did not get the client's own grant.
+  /// The grant could not be requested, was refused, or could not be stored.
   case rejected(SessionRejection)
   case interrupted(SignInInterruption)
 
   /// What happened, for people.
   func sentence(_ account: AccountName) -> String {
     switch self {
-    case .failed(let failure): failure.message
-    case .notAdopted(.signIn(let failure)): failure.message
-    case .notAdopted(.provider(let failure)): failure.message
-    case .notAdopted(.storage(let failure)): "Nothing was stored: \(failure.detail)."
-    case .notAdopted(.locked(let state)), .rejected(.state(let state)): state.message(for: account)
-    case .notAdopted(.superseded), .rejected(.superseded):
-      "Another sign-in, a sign-out or another program's grant came in between."
-    case .notAdopted(.stopping), .rejected(.stopping): "Hearth is stopping."
+    case .rejected(.signIn(let failure)): failure.message
+    case .rejected(.provider(let failure)): failure.message
+    case .rejected(.storage(let failure)): "Nothing was stored: \(failure.detail)."
+    case .rejected(.state(let state)): state.message(for: account)
+    case .rejected(.superseded): "Another sign-in, a sign-out or another program's grant came in between."
+    case .rejected(.stopping): "Hearth is stopping."
     case .rejected(.refreshUnavailable(let message, _)): message
     case .rejected(.needsSignIn): "The account gets no token by itself: sign in."
     case .interrupted(let interruption): interruption.sentence(account)

@@ -24,7 +24,8 @@ extension SignInService {
       return switch answer.response {
       case .done, .token, .signedOut: .success(answer.status)
       case .rejected(.needsSignIn):
-        .failure(.failed(.notSupported(message: "The client-credentials flow is for accounts of that type.")))
+        .failure(
+          .rejected(.signIn(.notSupported(message: "The client-credentials flow is for accounts of that type."))))
       case .rejected(let rejection): .failure(.rejected(rejection))
       }
     }

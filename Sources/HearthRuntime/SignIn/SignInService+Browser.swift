@@ -42,7 +42,7 @@ extension SignInService {
       received.respond(SignInPage.elsewhere(fallbackURL))
     case .failed(let failure), .scopeRefused(let failure, _):
       browserIsBack(begun.id) { received.respond(Self.page($0, begun.account)) }
-      await conclude(begun.id, .failure(.failed(failure)))
+      await conclude(begun.id, .failure(.rejected(.signIn(failure))))
     case .code(let code):
       browserIsBack(begun.id) { received.respond(Self.page($0, begun.account)) }
       redeem(code, of: signIn, begun.id)

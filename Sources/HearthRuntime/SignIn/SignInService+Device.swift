@@ -33,9 +33,9 @@ extension SignInService.Outcome {
   /// Why to poll the provider again, or `nil` if the sign-in is over.
   fileprivate var waiting: DevicePolling.Answer? {
     switch self {
-    case .failure(.notAdopted(.signIn(.pending(let answer)))): answer
+    case .failure(.rejected(.signIn(.pending(let answer)))): answer
     // The provider was not asked: by the next time, the full disk may have room again.
-    case .failure(.notAdopted(.storage(let failure))): .unanswered(message: "Nothing can be stored: \(failure.detail).")
+    case .failure(.rejected(.storage(let failure))): .unanswered(message: "Nothing can be stored: \(failure.detail).")
     case .success, .failure: nil
     }
   }

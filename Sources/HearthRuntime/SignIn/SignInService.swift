@@ -51,11 +51,11 @@ package actor SignInService: RunningService {
   ) async throws(SignInEnd) -> SignInHandle {
     let beginning: SignInBeginning
     let ends = ends[entry.service.account]?.count ?? 0
-    do throws(AdoptionFailure) {
+    do throws(SessionRejection) {
       let epoch = try await entry.service.prepareToSignIn()
       beginning = SignInBeginning(replacesLocked: replacing, epoch: epoch, ends: ends)
     } catch {
-      throw .notAdopted(error)
+      throw .rejected(error)
     }
     switch request {
     case .browser: return try await beginBrowser(entry, beginning)
@@ -107,7 +107,8 @@ package actor SignInService: RunningService {
     else { return nil }
     switch reading {
     case .foreign, .unclaimedError, .untrusted: break
-    case .failed(let failure), .scopeRefused(let failure, _): await conclude(id, .failure(.failed(failure)))
+    case .failed(let failure), .scopeRefused(let failure, _):
+      await conclude(id, .failure(.rejected(.signIn(failure))))
     case .code(let code): redeem(code, of: signIn, id)
     }
     return reading
@@ -119,7 +120,7 @@ package actor SignInService: RunningService {
   func begun<Value>(
     _ step: @autoclosure () async throws(SignInFailure) -> Value
   ) async throws(SignInEnd) -> Value {
-    do throws(SignInFailure) { return try await step() } catch { throw .failed(error) }
+    do throws(SignInFailure) { return try await step() } catch { throw .rejected(.signIn(error)) }
   }
 
   /// Ends the account's other sign-ins, and returns once they are over: a request to the provider finishes first.
@@ -232,21 +233,25 @@ package actor SignInService: RunningService {
     guard await sessions[service.account]?.service === service else {
       return .failure(.interrupted(.reconfigured))
     }
-    do throws(AdoptionFailure) {
-      try await service.signIn(attempt.beginning, isWanted: { await self.isWanted(id, hasCome: $0) }) {
-        [revocationsEnd] () async throws(SignInFailure) in
-        await revocationsEnd(service)
-        return try await request()
-      }
+    let grant = GrantRequest { [revocationsEnd] () async throws(SessionRejection) in
+      // A sign-out may have come before the session knew of this sign-in.
+      guard await self.isWanted(id) else { throw .superseded }
+      await revocationsEnd(service)
+      do throws(SignInFailure) { return try await request() } catch { throw .signIn(error) }
+    } isWanted: {
+      await self.land(id)
+    }
+    do throws(SessionRejection) {
+      try await service.signIn(attempt.beginning, by: grant)
       return .success(await service.snapshot())
     } catch {
-      return .failure(error == .stopping && !isStopping ? .interrupted(.reconfigured) : .notAdopted(error))
+      return .failure(error == .stopping && !isStopping ? .interrupted(.reconfigured) : .rejected(error))
     }
   }
 
-  private func isWanted(_ id: String, hasCome: Bool) -> Bool {
-    (hasCome ? attempts[id]?.machine.land() : attempts[id]?.machine.keepsGrant) ?? false
-  }
+  private func isWanted(_ id: String) -> Bool { attempts[id]?.machine.keepsGrant ?? false }
+
+  private func land(_ id: String) -> Bool { attempts[id]?.machine.land() ?? false }
 
   /// Ends a sign-in and reports the outcome.
   private func end(_ id: String, _ outcome: Outcome) async {

@@ -58,7 +58,7 @@ struct EndNowhereTests {
   @Test("does not prevent a sign-in")
   func signIn() {
     var session = refused()
-    let id = session.asks(.adopt(.sample(7, issuedAt: session.now)))
+    let id = session.imports(.sample(7, issuedAt: session.now))
     session.writes()
     #expect(session.answer(to: id) == .done && session.state == .authenticated && session.token == .sample(7))
     #expect(session.nextWake.map { $0 > session.now + .seconds(60) } == true, "nothing of it is left to be done")

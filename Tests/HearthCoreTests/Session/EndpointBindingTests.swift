@@ -88,7 +88,7 @@ import Testing
   func signIn() {
     let binding = TokenBinding(named: own, endpoints: [own, stranger])
     var session = SessionScript.holding(credential(knowing: [own]), SessionSettings(binding: binding))
-    session.asks(.adopt(credential(7, knowing: [own, stranger]), isFresh: true, since: nil))
+    session.signsIn(with: credential(7, knowing: [own, stranger]))
     session.writes()
     #expect(session.snapshot.action == nil && session.token == .sample(7))
   }

@@ -242,7 +242,7 @@ struct LockTests {
   func runsOutUnderALock() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
-    session.asks(.adopt(.sample(1, issuedAt: .sample, isRenewable: false)))
+    session.imports(.sample(1, issuedAt: .sample, isRenewable: false))
     session.writes(.full)
     session.take(.locked(.screen))
     session.passes(.seconds(3600))

@@ -10,7 +10,7 @@ struct MistakesOfOthersTests {
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
       case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .rememberBarred,
-        .lockStore, .replaceStore, .revoke, .revokeAtOnce, .answer, .publish:
+        .lockStore, .replaceStore, .makeRoom, .obtain, .complete, .revoke, .revokeAtOnce, .answer, .publish:
         false
       }
     }
@@ -96,7 +96,7 @@ struct MistakesOfOthersTests {
     session.isGranted(.sample(2))
     #expect(session.effects == [.write(.sample(2, issuedAt: session.now), generation: 0)])
     session.writes()
-    session.asks(.adopt(.sample(5, issuedAt: session.now)))
+    session.imports(.sample(5, issuedAt: session.now))
     #expect(session.effects == [.write(.sample(5, issuedAt: session.now), generation: 1)])
   }
 

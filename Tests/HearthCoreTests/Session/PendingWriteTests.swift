@@ -90,7 +90,7 @@ struct PendingWriteTests {
   func writesAgain() {
     var nameless = SessionScript()
     nameless.reads(.neverSignedIn)
-    nameless.asks(.adopt(.sample(5, subject: nil, issuedAt: .sample)))
+    nameless.imports(.sample(5, subject: nil, issuedAt: .sample))
     nameless.writes(.full)
     nameless.wakes()
     nameless.isIdentified(as: .sample)

@@ -68,7 +68,7 @@ struct PutBackTests {
   func unwrittenSignIn() {
     var session = SessionScript.holding(old)
     let new = Credential.sample(9, issuedAt: session.now)
-    session.asks(.adopt(new))
+    session.imports(new)
     session.writes(.full)
     var copy = old
     copy.grant.accessToken = .sample(7)

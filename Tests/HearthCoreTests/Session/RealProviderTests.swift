@@ -283,10 +283,10 @@ struct RealProviderTests {
 
   @Test("answers an import that a sign-out or another sign-in supersedes at once")
   func overtakenImport() {
-    for overtake in [SessionCall.signOut(revoke: true), .adopt(.sample(8, issuedAt: .sample))] {
+    for isSignOut in [true, false] {
       var session = SessionScript.holding()
-      let adoption = session.asks(.adopt(.sample(7, issuedAt: .sample)))
-      session.asks(overtake)
+      let adoption = session.imports(.sample(7, issuedAt: .sample))
+      if isSignOut { session.asks(.signOut(revoke: true)) } else { session.imports(.sample(8, issuedAt: .sample)) }
       #expect(session.answer(to: adoption) == .rejected(.superseded))
     }
   }
@@ -294,7 +294,7 @@ struct RealProviderTests {
   @Test("revokes what was signed out while it was being written")
   func signedOutWhileWritten() {
     var session = SessionScript.holding()
-    session.asks(.adopt(.sample(7, issuedAt: .sample)))
+    session.imports(.sample(7, issuedAt: .sample))
     let out = session.asks(.signOut(revoke: true))
     session.writes()
     session.removes()

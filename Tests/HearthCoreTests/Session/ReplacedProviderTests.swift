@@ -50,11 +50,11 @@ import Testing
   func late() {
     var session = held
     let generation = session.machine.epoch.generation
-    let begun = session.machine.epoch
+    let signIn = session.signsIn()
     isReconfigured(&session, to: settings)
     session.take(.identified(generation: generation, .sample, origin: .sample, origins: [.sample]))
     #expect(session.machine.settings.binding == settings.binding && session.snapshot.subject == nil)
-    session.asks(.adopt(.sample(5, issuedAt: .sample), isFresh: true, since: begun))
+    session.brings(.sample(5, issuedAt: .sample), to: signIn)
     session.writes()
     #expect(isForeign(session) && session.token == .sample(5))
   }

@@ -88,7 +88,7 @@ import Testing
     refreshed.asks(.refresh)
     refreshed.isGranted(.sample(2))
     var signedIn = SessionScript.holding()
-    signedIn.asks(.adopt(.sample(2, issuedAt: .sample)))
+    signedIn.imports(.sample(2, issuedAt: .sample))
     for var session in [refreshed, signedIn] {
       isMoved(&session)
       #expect(session.effects.isEmpty, "the store before is still writing")

@@ -116,7 +116,7 @@ struct SignInAndOutTests {
   func signsInMeanwhile() {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: false))
-    session.asks(.adopt(.sample(2, issuedAt: .sample)))
+    session.imports(.sample(2, issuedAt: .sample))
     session.removes()
     #expect(session.events.filter { $0 == .signedOut(.sample) }.count == 1)
   }
@@ -185,7 +185,7 @@ struct SignInAndOutTests {
       }
       session.writesEnd(.denied)
       #expect(session.state == .reauthRequired(.refreshTokenRejected))
-      session.asks(.adopt(other))
+      session.imports(other)
       session.writes(.denied)
       session.isHinted(.found(first))
       #expect(session.token == .sample(5))
@@ -247,7 +247,7 @@ struct SignInAndOutTests {
     var session = SessionScript.holding()
     session.asks(.signOut(revoke: false))
     session.removes()
-    let signIn = session.asks(.adopt(other))
+    let signIn = session.imports(other)
     let signOut = session.asks(.signOut(revoke: true))
     session.writes()
     #expect(session.token == nil)
@@ -262,21 +262,22 @@ struct SignInAndOutTests {
 
   @Test("drops and revokes a grant that was superseded while the provider was asked about it")
   func overtaken() {
-    for overtake in [SessionCall.signOut(revoke: false), .adopt(other)] {
+    for isSignOut in [true, false] {
       var session = SessionScript.holding()
-      let since = session.machine.epoch
-      session.asks(overtake)
+      let id = session.signsIn()
+      if isSignOut { session.asks(.signOut(revoke: false)) } else { session.imports(other) }
+      #expect(session.answer(to: id) == .rejected(.superseded), "before the provider answers")
       drain(&session)
-      let id = session.asks(.adopt(first, isFresh: true, since: since))
-      #expect(session.answer(to: id) == .rejected(.superseded))
+      #expect(!session.machine.isAtRest)
+      session.brings(first, to: id)
       #expect(session.effects == [.revoke(first)])
     }
     var ended = SessionScript.holding()
-    let since = ended.machine.epoch
+    let id = ended.signsIn()
     ended.asks(.refresh)
     ended.fails(.rejected(.refreshToken, message: "invalid_grant"))
     drain(&ended)
-    ended.asks(.adopt(other, isFresh: true, since: since))
+    ended.brings(other, to: id)
     ended.writes()
     #expect(ended.token == .sample(5), "the end of the session before it does not overtake it")
   }
@@ -284,13 +285,13 @@ struct SignInAndOutTests {
   @Test("keeps a lock that came while the provider was asked about the grant, and removes an older one")
   func lockedMeanwhile() {
     var session = SessionScript.holding()
-    let since = session.machine.epoch
+    let id = session.signsIn()
     session.take(.locked(.user))
     drain(&session)
-    session.asks(.adopt(other, isFresh: true, since: since))
+    session.brings(other, to: id)
     session.writes()
     #expect(session.state == .locked(.explicit(.user)))
-    session.asks(.adopt(other, isFresh: true, since: session.machine.epoch))
+    session.signsIn(with: other)
     session.passes(.seconds(100))
     session.writes()
     #expect(session.state == .authenticated, "though it took so long that the caller was answered")
@@ -300,7 +301,7 @@ struct SignInAndOutTests {
   func lockedWhileWritten() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
-    session.asks(.adopt(first, isFresh: true, since: session.machine.epoch))
+    session.signsIn(with: first)
     session.take(.locked(.user))
     session.writes()
     #expect(session.state == .locked(.explicit(.user)))
@@ -311,7 +312,7 @@ struct SignInAndOutTests {
     for var session in everywhere {
       let before = session.state
       let generation = session.machine.epoch.generation
-      let id = session.asks(.adopt(other))
+      let id = session.imports(other)
       #expect(session.effects == [.write(other, generation: generation + 1)])
       #expect(session.answer(to: id) == nil)
       #expect(session.state == before)
@@ -333,7 +334,7 @@ struct SignInAndOutTests {
   func signInPending() {
     var session = SessionScript()
     session.reads(.neverSignedIn)
-    let id = session.asks(.adopt(first))
+    let id = session.imports(first)
     session.writes(.full)
     #expect(session.answer(to: id) == .done)
     #expect(session.snapshot.isWritePending)
@@ -351,7 +352,7 @@ struct SignInAndOutTests {
     var session = SessionScript.holding()
     session.take(.locked(.user))
     session.take(.locked(.screen))
-    session.asks(.adopt(other))
+    session.imports(other)
     session.writes()
     #expect(session.actions.contains(.rememberLockedByUser(false)))
     #expect(session.state == .locked(.explicit(.screen)))
@@ -363,7 +364,7 @@ struct SignInAndOutTests {
     var session = SessionScript.holding()
     session.comesDue()
     session.fails(.misconfigured(message: "invalid_client"))
-    session.asks(.adopt(.sample(5, issuedAt: session.now)))
+    session.imports(.sample(5, issuedAt: session.now))
     session.writes()
     #expect(session.snapshot.history.failures == 0)
     #expect(session.snapshot.action == nil)
@@ -374,7 +375,7 @@ struct SignInAndOutTests {
     var session = SessionScript()
     session.reads(.neverSignedIn)
     let nameless = Credential.sample(5, subject: nil, issuedAt: .sample)
-    session.asks(.adopt(nameless))
+    session.imports(nameless)
     session.writes()
     #expect(session.effects == [.identify(nameless, generation: 1)])
     session.isIdentified(as: .sample)

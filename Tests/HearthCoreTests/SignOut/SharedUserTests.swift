@@ -15,9 +15,9 @@ struct SharedUserTests {
   }
 
   private func isShared(
-    _ leftover: Credential, of owner: AccountName = .sample, _ session: SessionScript, isSigningIn: Bool = false
+    _ leftover: Credential, of owner: AccountName = .sample, _ session: SessionScript
   ) -> Bool {
-    session.machine.mayShareUser(with: leftover, of: owner, isSigningIn: isSigningIn, at: session.now)
+    session.machine.mayShareUser(with: leftover, of: owner, at: session.now)
   }
 
   @Test("is decided by issuer and name, in any account, however the issuer is spelled, and if it was assumed")
@@ -70,8 +70,9 @@ struct SharedUserTests {
     var session = SessionScript()
     session.reads(.neverSignedIn)
     #expect(!isShared(leftover(of: .sample), session))
-    #expect(isShared(leftover(of: .sample), session, isSigningIn: true))
-    session.asks(.adopt(.sample(1, issuedAt: .sample), isFresh: true))
+    let id = session.signsIn()
+    #expect(isShared(leftover(of: .sample), session))
+    session.brings(.sample(1, issuedAt: .sample), to: id)
     #expect(session.state == .unauthenticated(signedOut: false) && isShared(leftover(of: .sample), session))
     session.writes()
     #expect(isShared(leftover(of: .sample), session) && !isShared(leftover(of: ada), session))
@@ -83,7 +84,7 @@ struct SharedUserTests {
       var session = SessionScript.holding()
       session.passes(RefreshSettings.leastGap)
       session.asks(.refresh)
-      session.asks(.adopt(.sample(5, subject: ada, issuedAt: session.now), isFresh: true))
+      session.signsIn(with: .sample(5, subject: ada, issuedAt: session.now))
       session.isGranted(.sample(2, subject: named))
       let leftovers = session.effects.compactMap { if case .revoke(let leftover) = $0 { leftover } else { nil } }
       #expect(leftovers.map(\.subject) == (isLeft ? [.sample] : []))

@@ -57,7 +57,6 @@ struct Ledger {
   var barred: Set<Fingerprint> = []
   /// Until when the network's return must not shorten another wait.
   var shortenedUntil: Timestamp?
-  var adoptionCalls: Set<CallID> = []
   /// Tokens that came for another user.
   var others: Set<Fingerprint> = []
 

@@ -59,24 +59,8 @@ extension SessionSimulation {
     }
     let id = CallID(callCount)
     calls[id] = Call(askedAt: elapsed, isShort: isShort)
+    if case .adopt = call { calls[id]?.isAdoption = true }
     try deliver(.called(id, call))
-    switch call {
-    case .adopt, .signOut:
-      if let overtaken = ledger.adoptionCalls.first(where: { calls[$0] != nil }) {
-        throw Violation("import \(overtaken.number) is superseded, and its caller is not answered")
-      }
-      if case .adopt = call { ledger.adoptionCalls = [id] }
-    case .token, .refresh, .requestGrant, .reportUnauthorized, .rehydrate, .awaitReading: break
-    }
-  }
-
-  private mutating func signIn() throws(Violation) {
-    var credential = signedIn()
-    if chances(1, in: 6) { credential.grant.refreshToken = nil }
-    ledger.adopting.insert(credential)
-    // From here on it is the grant to keep, instead of the one that was active.
-    ledger.newest = credential.grant.refreshToken?.fingerprint
-    try call(.adopt(credential))
   }
 
   private mutating func reportUnauthorized() throws(Violation) {

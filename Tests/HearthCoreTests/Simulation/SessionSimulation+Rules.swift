@@ -37,10 +37,9 @@ extension SessionSimulation {
       if let mark = disk.known.end?.fingerprint { ledger.refusedOnRecord.insert(mark) }
     case .removed(let result):
       if case .failure = result { ledger.removalFailed = true } else { ledger.removalFailed = false }
-    case .started, .woke, .clockChanged, .networkReturned, .configured, .signInChanged, .stopping,
-      .credentialHinted,
-      .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified, .locked, .unlocked,
-      .called:
+    case .started, .woke, .clockChanged, .networkReturned, .configured, .signInChanged, .stopping, .credentialHinted,
+      .credentialWritten, .credentialSuperseded, .credentialSetAside, .lockRemembered, .identified, .roomMade,
+      .obtained, .completed, .locked, .unlocked, .called:
       break
     }
   }
@@ -145,11 +144,14 @@ extension SessionSimulation {
       {
         ledger.excusedFamilies.insert(family)
       }
+    case .completed:
+      // From here on it is the grant to keep, instead of the one that was active.
+      if case .adopting(let adoption) = machine.credentialState { ledger.newest = refreshToken(adoption.credential) }
     case .refreshEnded(_, .told): noteAge(isNew: isWrittenYounger)
     case .configured: try checkConfigured(before)
-    case .started, .woke, .signInChanged, .stopping, .credentialHinted,
-      .credentialRead, .credentialSetAside, .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .locked,
-      .unlocked, .called:
+    case .started, .woke, .signInChanged, .stopping, .credentialHinted, .credentialRead, .credentialSetAside,
+      .lockRemembered, .endWritten, .removed, .refreshEnded, .identified, .roomMade, .obtained, .locked, .unlocked,
+      .called:
       break
     }
   }
@@ -173,7 +175,6 @@ extension SessionSimulation {
     ledger.newest = disk.grant.flatMap(refreshToken)
     ledger.hadTrouble = true
     ledger.shortenedUntil = nil
-    ledger.adoptionCalls = []
     ledger.adopting = []
     ledger.refused = []
     ledger.inFlight = 0
@@ -201,8 +202,7 @@ extension SessionSimulation {
   private func isOver(_ credential: Credential) -> Bool {
     var disk = disk
     disk.file = .grant(credential)
-    if case .read(.found) = disk.step(.read, 0) { return false }
-    return true
+    return if case .read(.found) = disk.step(.read, 0) { false } else { true }
   }
 
   // MARK: - What the machine does
@@ -245,7 +245,9 @@ extension SessionSimulation {
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
     case .replaceStore: try checkReplaced()
-    case .recall, .read, .identify, .rememberLockedByUser, .rememberBarred, .revoke, .revokeAtOnce: break
+    case .recall, .read, .identify, .makeRoom, .obtain, .complete, .rememberLockedByUser, .rememberBarred, .revoke,
+      .revokeAtOnce:
+      break
     }
   }
 
@@ -344,14 +346,14 @@ extension SessionSimulation {
     {
       throw Violation("the newest refresh token is neither on disk nor in memory: \(newest)")
     }
-    for (id, call) in calls {
+    for (id, call) in calls where !awaited.contains(where: { $0.id == id }) {
       let limit = call.isShort ? SessionMachine.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10)
       if lastEventAt - call.askedAt > limit + call.extra { throw Violation("call \(id.number) waits for too long") }
     }
     // The user's own lock is not known before the remembered state.
     let known = machine.isStarted ? machine.locks.all : machine.locks.all.union(locks.intersection([.user]))
     if known != locks { throw Violation("the machine's locks are not those that were set") }
-    let isQuiet = jobs.isEmpty && ledger.inFlight == 0
+    let isQuiet = jobs.isEmpty && ledger.inFlight == 0 && awaited.isEmpty
     if isQuiet { try checkPlan(wake) }
     let snapshot = machine.snapshot(at: now)
     if snapshot.history.failures > 0, snapshot.history.lastError == nil { throw Violation("a failure is not shown") }

@@ -1,5 +1,6 @@
-import HearthCore
 import TestSupport
+
+@testable import HearthCore
 
 /// One session in a world where everything goes wrong, in virtual time, decided by a seed.
 ///
@@ -26,8 +27,9 @@ struct SessionSimulation: Simulation {
   }
 
   struct Call {
-    let askedAt: Duration
+    var askedAt: Duration
     let isShort: Bool
+    var isAdoption = false
     /// By how much a backward step of the clock may have extended its deadline.
     var extra: Duration = .zero
   }
@@ -55,6 +57,8 @@ struct SessionSimulation: Simulation {
   var jobStep = 0
   var jobReadyAt = Duration.zero
   var flights: [Flight] = []
+  /// The imports and sign-ins whose grants have been asked for, and when these come.
+  var awaited: [(id: CallID, comesAt: Duration)] = []
   var calls: [CallID: Call] = [:]
   var callCount = 0
   var process = 0
@@ -136,6 +140,7 @@ struct SessionSimulation: Simulation {
     jobs = []
     jobStep = 0
     calls = [:]
+    awaited = []
     process += 1
     isStopping = false
     for index in flights.indices { flights[index].answeredAt = .seconds(1 << 40) }
@@ -194,6 +199,7 @@ struct SessionSimulation: Simulation {
       try checkAction(action, of: event, before)
       try perform(action)
     }
+    try checkSuperseded(event, before)
     try revokeLeftovers()
   }
 
@@ -217,13 +223,15 @@ struct SessionSimulation: Simulation {
       enqueue(.remember(lockedByUser: isLocked))
     case .rememberBarred(let grant): enqueue(.rememberBarred(grant))
     case .lockStore: enqueue(.lock)
+    case .makeRoom(let id): enqueue(.makeRoom(id))
+    case .obtain(let id): awaited.append((id, elapsed + .seconds(Int.random(in: 0...20, using: &random))))
     case .replaceStore: replaceStore()
     case .revoke(let credential): leftovers.append(credential)
     case .revokeAtOnce(let credential): revoke(credential)
     case .answer(let id, let response):
       calls[id] = nil
       if case .signedOut(let credentials, _) = response { credentials.forEach { revoke($0) } }
-    case .identify, .publish: break
+    case .identify, .complete, .publish: break
     }
   }
 
@@ -233,8 +241,7 @@ struct SessionSimulation: Simulation {
 
   /// Revokes leftovers as soon as that harms nobody, according to the session.
   private mutating func revokeLeftovers() throws(Violation) {
-    for leftover in leftovers
-    where !machine.mayShareUser(with: leftover, of: .sample, isSigningIn: false, at: now) {
+    for leftover in leftovers where !machine.mayShareUser(with: leftover, of: .sample, at: now) {
       leftovers.removeAll { $0 == leftover }
       let isHeld =
         switch machine.state(at: now) {
@@ -277,6 +284,10 @@ struct SessionSimulation: Simulation {
         next = flight.answeredAt
         step = { (world) throws(Violation) in try world.answer(index) }
       }
+    }
+    for (index, grant) in awaited.enumerated() where grant.comesAt < next {
+      next = grant.comesAt
+      step = { (world) throws(Violation) in try world.bring(index) }
     }
     if let armed, elapsed + (armed - now) < next {
       next = elapsed + (armed - now)
@@ -321,7 +332,9 @@ struct SessionSimulation: Simulation {
       switch job {
       case .write(_, let generation, _): try deliver(.credentialSuperseded(generation: generation))
       case .prepare(_, let generation, _): try notMyTurn(generation)
-      case .recall, .read, .writeEnd, .remove, .setAside, .remember, .rememberBarred, .lock, .unlock, .replace: break
+      case .recall, .read, .writeEnd, .remove, .setAside, .makeRoom, .remember, .rememberBarred, .lock, .unlock,
+        .replace:
+        break
       }
     case .done(let result):
       finishJob()
@@ -353,6 +366,7 @@ struct SessionSimulation: Simulation {
     case .remove(let record, _):
       try deliver(.removed(result.map { RemovedCredentials() }.mapError { disk.notWritten(record, $0) }))
     case .setAside: try deliver(.credentialSetAside(result.map { "work.json.corrupt-1" }, why: "cut off"))
+    case .makeRoom(let id): try deliver(.roomMade(id, result))
     case .prepare(let credential, let generation, _):
       switch result {
       case .failure(let accessFailure): try deliver(.refreshEnded(generation: generation, .notAsked(accessFailure)))

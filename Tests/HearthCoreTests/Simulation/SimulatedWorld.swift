@@ -43,6 +43,8 @@ enum SessionTallied: Hashable, Sendable {
   case refreshed
   /// A grant that was not refreshed or written, because another program had stored another one.
   case superseded
+  /// A grant that an import or a sign-in brought, in time or after something superseded it.
+  case broughtGrant, unusedGrant
   /// An unused grant that was revoked.
   case leftover
   /// One of the session's own grants that somebody else put back.

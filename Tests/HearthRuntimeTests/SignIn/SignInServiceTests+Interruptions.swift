@@ -55,7 +55,7 @@ extension SignInServiceTests {
       await entry.service.lock(.user)
       let page = await redirects.addresses[0].get(Self.answer)
       #expect(page.html.contains("You are not signed in"))
-      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
+      guard case .failure(.rejected(.state)) = await signIns.outcome(of: begun.id) else {
         Issue.record("it was adopted")
         return
       }
@@ -134,7 +134,7 @@ extension SignInServiceTests {
       await entry.service.lock(.user)
       provider.answer(.success(.sample(8)))
       _ = await page
-      guard case .failure(.notAdopted(.locked)) = await signIns.outcome(of: begun.id) else {
+      guard case .failure(.rejected(.state)) = await signIns.outcome(of: begun.id) else {
         Issue.record("it was adopted")
         return
       }
@@ -195,7 +195,7 @@ extension SignInServiceTests {
       await entry.service.lock(.user)
       provider.answer(.success(.sample(8)))
       _ = await page
-      #expect(await signIns.outcome(of: begun.id) == .failure(.notAdopted(.locked(.locked(.explicit(.user))))))
+      #expect(await signIns.outcome(of: begun.id) == .failure(.rejected(.state(.locked(.explicit(.user))))))
       #expect(store.written.isEmpty && leftovers.all.count == 1)
       #expect(await entry.service.snapshot().state == .unauthenticated(signedOut: false))
     }
@@ -228,7 +228,7 @@ extension SignInServiceTests {
       await clock.waitForSleeper(until: clock.now() + .seconds(5))
       clock.advance(by: .seconds(5))
       #expect(
-        await signIns.outcome(of: begun.id) == .failure(.notAdopted(.locked(.locked(.explicit(.user))))))
+        await signIns.outcome(of: begun.id) == .failure(.rejected(.state(.locked(.explicit(.user))))))
       #expect(provider.polls == 0)
     }
   }

@@ -129,7 +129,7 @@ struct SignInServiceTests {
       #expect(page.status == 400, "a script that plays the browser sees it as well")
       #expect(page.html.contains("&lt;b&gt;was&lt;/b&gt;") && page.html.contains("hearthctl login"))
       let end = await signIns.outcome(of: begun.id)
-      #expect(end == .failure(.notAdopted(.signIn(.failed(message: "The code <b>was</b> used before.")))))
+      #expect(end == .failure(.rejected(.signIn(.failed(message: "The code <b>was</b> used before.")))))
       #expect(await entry.service.snapshot() == before && store.written.isEmpty)
     }
   }
@@ -146,7 +146,7 @@ struct SignInServiceTests {
       #expect(await address.get(refused).status == 400)
       #expect(
         await signIns.outcome(of: begun.id)
-          == .failure(.failed(.failed(message: "The provider refused the sign-in: invalid_scope."))))
+          == .failure(.rejected(.signIn(.failed(message: "The provider refused the sign-in: invalid_scope.")))))
       _ = try await begin()
       provider.answer(.success(.sample(8)))
       let next = redirects.addresses[1]
@@ -193,7 +193,7 @@ struct SignInServiceTests {
   func cannotBegin() async throws {
     provider.failToBegin(.unavailable(message: "No connection.", retryAfter: nil))
     try await running {
-      await #expect(throws: SignInEnd.failed(.unavailable(message: "No connection.", retryAfter: nil))) {
+      await #expect(throws: SignInEnd.rejected(.signIn(.unavailable(message: "No connection.", retryAfter: nil)))) {
         try await begin()
       }
       #expect(await entry.service.snapshot().signIn == nil)
@@ -211,7 +211,8 @@ struct SignInServiceTests {
       #expect(page.html.contains("The ID token is for another client."))
       #expect(
         await signIns.outcome(of: begun.id)
-          == .failure(.notAdopted(.signIn(.failed(message: "The ID token is for another client.")))))
+          == .failure(.rejected(.signIn(.failed(message: "The ID token is for another client.")))))
+      await leftovers.wait(for: 1)
       #expect(leftovers.all.map(\.grant.accessToken) == [TokenResponse.sample(8).accessToken])
       #expect(store.written.isEmpty)
     }
@@ -263,7 +264,7 @@ struct SignInServiceTests {
       let begun = try await begin()
       store.cannotBeWritten(.full)
       _ = await redirects.addresses[0].get(Self.answer)
-      guard case .failure(.notAdopted(.storage)) = await signIns.outcome(of: begun.id) else {
+      guard case .failure(.rejected(.storage)) = await signIns.outcome(of: begun.id) else {
         Issue.record("it was asked for")
         return
       }
@@ -319,7 +320,7 @@ struct SignInServiceTests {
     try await running {
       let begun = try await begin()
       let failure = await #expect(throws: SignInEnd.self) { try await begin(.clientCredentials) }
-      guard case .failed(.notSupported)? = failure else {
+      guard case .rejected(.signIn(.notSupported))? = failure else {
         Issue.record("\(String(describing: failure))")
         return
       }

@@ -33,7 +33,7 @@ struct RevocationServiceTests {
 
   /// Signs the user in to this account, and out of it, as the daemon's services learn of it.
   func signIn(to entry: SessionDirectory.Entry, as subject: Subject = .sample) async {
-    _ = await entry.service.call(.adopt(.sample(7, subject: subject, issuedAt: clock.now()), isFresh: true))
+    try? await entry.service.adopt(.sample(7, subject: subject, issuedAt: clock.now()), isTried: true)
     await revocations.sessionChanged(entry.service.account, .authenticated, subject)
   }
 
@@ -239,7 +239,9 @@ struct RevocationServiceTests {
       clock.advance(by: .seconds(1))
       async let asked = entry.service.call(.refresh)
       await tokens.waitForRequests(1)
-      _ = await entry.service.call(.adopt(.sample(8, issuedAt: clock.now()), isFresh: true))
+      let epoch = try await entry.service.prepareToSignIn()
+      try await entry.service.signIn(
+        SignInBeginning(replacesLocked: false, epoch: epoch, ends: 0), by: GrantRequest { .sample(8) })
       tokens.answer(.granted(.sample(2, subject: nil)))
       _ = await asked
       while store.kept.isEmpty { await Task.yield() }

@@ -36,6 +36,16 @@ extension Origin {
 }
 
 extension TokenResponse {
+  /// What a provider answers that grants this now.
+  package init(_ credential: Credential, at now: Timestamp) {
+    let grant = credential.grant
+    self.init(
+      accessToken: grant.accessToken, refreshToken: grant.refreshToken, idToken: grant.idToken, scope: grant.scope,
+      lifetime: grant.expiresAt.map { $0 - now }, refreshLifetime: grant.refreshExpiresAt.map { $0 - now },
+      subject: credential.subject, origin: credential.origin ?? .sample)
+    origins = credential.origins
+  }
+
   package static func sample(
     _ number: Int, lifetime: Duration? = .seconds(3600), subject: Subject? = .sample
   ) -> TokenResponse {

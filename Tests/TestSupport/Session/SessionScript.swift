@@ -47,7 +47,7 @@ package struct SessionScript: Sendable {
   ) -> SessionScript {
     var script = SessionScript(settings)
     script.reads(.neverSignedIn)
-    script.asks(.adopt(credential))
+    script.imports(credential)
     script.writes()
     return script
   }
@@ -72,7 +72,7 @@ package struct SessionScript: Sendable {
         generationOfRefresh = generation
         attempts.append(now)
       case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .rememberBarred, .lockStore,
-        .replaceStore, .revoke, .revokeAtOnce, .answer:
+        .replaceStore, .revoke, .revokeAtOnce, .makeRoom, .obtain, .complete, .answer:
         break
       }
     }
@@ -136,6 +136,37 @@ package struct SessionScript: Sendable {
     callCount += 1
     take(.called(CallID(callCount), call))
     return CallID(callCount)
+  }
+
+  /// Imports a grant that is not sent at once.
+  @discardableResult
+  package mutating func imports(_ credential: Credential) -> CallID {
+    let id = asks(.adopt(.imported(credential)))
+    take(.roomMade(id, .success(())))
+    take(.obtained(id, .success(nil)))
+    take(.completed(id, credential))
+    return id
+  }
+
+  /// Asks for the grant of a sign-in.
+  package mutating func signsIn(replacesLocked: Bool = true) -> CallID {
+    let id = asks(.adopt(.signIn(since: machine.epoch, replacesLocked: replacesLocked)))
+    take(.roomMade(id, .success(())))
+    return id
+  }
+
+  /// The provider grants what a sign-in has asked for.
+  package mutating func brings(_ credential: Credential, to id: CallID) {
+    take(.obtained(id, .success(TokenResponse(credential, at: now))))
+    take(.completed(id, credential))
+  }
+
+  /// Signs in, and receives this grant at once.
+  @discardableResult
+  package mutating func signsIn(with credential: Credential) -> CallID {
+    let id = signsIn()
+    brings(credential, to: id)
+    return id
   }
 
   /// Lets time pass and wakes the machine at the end, like a service that wakes up late.

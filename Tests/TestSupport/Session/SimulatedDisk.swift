@@ -31,6 +31,8 @@ package struct SimulatedDisk: Sendable {
     case writeEnd(EndRecord)
     case remove(EndRecord, Fingerprint?)
     case setAside
+    /// For the grant of an import or a sign-in.
+    case makeRoom(CallID)
     case prepare(Credential?, generation: Int, over: StoredVersion = .any)
     case remember(lockedByUser: Bool)
     case rememberBarred(Fingerprint)
@@ -101,6 +103,7 @@ package struct SimulatedDisk: Sendable {
     switch job {
     case .recall: return .done(isDenied ? .failure(.denied) : .success(()))
     case .read: return .read(read())
+    case .makeRoom: return .done(cannotWrite.map { .failure($0) } ?? .success(()))
     case .prepare(_, _, let version):
       if let cannotWrite { return .done(.failure(cannotWrite)) }
       return holdsOther(than: version) ? .superseded : .done(.success(()))
