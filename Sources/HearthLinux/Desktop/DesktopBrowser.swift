@@ -15,7 +15,7 @@ package struct DesktopBrowser: PageOpener {
   private let isUnit: Bool
 
   /// `environment` is this process's environment. If systemd started this process as a unit, `$SYSTEMD_EXEC_PID`
-  /// matches `process` (systemd.exec(5)). In a child of such a process, it does not.
+  /// matches `process` (systemd.exec(5)). In a child of such a process, the variable does not match.
   package init(environment: [String: String], process: Int32 = getpid()) {
     self.environment = environment.filter { !$0.value.isEmpty }
     isUnit = environment["SYSTEMD_EXEC_PID"] == "\(process)"
@@ -58,8 +58,8 @@ package struct DesktopBrowser: PageOpener {
     guard status == 0 else { throw PageNotOpened(message: "systemd-run exited with status \(status).") }
   }
 
-  /// Returns the command lines to try, in order. The unit's description is logged, so it omits the private address. `$`
-  /// is doubled because systemd expands variables (systemd.service(5), "Command lines").
+  /// Returns the command lines to try, in order. The unit's description is logged, so the description omits the private
+  /// address. `$` is doubled because systemd expands variables (systemd.service(5), "Command lines").
   func commands(for url: String) -> [[String]] {
     let lines = BrowserCommand.lines(environment["BROWSER"], for: url)
     guard isUnit else { return lines }

@@ -27,7 +27,7 @@ final class Inotify: Sendable {
     var isArming = false
     /// Whether something changed while the watcher was arming.
     var mustArmAgain = false
-    /// Why some of the folders are not watched, or `nil` if all are.
+    /// Why some of the folders are not watched, or `nil` if all of them are watched.
     var shortage: SystemCallFailure?
   }
 
@@ -143,7 +143,8 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Does nothing while a watcher is arming, because it may be about to use one of these watches.
+  /// Removes watches without watchers. Does nothing while a watcher is arming, because that watcher may be about to use
+  /// one of them.
   private func removeUnused(_ state: inout State) {
     guard state.arming == 0 else { return }
     let inotify = descriptors.inotify.load(ordering: .relaxed)
@@ -227,7 +228,7 @@ final class Inotify: Sendable {
     var isTime = false
   }
 
-  /// Waits for changes, but only until `due` if some files are unwatched. Returns `nil` when the watch is over.
+  /// Waits for changes, but only until `due` if some files are unwatched. Returns `nil` when the thread must end.
   private static func waitForChanges(_ descriptors: Descriptors, until due: ContinuousClock.Instant) -> Changes? {
     let inotify = descriptors.inotify.load(ordering: .relaxed)
     var polled = [
@@ -277,7 +278,7 @@ final class Inotify: Sendable {
         } else if event.name.isEmpty {
           moved.formUnion(state.table.watchers(of: event.watch))
         } else {
-          // The name may now refer to a link or to a different file.
+          // A new entry can be a link or a different file, so the watcher must be armed again.
           let isNew = event.mask & UInt32(IN_CREATE | IN_MOVED_TO) != 0
           for (watcher, isAbove) in state.table.watchers(of: event.name, in: event.watch) {
             if isAbove || isNew { moved.insert(watcher) } else { changed.insert(watcher) }

@@ -3,7 +3,8 @@ import HearthCore
 package import Logging
 import Synchronization
 
-/// Watches files with inotify(7). All accounts share one instance, because each user can have only 128 by default.
+/// Watches files with inotify(7). All accounts share one inotify instance, because each user can have only 128
+/// instances by default.
 ///
 /// Locking or unlocking an encrypted folder produces no event, so callers must poll a file that they cannot read.
 package struct InotifyWatch: FileWatch {

@@ -107,7 +107,7 @@ package struct LinuxFileSystem: FileSystem {
   package func syncFolder(_ path: String) async throws(FileError) {
     try await calls.run { () throws(FileError) in
       try withDescriptor(path.isEmpty ? "/" : path, O_RDONLY | O_DIRECTORY) { descriptor throws(FileError) in
-        // Some file systems do not support fsync on folders, and offer no replacement.
+        // Some file systems do not support fsync on folders and offer no replacement, so this error is ignored.
         guard fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno) else {
           throw FileError(errno: errno)
         }
@@ -159,7 +159,8 @@ private func withDescriptor<Value>(
     hearth_close_file(descriptor)
     throw error
   }
-  // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR.
+  // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR, so EINTR
+  // is not a failure.
   guard hearth_close_file(descriptor) == 0 || errno == EINTR else { throw FileError(errno: errno) }
   return value
 }

@@ -120,7 +120,7 @@ package final class LinuxSinkFiles: SinkFiles {
   ) throws(SinkFailure) {
     let descriptor = openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
     try SinkFolder.check(descriptor)
-    // Also releases the lock.
+    // Closing the descriptor also releases the lock.
     defer { close(descriptor) }
     guard let mark = sinkMark(of: "", in: descriptor), written.withLock({ $0.isEmpty || $0.contains(mark) }) else {
       throw .occupied
@@ -143,10 +143,12 @@ package final class LinuxSinkFiles: SinkFiles {
   }
 }
 
-/// Returns the name of the temporary file. It is always the same, so that the next run finds a file left by a crash.
+/// Returns the name of the temporary file. The name is always the same, so that the next run finds a file left by a
+/// crash.
 private func draft(of name: String) -> String { ".\(name).hearth-new" }
 
-/// Fills an empty file. Sets the owner and mode before writing the content.
+/// Fills an empty file. Sets the owner and mode before writing the content, so that no other user can read it in
+/// between.
 private func fill(
   _ draft: String, in folder: Int32, owner: uid_t?, group: gid_t?, sink: SinkSettings, _ bytes: [UInt8]
 ) throws(SinkFailure) {
@@ -158,7 +160,8 @@ private func fill(
     close(descriptor)
     throw error
   }
-  // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR.
+  // Network file systems may report a failed write only on close. The descriptor is closed even after EINTR, so EINTR
+  // is not a failure.
   guard close(descriptor) == 0 || errno == EINTR else { throw SinkFailure(errno: errno) }
 }
 
@@ -184,8 +187,8 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
 }
 
 extension SinkSettings {
-  /// Returns whether the sink can write to a file that Hearth did not create. A user may have created an empty file as
-  /// the target of a bind mount.
+  /// Returns whether the sink can write to a file that Hearth did not create. Only an empty file of this user
+  /// qualifies, such as one that the user created as the target of a bind mount.
   fileprivate func mayFill(_ status: stat) -> Bool {
     isInPlace && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 && status.st_uid == geteuid()
   }

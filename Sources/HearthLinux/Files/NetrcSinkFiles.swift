@@ -56,7 +56,7 @@ package final class NetrcSinkFiles: SinkFiles {
   ) async throws(SinkFailure) {
     try await calls.step { () throws(SinkFailure) in
       try SinkFolder.open(of: path) { folder, name throws(SinkFailure) in
-        // Some file systems do not support locks. Closing the descriptor releases the lock.
+        // Some file systems do not support locks, so a failure is ignored. Closing the descriptor releases the lock.
         flock(folder, LOCK_EX)
         for _ in 1...Self.attempts where try Self.replace(name, in: folder, edit) { return }
         throw .failed("another program keeps changing it")
@@ -84,7 +84,7 @@ package final class NetrcSinkFiles: SinkFiles {
     } else {
       try SinkFolder.check(renameat(folder, draft, folder, name))
     }
-    // Lines that Hearth did not write must survive a power loss.
+    // Lines that Hearth did not write must survive a power loss, so the rename is synced to disk.
     fsync(folder)
     return true
   }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import HearthCore
 
-/// The folder of a sink's file. It stays open during a step, so that nobody can swap it in between.
+/// The folder of a sink's file. The folder stays open during a step, so that nobody can replace it in between.
 enum SinkFolder {
   /// Opens the folder of `path` and passes its descriptor and the file's name to `body`.
   static func open<Value>(
@@ -51,7 +51,8 @@ enum SinkFolder {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw .folderUnsafe("\(step) belongs to user \(status.st_uid); choose a folder of your own")
     }
-    // Links have no meaningful mode. The user's private group may write above the last folder (umask 002).
+    // Links have no meaningful mode. Above the last folder, the user's own group may have write access, because systems
+    // with a umask of 002 give each user a private group.
     let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
     guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
     guard status.st_mode & S_ISVTX != 0 else {

@@ -1,4 +1,5 @@
-/// Maps inotify(7) watches to watchers. Watchers share watches, because an inotify instance has only one per folder.
+/// Maps inotify(7) watches to watchers. Watchers share watches, because an inotify instance has only one watch per
+/// folder.
 struct WatchTable {
   /// A watched folder and the name of its entry on the path to a watched file.
   struct Folder: Hashable {

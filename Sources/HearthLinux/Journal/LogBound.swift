@@ -7,8 +7,8 @@ import Synchronization
 /// Limits the rate of log records, so that no other user, misbehaving client or broken server can flood the log.
 ///
 /// Each event of each account has a budget of records that refills over time. Hearth drops and counts records over
-/// budget, and logs the count once a minute. Records at `debug` and `trace` are logged only on request and are not
-/// limited.
+/// budget, and logs the count once a minute. Records at `debug` and `trace` are not limited, because Hearth logs them
+/// only on request.
 package final class LogBound: Sendable {
   /// The event and account that a budget applies to.
   struct Source: Hashable, Sendable, Comparable {

@@ -4,7 +4,8 @@ import HearthCore
 import NIOCore
 
 /// Finds out which user opened a TCP connection within this network namespace, by asking the kernel. If the kernel does
-/// not support such queries, reads its tables of all sockets (proc(5), /proc/net/tcp), which is slow if there are many.
+/// not support such queries, reads its tables of all sockets (proc(5), /proc/net/tcp), which is slow if there are many
+/// sockets.
 struct LoopbackPeer: Sendable {
   struct Entry {
     let user: uid_t
@@ -14,8 +15,8 @@ struct LoopbackPeer: Sendable {
 
   /// The user whose connections count as `.user`.
   var user = geteuid()
-  /// The id that the kernel reports for a user without a mapping in this user namespace, or `nil` if all users have
-  /// one.
+  /// The id that the kernel reports for a user without a mapping in this user namespace, or `nil` if all users have a
+  /// mapping.
   var unmapped = Self.unmapped(in: Self.read("/proc/self/uid_map"), overflow: Self.read("/proc/sys/kernel/overflowuid"))
   var find: @Sendable (_ source: SocketAddress, _ target: SocketAddress) -> Entry? = Self.entry
   var read: @Sendable (_ path: String) -> String? = Self.read
@@ -28,7 +29,7 @@ struct LoopbackPeer: Sendable {
 
   private func entry(from peer: SocketAddress, to own: SocketAddress) -> Entry? {
     if let entry = find(peer, own) { return entry }
-    // The kernel found this end of the connection, so it supports such queries.
+    // The kernel found this end of the connection, so it supports such queries and the other socket does not exist.
     if find(own, peer) != nil { return nil }
     return ["/proc/self/net/tcp", "/proc/self/net/tcp6"].lazy.compactMap(read)
       .compactMap { Self.entry(from: Self.names(peer), to: Self.names(own), in: $0) }.first
@@ -50,7 +51,8 @@ struct LoopbackPeer: Sendable {
     return result == 0 ? Entry(user: user, inode: UInt64(inode)) : nil
   }
 
-  /// Finds the socket connected from one of `sources` to one of `targets`. Reads fields 2, 3, 8 and 10 of its line.
+  /// Finds the socket connected from one of `sources` to one of `targets`. In each line, fields 2 and 3 are the
+  /// addresses, field 8 is the user and field 10 is the inode.
   private static func entry(from sources: [String], to targets: [String], in table: String) -> Entry? {
     for line in table.split(separator: "\n") where sources.contains(where: line.contains) {
       let fields = line.split(separator: " ", maxSplits: 10)
@@ -63,7 +65,7 @@ struct LoopbackPeer: Sendable {
   }
 
   /// Returns the spellings of an address in these tables: 32-bit words in host byte order, followed by the port. An
-  /// IPv6 socket can be connected to an IPv4 address (RFC 4291, section 2.5.5.2).
+  /// IPv4 address has two spellings, because an IPv6 socket can be connected to it (RFC 4291, section 2.5.5.2).
   private static func names(_ address: SocketAddress) -> [String] {
     guard let text = address.ipAddress?.trimmingPrefix("::ffff:"),
       let port = address.port.map({ hexadecimal(UInt32($0), digits: 4) })

@@ -13,13 +13,13 @@ struct NetworkState: Sendable {
   private var routes: Set<RouteMessage.Route> = []
 
   /// Applies a message. Returns true if a connection that failed before may succeed now. `isListed` is true if the
-  /// message belongs to a list of what already existed.
+  /// message belongs to a list of existing links, addresses or routes.
   mutating func apply(_ message: RouteMessage, isListed: Bool) -> Bool {
     switch message {
     case .link(let interface, let isRunning, let isUp, let kind):
       let wasRunning = links[interface]?.isRunning ?? isRunning
       links[interface] = Link(isRunning: isRunning, isContainers: ["bridge", "veth"].contains(kind))
-      // The kernel sends no message for the routes that it removes when a link is switched off.
+      // When a link is switched off, the kernel removes its routes without a message for each route.
       if !isUp { routes = routes.filter { $0.interface != interface } }
       return isRunning && !wasRunning && leadsOut(interface)
     case .linkGone(let interface):

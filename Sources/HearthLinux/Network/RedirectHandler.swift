@@ -26,7 +26,8 @@ final class RedirectHandler: ChannelInboundHandler {
 
   func channelActive(context: ChannelHandlerContext) {
     let (channel, peer) = (context.channel, peer)
-    // Starts the lookup while the other end is certainly open, and on another thread because it can be slow.
+    // Starts the lookup now, because the other end is certainly still open. Uses another thread, because the lookup can
+    // be slow.
     let answer = context.eventLoop.makePromise(of: RedirectSender.self)
     sender = answer.futureResult
     LoopbackListener.peers.enqueue {

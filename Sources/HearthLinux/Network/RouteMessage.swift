@@ -5,7 +5,7 @@ enum RouteMessage: Hashable, Sendable {
   case linkGone(interface: UInt32)
   case address(Address)
   case addressGone(Address)
-  /// If `replaces` is true, the kernel sends no separate message about the route that this one replaced.
+  /// If `replaces` is true, the kernel sends no separate message about the route that was replaced.
   case defaultRoute(Route, replaces: Bool = false)
   case defaultRouteGone(Route)
   /// The requested list is complete.
@@ -25,7 +25,7 @@ enum RouteMessage: Hashable, Sendable {
     let family: UInt8
     let table: UInt32
     let priority: UInt32
-    /// The gateways of all hops if the route has several (RTA_MULTIPATH).
+    /// The gateway's address, or the gateways of all hops if the route has several (RTA_MULTIPATH).
     let gateway: [UInt8]
 
     /// Returns whether one of the routes would replace the other.
@@ -36,8 +36,8 @@ enum RouteMessage: Hashable, Sendable {
 }
 
 extension RouteMessage {
-  /// Returns the messages of one datagram, in order. `isListed` is true if a message belongs to a list of what already
-  /// existed. Truncated and malformed messages are ignored.
+  /// Returns the messages of one datagram, in order. `isListed` is true if a message belongs to a list of existing
+  /// links, addresses or routes. Truncated and malformed messages are ignored.
   static func read(_ datagram: ArraySlice<UInt8>) -> [(message: RouteMessage, isListed: Bool)] {
     var messages: [(RouteMessage, Bool)] = []
     var rest = datagram
@@ -116,7 +116,7 @@ extension RouteMessage {
       while rest.count >= 4 {
         let length = Int(rest.number(at: 0, as: UInt16.self))
         guard length >= 4, length <= rest.count else { return }
-        // The upper two bits are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
+        // The upper two bits of the type are flags (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
         values[rest.number(at: 2, as: UInt16.self) & 0x3fff] = rest.dropFirst(4).prefix(length - 4)
         rest = rest.dropFirst((length + 3) & ~3)
       }

@@ -37,7 +37,7 @@ final class RouteSocket: @unchecked Sendable {
       switch errno {
       case EINTR: continue
       case EAGAIN: return isWorthHint
-      // One of the lost messages may have been worth a hint.
+      // Messages were lost, and one of them may have been worth a hint.
       case ENOBUFS:
         network.reset()
         isWorthHint = true

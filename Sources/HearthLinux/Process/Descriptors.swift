@@ -2,8 +2,8 @@ import CLinux
 
 /// The limit on open descriptors, and how the daemon divides them.
 package struct Descriptors: Hashable, Sendable {
-  /// The number of descriptors that the daemon needs in addition to its clients' connections, for itself, requests and
-  /// files.
+  /// The number of descriptors that the daemon needs for itself, for requests and for files, in addition to its
+  /// clients' connections.
   static let needed = 40
 
   /// Maximum number of open descriptors (RLIMIT_NOFILE).
@@ -26,7 +26,8 @@ package struct Descriptors: Hashable, Sendable {
     return Descriptors(limit: Int(clamping: limit))
   }
 
-  /// Maximum number of client connections. Half of the rest is left for the descriptors that calls need.
+  /// Maximum number of client connections. Half of the descriptors beyond `needed` are left for the files and sockets
+  /// that calls open.
   package var connections: Int {
     min(max((limit - Self.needed) / 2, 4), ControlLimits.mostConnections)
   }

@@ -4,7 +4,7 @@ import HearthThreads
 package import Logging
 import Synchronization
 
-/// Ensures that only one daemon uses a state folder, by locking its `lock` file until the process ends.
+/// Ensures that only one daemon uses a state folder, by locking the folder's `lock` file until the process ends.
 package final class InstanceLock: Sendable {
   private let folder: String
   private let descriptor: Mutex<Int32>
@@ -49,7 +49,8 @@ package final class InstanceLock: Sendable {
         switch await WorkerThread.run({ self.renew() }) {
         case .success(let isNew):
           if isNew { logger.warning("The lock file \(path) was removed, so Hearth created it again.") }
-        // Another daemon may hold the lock for a moment, until it finds the socket in use and exits.
+        // Another daemon may hold the lock for a moment, until it finds the socket in use and exits, so only the second
+        // failure counts.
         case .failure(.taken(let folder, let holder)) where last == .taken(folder: folder, holder: holder):
           throw .taken(folder: folder, holder: holder)
         case .failure(let failure):
@@ -63,7 +64,7 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Locks the file if it has been removed or replaced. Returns true if this acquired a new lock.
+  /// Locks the file if it has been removed or replaced. Returns true if the file had to be locked again.
   private func renew() -> Result<Bool, InstanceLockFailure> {
     descriptor.withLock { descriptor in
       var (held, found) = (stat(), stat())
@@ -90,7 +91,7 @@ package final class InstanceLock: Sendable {
     return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).prefix { $0.isNumber })
   }
 
-  /// Writes the process id for use in messages. The lock works without it, so a full disk does no harm.
+  /// Writes the process id for use in messages. The lock works without the process id, so a full disk does no harm.
   private static func write(holder: Int32, _ descriptor: Int32) {
     let text = Array("\(holder)\n".utf8)
     ftruncate(descriptor, 0)

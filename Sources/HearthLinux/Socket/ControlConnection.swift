@@ -142,7 +142,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   func send(_ lines: NotificationLines, of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: lines.bytes)
     channel.eventLoop.execute {
-      // Lines that wait for the event loop do not count against the client.
+      // Counts the lines only now, because lines that wait for the event loop are not the client's fault.
       sink.written(lines.count)
       self.write(buffer) { sink.sent(lines.count) }
     }
@@ -324,7 +324,7 @@ extension ControlConnection {
     let response = request.id.map { Response(id: $0, outcome: outcome) }
     let line = response?.line
     channel.eventLoop.execute { [self, start] in
-      // A cancelled call has already been answered.
+      // If the call is no longer running, it was cancelled and has already been answered.
       guard let begun = running.removeValue(forKey: number) else { return }
       respond(response, line: line, begun.batch, begun.index, start: start)
       proceed()
@@ -362,7 +362,7 @@ extension ControlConnection {
   private func write(_ buffer: ByteBuffer, sent: @escaping @Sendable () -> Void = {}) {
     guard !isGone, !leaveIfFarBehind() else { return }
     let count = buffer.readableBytes
-    // Delays the flush until all ready clients are served, because a client that wakes up may take the processor.
+    // Delays the flush until all ready clients are served, because a client that wakes up may preempt the daemon.
     if backlog.unflushed == 0 { channel.eventLoop.execute { self.flush() } }
     backlog.wrote(count)
     channel.write(buffer).whenComplete { [self] result in
@@ -382,7 +382,7 @@ extension ControlConnection {
     reportBacklog()
   }
 
-  /// Closes the connection if the client is too far behind. Returns true if it does.
+  /// Closes the connection if the client is too far behind. Returns whether the connection was closed.
   @discardableResult
   private func leaveIfFarBehind() -> Bool {
     reportBacklog()

@@ -13,7 +13,8 @@ package final class ControlServer: Sendable {
     var isShuttingDown = false
     var listeners: [(socket: ListeningSocket, channel: any Channel)] = []
     var connections: [ConnectionID: ControlConnection] = [:]
-    /// The number of connections that still have a client. Calls can outlive their client.
+    /// The number of connections that still have a client. `connections` can contain more, because calls can outlive
+    /// their client.
     var openConnections = 0
     var lastNumber: UInt64 = 0
   }
@@ -69,7 +70,7 @@ package final class ControlServer: Sendable {
     } onCancel: {
       shutDown()
     }
-    // After a cancellation, some connections may never have run.
+    // After a cancellation, some connections may never have run, so they must be closed here.
     for connection in state.withLock({ Array($0.connections.values) }) { connection.breakOff() }
     for listener in state.withLock({ $0.listeners.map(\.channel) }) { try? await listener.closeFuture.get() }
   }

@@ -137,7 +137,7 @@ package struct ListeningSocket: Sendable {
     case ECONNREFUSED:
       guard unlink(path) == 0 || errno == ENOENT else { throw .system(path: path, SystemCallFailure("unlink")) }
     case ENOENT: break
-    // The queue is full, so somebody is listening.
+    // EAGAIN means that the queue of connections is full, so a process is listening.
     case 0, EAGAIN: throw .taken(path: path)
     default: throw .system(path: path, SystemCallFailure("connect", code: code))
     }
@@ -150,7 +150,8 @@ package struct ListeningSocket: Sendable {
     return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Returns whether somebody is listening at the path. This is the passed socket unless its file was replaced.
+  /// Returns whether a process is listening at the path. For a passed socket's path, that is the passed socket unless
+  /// its file was replaced.
   private static func isServed(_ path: String) -> Bool {
     guard let code = try? probe(path) else { return false }
     return [0, EAGAIN].contains(code)

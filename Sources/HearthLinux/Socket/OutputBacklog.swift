@@ -9,7 +9,7 @@ struct OutputBacklog {
 
   var all: Int { written + collected }
 
-  /// The bytes that count against the client, which are all except those not yet offered to the socket.
+  /// The bytes that count against the client: all except those not yet offered to the socket.
   var late: Int { all - unflushed }
 
   mutating func wrote(_ count: Int) {

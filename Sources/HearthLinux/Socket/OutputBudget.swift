@@ -2,7 +2,8 @@ import HearthControl
 import Synchronization
 
 /// Limits the number of unread bytes across all connections. When the total exceeds the limit, the connection with the
-/// most must be closed, so that one client that does not read cannot use up the memory that the others need.
+/// most unread bytes must be closed, so that one client that does not read cannot use up the memory that the others
+/// need.
 final class OutputBudget: Sendable {
   private struct State {
     var limit: Int
@@ -21,7 +22,7 @@ final class OutputBudget: Sendable {
     }
   }
 
-  /// The size of a large peak, in bytes. The process reuses smaller amounts of freed memory.
+  /// The size of a large peak, in bytes. After a smaller peak, the freed memory stays with the process for reuse.
   static let largePeak = 16 << 20
 
   private let state: Mutex<State>
@@ -35,7 +36,8 @@ final class OutputBudget: Sendable {
 
   var total: Int { state.withLock(\.total) }
 
-  /// Sets the number of unread bytes of a connection. Returns a connection that must be closed, with its unread bytes.
+  /// Sets the number of unread bytes of a connection. If a connection must be closed, returns the connection and its
+  /// number of unread bytes.
   func set(_ bytes: Int, for connection: ConnectionID) -> (connection: ConnectionID, bytes: Int)? {
     let (most, isDrained) = state.withLock { state in
       guard !state.exceeding.contains(connection) else {

@@ -5,8 +5,8 @@ import Synchronization
 
 /// Recreates a socket whose file or folder was removed, so that clients can find the daemon again.
 ///
-/// The service manager does not recreate the files of its sockets and passes the same sockets to a restarted daemon, so
-/// the daemon itself listens at their paths.
+/// The service manager does not recreate its sockets' files, and even a restarted daemon receives the same sockets. The
+/// daemon therefore creates its own sockets at their paths.
 package struct SocketKeeper: Sendable {
   /// Programs that remove a folder remove its contents first. Recreating the socket too early would make them fail.
   private static let settling = Duration.seconds(3)

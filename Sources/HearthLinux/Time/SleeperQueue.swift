@@ -1,7 +1,7 @@
 /// Actions to run later, sorted by deadline.
 struct SleeperQueue {
   struct Ticket: Comparable {
-    /// On CLOCK_BOOTTIME, in nanoseconds.
+    /// The deadline on CLOCK_BOOTTIME, in nanoseconds.
     let deadline: Int64
     let number: UInt64
 

@@ -110,7 +110,8 @@ package final class SystemClock: Clock {
     }
   }
 
-  /// Returns a stream of clock steps, including resumes. Smaller steps are reported once they add up to 100 ms.
+  /// Returns a stream of the wall clock's steps. A resume without a step counts as a step of zero. Steps below 100 ms
+  /// are reported once they add up to 100 ms.
   package func steps() -> AsyncStream<Duration> {
     let (stream, continuation) = AsyncStream<Duration>.makeStream()
     let number: UInt64? = state.withLock { state in

@@ -2,7 +2,7 @@ import HearthCore
 
 /// The wall clock as an offset from CLOCK_BOOTTIME. The offset changes only with a reported step.
 struct WallClock {
-  /// The smallest step to report. Smaller ones add up first, so that they do not cause constant replanning.
+  /// The smallest step to report. Smaller steps add up first, so that they do not cause constant replanning.
   static let smallestStep: Duration = .milliseconds(100)
 
   private(set) var offset: Int64

@@ -17,7 +17,7 @@ extension ClientAuthentication {
       }
     }
 
-    /// The keys that apply to some methods only.
+    /// The keys that only some methods use.
     fileprivate static let allKeys: [ProviderKey] = [
       .clientSecretFile, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID,
     ]
@@ -70,15 +70,15 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// Chooses the default method for a preset's provider. A client without a secret sends only its id, and a client with
-  /// a key signs an assertion.
+  /// Returns the preset's method, or `auto` if the account's keys do not fit that method. With `auto`, a client that
+  /// has a key signs an assertion, and a client that has neither a key nor a secret sends only its id.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
     self =
       switch usual {
       case .none: table.has(.clientKeyFile) ? .auto : .none
       case .basic, .post: table.has(.clientSecretFile) ? usual : .auto
-      // The secret file contains a JWT that was signed elsewhere.
+      // The secret file contains a JWT that was signed elsewhere, so Hearth sends the JWT like any other secret.
       case .apple: table.has(.clientSecretFile) && !table.has(.clientKeyFile) ? .post : .apple
       case .auto, .privateKeyJWT, .tls: usual
       }

@@ -1,19 +1,19 @@
 import HearthControl
 import HearthCore
 
-/// A configured file that contains a secret, a key or certificates. Hearth reads the file each time it needs it, so a
-/// new version takes effect immediately.
+/// A configured file that contains a secret, a key or certificates. Hearth reads the file for each use, so a new
+/// version takes effect immediately.
 package struct ClientFile: Hashable, Sendable {
   /// A description of the content for messages, such as `client secret`.
   let name: String
   let path: String
   /// Maximum size of the file, in bytes.
   var limit = 1 << 16
-  /// Whether to reject the file if other users can read it.
+  /// Whether to reject the file if other users can read or write it.
   var isSecret = false
 
-  /// The path, for messages. The path of a secret is masked, because people sometimes paste the secret itself in place
-  /// of the path.
+  /// The path to show in messages. The path of a secret's file is masked, because some users configure the secret
+  /// itself instead of a path.
   var place: String { isSecret ? path.withoutContent : path }
 
   private func read(from files: any FileSystem) async throws(RefreshFailure) -> [UInt8] {
@@ -47,7 +47,7 @@ package struct ClientFile: Hashable, Sendable {
     }
   }
 
-  /// Reads text from the file, which may come from any operating system.
+  /// Reads the file as UTF-8 and skips a byte order mark. Throws if the file is UTF-16, which some editors write.
   func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
     let bytes = try await read(from: files)
     guard !ByteOrderMark.saysUTF16(bytes) else {

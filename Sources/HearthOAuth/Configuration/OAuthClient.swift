@@ -8,7 +8,8 @@ package struct OAuthClient: Hashable, Sendable {
 /// How the client authenticates to the provider (RFC 6749, section 2.3; OpenID Connect Core, section 9).
 package enum ClientAuthentication: Hashable, Sendable {
   /// Sends the secret in the `Authorization` header, which is the default (OpenID Connect Discovery, section 3), or in
-  /// the body if discovery offers nothing else. Without a secret, sends only the client id.
+  /// the body if discovery lists `client_secret_post` but not `client_secret_basic`. Without a secret, sends only the
+  /// client id.
   case automatic(ClientFile?)
   /// Sends only the client id.
   case none

@@ -3,11 +3,11 @@ package import HearthCore
 /// The part of an account's configuration that describes its provider.
 package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
-  /// The name of the account's preset (`provider`), if it uses one.
+  /// The name of the account's preset (`provider`), if the account uses one.
   package var preset: String?
-  /// The user's id, if the provider does not report one.
+  /// The user's id from the configuration, for providers that do not report one.
   package var subject: String?
-  /// The lifetime of an access token if the response does not contain one.
+  /// The lifetime to assume if neither the response nor the access token contains one.
   package var defaultLifetime: Duration?
   /// The kind of token that Hearth sends to APIs.
   package var bearer = BearerKind.accessToken
@@ -17,7 +17,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var responseRules: [ResponseRule] = []
   /// Whether refresh requests repeat the granted scopes (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
-  /// Whether revoking a token ends only its own grant and no other grant of the user.
+  /// Whether revoking a token ends only that token's grant and none of the user's other grants.
   package var revokesOneGrant = false
   /// The field of the UserInfo response that contains the user's id. Dots denote nested objects.
   package var userInfoSubjectField = "sub"
@@ -28,7 +28,8 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var signIn = SignInSettings()
   package var route = HTTPRoute()
 
-  /// Returns whether both configurations have the same issuer and client, so that either can use the other's grants.
+  /// Returns whether both configurations have the same type, issuer and client, so that either can use the other's
+  /// grants.
   package func sharesGrants(with other: ProviderConfiguration) -> Bool {
     kind.type == other.kind.type && kind.client == other.kind.client && defaultIssuer.text == other.defaultIssuer.text
   }
@@ -71,7 +72,7 @@ extension ProviderConfiguration {
     try requireTLS(for: table)
   }
 
-  /// Throws if the account sets a TLS option but uses no TLS.
+  /// Throws if the account sets a TLS option that none of its connections would use.
   private func requireTLS(for table: TableReader<ProviderKey>) throws(ConfigurationError) {
     guard binding.origin.scheme != "https" else { return }
     if !(try table.origins(.apiOrigins)).contains(where: { $0.scheme == "https" }) {

@@ -42,7 +42,7 @@ package struct FirebaseProject: Hashable, Sendable {
 }
 
 extension HTTPURL {
-  /// Creates a URL from a literal in the source code. A test parses all of them.
+  /// Creates a URL from a literal in the source code. A test parses all such literals.
   init(known text: String) {
     guard let url = try? HTTPURL(text) else { preconditionFailure("\(text) is not a URL") }
     self = url

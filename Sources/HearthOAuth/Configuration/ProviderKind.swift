@@ -8,7 +8,7 @@ extension ProviderConfiguration {
   package enum Kind: Hashable, Sendable {
     /// OAuth with refresh tokens (RFC 6749, section 6; OpenID Connect Core, section 12).
     case oauth(Authority, OAuthClient)
-    /// The client's own grant, which is requested anew each time (RFC 6749, section 4.4).
+    /// The client's own grant (RFC 6749, section 4.4). Each refresh requests a new grant.
     case clientCredentials(Authority, OAuthClient)
     /// A backend with its own refresh call, which sends and returns JSON.
     case json(JSONBackend)
@@ -102,17 +102,17 @@ extension ProviderConfiguration {
     case .json(let backend):
       TokenBinding(named: backend.refreshURL.origin)
     case .firebase(let project):
-      // A Firebase issuer is named after its project, regardless of the token endpoint's origin.
+      // A Firebase issuer is named after its project, so it says nothing about the token endpoint's origin.
       TokenBinding(named: project.tokenURL.origin, isRecognizedByIssuer: false)
     }
   }
 
-  /// The issuer of subjects for which the provider names none.
+  /// The issuer to use for a user if the provider does not name an issuer.
   package var defaultIssuer: DefaultIssuer {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Returns the scopes that each refresh must request again. Entra requires this even without its preset.
+  /// Returns the scopes that each refresh must request again. At Entra, accounts without the preset must do this too.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
@@ -121,7 +121,7 @@ extension ProviderConfiguration {
   /// The URL of the issuer's discovery document, or `nil` if the endpoints are configured.
   package var discoveryURL: HTTPURL? { kind.oauth?.authority.issuer?.discoveryURL }
 
-  /// The scopes and audience that the account requests. The provider chooses those that are not configured.
+  /// The scopes and audience that the account requests. If they are not configured, the provider chooses them.
   package var offer: TokenOffer {
     TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }

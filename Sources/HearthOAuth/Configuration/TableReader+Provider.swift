@@ -69,7 +69,7 @@ extension TableReader<ProviderKey> {
     return scopes
   }
 
-  /// Reads `token_parameters`. Rejects fields that Hearth sets itself. Scopes have their own key.
+  /// Reads `token_parameters`. Throws if they contain a field that Hearth sets itself, such as `scope`.
   func tokenParameters() throws(ConfigurationError) -> [String: String] {
     var own: Set = [
       "grant_type", "refresh_token", "client_id", "client_secret", "client_assertion", "client_assertion_type", "scope",

@@ -3,8 +3,8 @@ package import HearthCore
 /// Checks each step on the way to an account's provider and APIs. Runs inside the daemon and uses the account's route.
 package struct HTTPAccountProbe: AccountProbe {
   private static let timeout: Duration = .seconds(10)
-  /// The clock difference, in seconds, at which servers consider tokens expired or not yet valid. Most servers tolerate
-  /// a minute.
+  /// The clock difference, in seconds, from which servers may reject a token as expired or not yet valid. Few servers
+  /// tolerate more.
   private static let graveSkew = 60
   private static let noticedSkew = 5
 
@@ -104,7 +104,7 @@ package struct HTTPAccountProbe: AccountProbe {
     var answer: Diagnosis.Check { self == .provider ? .providerAnswer : .apiAnswer }
   }
 
-  /// Runs the steps and stops at the first failure, in which case the response is `nil`.
+  /// Runs the steps in order. If a step fails, skips the remaining steps and returns no response.
   private func way(
     to url: HTTPURL, as server: Server, _ token: Token? = nil
   ) async -> (found: [Diagnosis], response: HTTPResponse?) {
@@ -169,7 +169,7 @@ package struct HTTPAccountProbe: AccountProbe {
     }
   }
 
-  /// Returns the API's own reason in parentheses, to append to its answer.
+  /// Returns the reason from the API's response, in parentheses, or an empty string if the response contains no reason.
   private func reason(_ response: APIResponse) -> String {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(Challenge.reason).first.map { " (\($0))" } ?? ""

@@ -3,14 +3,14 @@ import HearthCore
 import NIOCore
 import NIOPosix
 
-/// Performs the steps before a request one at a time. The reason of each failure completes a sentence.
+/// Performs the steps before a request one at a time. A failure's reason is the end of a sentence.
 struct NetworkSteps: Sendable {
   struct Failure: Error {
     let reason: String
   }
 
   let timeout: Duration
-  /// Looks up a name. Blocks until the system's resolver gives up, which can take minutes.
+  /// Looks up a name. Blocks until the system's resolver answers or gives up, which can take minutes.
   var lookUp: @Sendable (_ host: String, _ port: Int) -> Result<[SocketAddress], Failure> = Self.askSystem
 
   /// Returns the addresses for a name, in the system's order of preference (RFC 6724).

@@ -2,12 +2,13 @@ package import HearthCore
 
 /// The result of trying a provider for a new account.
 package struct ProviderTrial: Sendable {
-  /// The provider's endpoints, or `nil` if it does not use OAuth.
+  /// The provider's endpoints, or `nil` if the provider does not use OAuth.
   package let endpoints: ProviderEndpoints?
   /// The issuer's actual name if it differs from the configured name by a trailing slash, otherwise `nil`.
   package let otherIssuer: String?
 
-  /// Requests the provider's endpoints or, if they are configured, any response. `timeout` applies to each request.
+  /// Fetches the provider's endpoints or, if the account configures them, checks that the server responds. `timeout`
+  /// applies to each request.
   package init(
     _ provider: ProviderConfiguration, sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {
@@ -26,8 +27,8 @@ package struct ProviderTrial: Sendable {
 }
 
 extension ProviderConfiguration {
-  /// The configuration with the issuer's trailing slash added or removed, and that issuer's name. `nil` if the account
-  /// has no discovered issuer.
+  /// The configuration with the issuer's trailing slash added or removed, and the changed issuer's name, or `nil` if
+  /// the account does not use discovery.
   fileprivate var withOtherSlash: (ProviderConfiguration, issuer: String)? {
     guard let name = kind.oauth?.authority.issuer?.text,
       let issuer = try? Issuer(name.hasSuffix("/") ? String(name.dropLast()) : name + "/")

@@ -4,9 +4,9 @@ package import HearthCore
 package struct ClientRegistration: Sendable {
   package struct Client: Sendable {
     package let id: String
-    /// The secret, if the provider requires one.
+    /// The client's secret, or `nil` if the provider issued none.
     package let secret: Secret?
-    /// How the client sends the secret, as a value of `client_auth`.
+    /// The value of `client_auth` that the provider chose, or `nil` to use the default.
     package let authentication: String?
   }
 

@@ -13,7 +13,8 @@ enum EndpointSource: Sendable {
     }
   }
 
-  /// Repeats discovery after an endpoint returned 404. Returns `nil` if the token endpoint has not changed.
+  /// Repeats discovery after the token endpoint returned 404. Returns `nil` if the account configures the endpoints or
+  /// the token endpoint has not changed.
   func moved(from old: ProviderEndpoints) async throws(RefreshFailure) -> ProviderEndpoints? {
     switch self {
     case .named: return nil
@@ -26,7 +27,7 @@ enum EndpointSource: Sendable {
 
 /// Fetches the endpoints of an OpenID Connect issuer (OIDC Discovery 1.0, section 4) and caches them for an hour.
 ///
-/// If the issuer cannot be reached, the last known endpoints stay in use.
+/// If the issuer is temporarily unavailable, the last known endpoints stay in use.
 final class Discovery: Sendable {
   let issuer: Issuer
   private let sender: HTTPSender
@@ -79,11 +80,11 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// Reads a discovery document. `place` says where it was found, for messages.
+  /// Reads a discovery document. `place` says where the document was found, for messages.
   func read(_ response: HTTPResponse, from place: String? = nil) throws(RefreshFailure) -> ProviderEndpoints {
     let place = place ?? issuer.discoveryURL.description
     guard response.status == 200 else {
-      // A proxy in front of a provider that is still starting also responds with 404.
+      // A proxy may respond with 404 while the provider behind it is starting, so this failure is temporary.
       let message =
         response.status == 404
         ? "\(place) is missing (HTTP 404). If this persists, check the issuer."
@@ -99,8 +100,8 @@ final class Discovery: Sendable {
     }
     func url(_ name: String) -> HTTPURL? {
       let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
-      // If the issuer uses TLS, its endpoints must too. Otherwise, a provider could direct Hearth to servers on this
-      // machine.
+      // If the issuer uses TLS, its endpoints must too. Plain HTTP is allowed only to this machine, so the provider
+      // could otherwise direct Hearth to servers here.
       let url = (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
@@ -127,8 +128,8 @@ final class Discovery: Sendable {
     return endpoints
   }
 
-  /// Explains what to do if the document names another issuer. Oracle identity domains and Azure AD B2C user flows name
-  /// an issuer without a discovery document, so no value of `issuer` works for them.
+  /// Returns a message that says what to do if the document names another issuer. Oracle identity domains and Azure AD
+  /// B2C user flows name an issuer without a discovery document, so no value of `issuer` works for them.
   private func otherIssuer(_ named: String?) -> String {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
     let sentence = "The issuer is configured as \(issuer.text), but calls itself \(name)."

@@ -16,7 +16,7 @@ package struct Issuer: Hashable, Sendable {
   }
 }
 
-/// The issuer of subjects for which the provider names none.
+/// The issuer to use for a user if the provider does not name an issuer.
 package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
   let isAssumed: Bool

@@ -4,7 +4,7 @@ package import HearthCore
 package struct IssuerLookup: Sendable {
   package enum Finding: Hashable, Sendable {
     case issuer(String)
-    /// The domain is listed in a preset.
+    /// The name of a preset that lists the domain or has the issuer that the domain names.
     case preset(String)
   }
 
@@ -27,8 +27,8 @@ package struct IssuerLookup: Sendable {
     return (try? HTTPURL("http://\(domain)\(target)")) ?? (try? HTTPURL("https://\(domain)\(target)"))
   }
 
-  /// Asks the domain, then searches the presets' mail domains. Returns `nil` if neither knows the provider. Throws if
-  /// the domain cannot be asked and no preset lists it.
+  /// Asks the domain for its issuer, then searches the presets' email domains. Returns `nil` if both searches find
+  /// nothing. Throws if the domain cannot be asked and no preset lists the domain.
   package func find(
     sender: HTTPSender, files: any FileSystem, timeout: Duration, proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> Finding? {
@@ -43,7 +43,7 @@ package struct IssuerLookup: Sendable {
     return preset.map { .preset($0.name) }
   }
 
-  /// Returns the issuer that the domain names, or `nil` if it names none.
+  /// Returns the issuer that the domain names, or `nil` if the domain does not name one.
   private func named(
     _ sender: HTTPSender, _ files: any FileSystem, _ timeout: Duration, _ proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> String? {

@@ -10,9 +10,9 @@ struct PublicDocument: Sendable {
 extension HTTPSender {
   private static let maxRedirects = 5
 
-  /// Requests a public document and follows redirects to any server (RFC 9110, section 15.4). The requests contain no
-  /// secrets, only the first server receives the client certificate, and the caller checks the document as if it came
-  /// from `url`. `timeout` applies to all requests together. Error messages start with `failure`.
+  /// Requests a public document and follows redirects to any server (RFC 9110, section 15.4). This is safe because the
+  /// requests contain no secrets, no other origin receives the client certificate, and the caller checks the document
+  /// as if it came from `url`. `timeout` applies to all requests together. Error messages start with `failure`.
   func document(
     at url: HTTPURL, over route: HTTPRoute, files: any FileSystem, timeout: Duration, failure: String
   ) async throws(RefreshFailure) -> PublicDocument {

@@ -7,7 +7,7 @@ struct ConnectionPlan: Hashable, Sendable {
   var proxy: Proxy?
   /// The TLS settings, or `nil` for plain HTTP.
   var tls: TLSConfiguration?
-  /// The pins, one of which must match a key in the server's chain. If empty, any key is accepted.
+  /// At least one of the pins must match a key in the server's chain. If there are no pins, any key is accepted.
   var pins: Set<CertificatePin> = []
 
   /// Creates a plan for a direct connection that trusts the system's authorities.
@@ -32,12 +32,13 @@ struct ConnectionPlan: Hashable, Sendable {
     tls?.bestEffortHash(into: &hasher)
   }
 
-  /// The host and port to connect to, which are the proxy's if there is a proxy.
+  /// The host and port to connect to: the proxy's if there is a proxy, otherwise the server's.
   var place: (host: String, port: Int) {
     proxy.map { ($0.host, $0.port) } ?? (origin.address, origin.port)
   }
 
-  /// The name that the certificate must contain, or `nil` if the host is an IP address, which the TLS library checks.
+  /// The host name that the certificate must contain, or `nil` for an IP address, because the TLS library compares the
+  /// address itself.
   var serverName: String? {
     let host = origin.host
     let isAddress =
@@ -58,7 +59,8 @@ struct ConnectionPlan: Hashable, Sendable {
     }
   }
 
-  /// Performs checks that BoringSSL does not. `certificates` is the server's chain, starting with the root.
+  /// Throws if the chain has a weak certificate or none of the pinned keys, because BoringSSL checks neither.
+  /// `certificates` is the server's chain, starting with the root.
   func check(_ certificates: [NIOSSLCertificate]) throws {
     try WeakCertificate.check(certificates)
     guard !pins.isEmpty else { return }
@@ -71,9 +73,10 @@ struct ConnectionPlan: Hashable, Sendable {
   static let minimumTLS: TLSConfiguration = {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
-    // `TLSContexts` sets the system's authorities.
+    // If this stays `nil`, `TLSContexts` uses the system's authorities.
     configuration.trustRoots = nil
-    // All TLS 1.3 cipher suites have forward secrecy. The last four here are for servers that support nothing better.
+    // This list limits only TLS 1.2, because all suites of TLS 1.3 have forward secrecy. The last four suites are for
+    // servers that support nothing better.
     configuration.cipherSuiteValues = [
       .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
       .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,

@@ -24,7 +24,8 @@ final class ConnectionPool: Sendable {
     var isShutDown = false
   }
 
-  /// Maximum number of unsent bytes in the kernel. Hearth considers bytes sent once the kernel has accepted them.
+  /// Maximum number of unsent bytes in the kernel. Hearth counts bytes as sent once the kernel has accepted them, so
+  /// without this limit a stalled connection would seem to make progress.
   private static let unsentInKernel: SocketOptionValue = 64 << 10
 
   private let contexts: TLSContexts
@@ -93,7 +94,8 @@ final class ConnectionPool: Sendable {
         channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel).recover { _ in }
       }
       .connect(host: place.host, port: place.port)
-      // The caller owns the exchange. If the caller gives up, the exchange is released before there is a connection.
+      // Only the caller retains the exchange, so a request that was given up is released even while its connection is
+      // being opened.
       .whenComplete { [weak exchange] result in
         switch result {
         case .failure(let error): exchange?.end(error)
@@ -157,10 +159,10 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Starts TLS and performs checks on the server's chain that BoringSSL does not.
+  /// Starts TLS, then checks the server's chain according to the plan.
   private func secure(_ channel: any Channel, by plan: ConnectionPlan) -> EventLoopFuture<Void> {
     guard let tls = plan.tls else { return channel.eventLoop.makeSucceededVoidFuture() }
-    // Creating the context reads the system's certificates, which would block the event loop for too long.
+    // Creating the context reads the system's certificates and would block the event loop for too long.
     return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) { [contexts] in
       try contexts.context(for: tls)
     }.assumeIsolated().flatMap { context in
@@ -227,7 +229,7 @@ private final class CertificateChain {
         case .certificateVerified: self.certificates.append(certificate)
         case .failed: self.refused = certificate
         }
-        // Keeps BoringSSL's verdict.
+        // The callback only observes, so it returns BoringSSL's verdict unchanged.
         return result
       }
     }
@@ -236,7 +238,8 @@ private final class CertificateChain {
 }
 
 /// Exposes the only initializer whose callback receives the chain that BoringSSL verified. The initializer is
-/// deprecated in favor of one that leaves the entire verification to the caller.
+/// deprecated in favor of one that leaves the entire verification to the caller. Calling it through a protocol avoids
+/// the warning.
 private protocol ChainObserving {
   init(context: NIOSSLContext, serverHostname: String?, verificationCallback: NIOSSLVerificationCallback?) throws
 }

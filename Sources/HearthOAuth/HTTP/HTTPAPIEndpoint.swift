@@ -10,7 +10,7 @@ package final class HTTPAPIEndpoint: APIEndpoint, APIExchangeEndpoint {
     self.sender = sender
   }
 
-  /// Sets the account's route for later requests. `files` provides its certificates and keys.
+  /// Sets the account's route for later requests. `files` provides the route's certificates and keys.
   package func route(_ account: AccountName, over route: HTTPRoute, files: any FileSystem) {
     routes.withLock { $0[account] = (route, files) }
   }

@@ -8,7 +8,7 @@ final class HTTPConnection: ChannelDuplexHandler {
   typealias OutboundIn = Never
   typealias OutboundOut = HTTPClientRequestPart
 
-  /// A reference to a connection that other threads can use.
+  /// A reference that other threads can use to reach a connection.
   struct Reference: Sendable {
     let channel: any Channel
     let handler: NIOLoopBound<HTTPConnection>
@@ -36,14 +36,14 @@ final class HTTPConnection: ChannelDuplexHandler {
     var isKept = false
     var hasHead = false
     /// Whether the response is complete but the request's body is not. A server that reports success early may still
-    /// need the rest of the body.
+    /// need the rest of the body, so Hearth keeps sending.
     var isAnswered = false
 
     /// Whether a complete response ends the exchange.
     var mayEnd: Bool { isSent || isRefused || exchange.isUpload }
   }
 
-  /// The size of a piece of the body, in bytes. Sending the body in pieces shows whether it makes progress.
+  /// The size of a piece of the body, in bytes. Sending the body in pieces shows whether the upload makes progress.
   private static let pieceSize = 16 << 10
 
   private let overhead: OverheadGuard
@@ -66,7 +66,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     let pipeline = channel.pipeline.syncOperations
     try pipeline.addHandler(connection.overhead)
     var encoder = HTTPRequestEncoder.Configuration()
-    // The sender sets the framing headers, because the method does not always determine whether there is a body.
+    // `HTTPSender` sets the framing headers, because the method does not always determine whether there is a body.
     encoder.automaticallySetFramingHeaders = false
     try pipeline.addHTTPClientHandlers(encoderConfiguration: encoder)
     try pipeline.addHandler(connection)
@@ -153,13 +153,13 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard let current else { return context.close(promise: nil) }
     switch part {
     case .head(let head):
-      // The parser skips informational responses but accepts invalid status codes.
+      // The parser skips informational responses but accepts invalid status codes, so this checks for them.
       guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
       let isRefusal = current.exchange.received(head)
       self.current?.hasHead = true
       self.current?.isKept = head.isKeepAlive
       self.current?.isRefused = !current.isSent && isRefusal
-      // The bytes after this response belong to another protocol.
+      // The bytes after this response belong to another protocol, so the connection cannot be reused.
       if head.status == .switchingProtocols { return complete(isKept: false) }
       if self.current?.mayEnd == true { current.exchange.limitResponse() }
     case .body(let piece): isPaused = !current.exchange.received(piece, mayEnd: current.mayEnd)

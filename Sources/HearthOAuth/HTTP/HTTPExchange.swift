@@ -4,7 +4,7 @@ import NIOHTTP1
 import Synchronization
 
 /// One request to a server and its response. Records whether any part of the request was written to a connection, so
-/// that "not sent" is certain. A request that ends before then is never sent.
+/// that the error "not sent" is reliable. A request that ends while it waits for a connection is never sent.
 ///
 /// Bodies in pieces are buffered up to `APIRequest.pieceLimit`. The writer waits until the network has accepted each
 /// piece, and the response is read only as fast as the caller asks for it.
@@ -18,7 +18,7 @@ final class HTTPExchange: APIExchange {
     case document(limit: Int)
     /// The caller of `answer` needs only the status. The body is read within these limits only so that the connection
     /// can be reused. If the response breaks off, the part read so far is returned. The request's timeout restarts
-    /// whenever its own body makes progress.
+    /// whenever the request's body makes progress.
     case beginning(limit: Int, time: Duration)
     /// The caller reads the body in pieces.
     case pieces
@@ -31,7 +31,7 @@ final class HTTPExchange: APIExchange {
   }
 
   private enum Phase {
-    /// The request waits for a connection, or for this channel to connect.
+    /// The request waits for a connection. The channel is the one that is being connected for the request, if any.
     case waiting((any Channel)?)
     case sent(HTTPConnection.Reference)
     case over
@@ -110,7 +110,7 @@ final class HTTPExchange: APIExchange {
     change { state in
       phase = state.phase
       let wasSent = if case .sent = phase { true } else { false }
-      // Releases both, because the connection retains this exchange and the message contains the token.
+      // Releases the connection, which retains this exchange, and the message, which contains the token.
       (state.phase, state.message) = (.over, nil)
       swap(&timers, &state.timers)
       state.end = outcome(of: state.isAnswered ? nil : error, &state.response, wasSent: wasSent)
@@ -119,7 +119,7 @@ final class HTTPExchange: APIExchange {
     guard error != nil else { return }
     switch phase {
     case .waiting(let channel): channel?.close(promise: nil)
-    // The connection may already carry another request.
+    // The connection may already carry another request, so `abandon` compares the exchange first.
     case .sent(let connection): connection.onLoop { $0.abandon(self) }
     case .over: break
     }
@@ -177,7 +177,7 @@ final class HTTPExchange: APIExchange {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard state.end == nil else { return [] }
       body(&state)
-      // The caller of `answer` waits only for the end.
+      // Unless the response is read in pieces, the only waiter is `answer`, which needs only the end.
       guard isInPieces || state.end != nil else { return [] }
       defer { state.waiting = [] }
       return state.waiting
@@ -276,7 +276,8 @@ final class HTTPExchange: APIExchange {
         defer { state.isFull = false }
         return (bytes, state.isFull)
       }
-      // The server may have closed the connection before it received the rest of the body.
+      // The empty response is complete. Waiting for the end could fail, because the server may have closed the
+      // connection before it received the rest of the request's body.
       if state.isRefused, state.isEmpty { return (nil, false) }
       guard let end = state.end else { return nil }
       try end.get()
@@ -336,7 +337,7 @@ extension HTTPExchange {
         receivedAt: clock.now())
       state.response = response
       state.isEmpty = response.status == 204 || response.header("Content-Length") == "0"
-      // The rest of the body is not sent after such a response.
+      // After a refusal or an empty response, the rest of the request's body is not sent.
       state.isRefused = state.isUpload && (isRefusal || state.isEmpty)
       isRefusal = isRefusal || state.isRefused
       if isInPieces { state.lastMoved = response.receivedAt }
@@ -348,13 +349,15 @@ extension HTTPExchange {
   /// answered, however the upload ends.
   func answered() { state.withLock { $0.isAnswered = true } }
 
-  /// Allows only a little more time, because the request was sent and the response has started.
+  /// Limits the time for the rest of the response if only its beginning is needed. Called once the response's head has
+  /// arrived and the request's body is no longer being sent.
   func limitResponse() {
     if case .beginning(_, let time) = reading { call(after: time) { self.cancel("no response within \(time)") } }
   }
 
-  /// Returns false to pause reading until `HTTPConnection.readOn()`. A body beyond the limit ends the request if
-  /// `mayEnd` is true. Otherwise the excess is dropped, because the request's own body is still being sent.
+  /// Records a piece of the response's body. Returns false to pause reading until `HTTPConnection.readOn()`. A body
+  /// beyond the limit ends the request if `mayEnd` is true. Otherwise the excess is dropped, because the request's own
+  /// body is still being sent.
   func received(_ piece: ByteBuffer, mayEnd: Bool) -> Bool {
     switch reading {
     case .whole(let limit), .document(let limit), .beginning(let limit, _):

@@ -19,7 +19,7 @@ extension HTTPResponse {
     return response
   }
 
-  /// The coding of a body that could not be decompressed (RFC 9110, section 8.4.1), or `nil`.
+  /// The coding of the body (RFC 9110, section 8.4.1) if the body is still compressed, or `nil` if it is not.
   var coding: String? {
     if body.starts(with: Self.gzipMagic) { return "gzip" }
     let named = header("Content-Encoding")?.lowercased()
@@ -40,7 +40,7 @@ extension HTTPResponse {
   /// some proxies decompress without removing it. No provider's uncompressed response starts with these bytes.
   private var isPacked: Bool {
     if body.starts(with: Self.gzipMagic) { return true }
-    // All zlib streams use compression method 8 (RFC 1950, section 2.2).
+    // The first byte of every zlib stream contains the compression method 8 (RFC 1950, section 2.2).
     return header("Content-Encoding")?.lowercased() == "deflate" && body.first.map { $0 & 0x0F == 8 } == true
   }
 

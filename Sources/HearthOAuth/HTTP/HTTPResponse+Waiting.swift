@@ -4,11 +4,11 @@ extension HTTPResponse {
   private static let longestWait = Duration.seconds(365 * 86_400)
 
   /// How long the server asks the client to wait, from zero to a year. Taken from `Retry-After` (RFC 9110, section
-  /// 10.2.3) or, if this is missing, from the rate limit that the request has reached.
+  /// 10.2.3) or, if that header is missing or malformed, from the rate limit that the request has reached.
   var retryAfter: Duration? { header("Retry-After").flatMap(wait) ?? quotaReset }
 
   /// The time until the quota resets, if the response says that the quota is used up. GitHub reports this with a 403.
-  /// On other responses, the same headers only report the remaining quota.
+  /// With other statuses, the same headers only report the remaining quota, so Hearth ignores them.
   private var quotaReset: Duration? {
     guard status == 429 || status == 403 else { return nil }
     if let wait = limitReset { return wait }
@@ -30,7 +30,8 @@ extension HTTPResponse {
     return waits.max()
   }
 
-  /// A 429 with quota left has another cause, for which only backoff helps.
+  /// Returns whether the quota is used up. If `left` is not a number, a 429 counts as used up. A 429 with quota left
+  /// has another cause, so the time of the reset does not help.
   private func isExhausted(_ left: String?) -> Bool { left.flatMap(Self.number).map { $0 <= 0 } ?? (status == 429) }
 
   private static func parameters(_ quota: Substring) -> [String: String] {

@@ -8,11 +8,11 @@ struct HTTPResponse: Hashable, Sendable {
   var body: [UInt8] = []
   /// Whether `body` is incomplete, because it exceeded the request's limit or ended too early.
   var isTruncated = false
-  /// The error that cut off the response, or `nil` if the response is complete.
+  /// The error that cut off the response, or `nil` if no error did.
   var breakOff: ExchangeFailure?
   var receivedAt: Timestamp
 
-  /// Runs `body` on another thread, because reading a long response would block the event loop.
+  /// Runs `body` on another thread, because parsing a long response would block the event loop.
   func read<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable (HTTPResponse) throws(Failure) -> Value
   ) async throws(Failure) -> Value {
@@ -29,8 +29,8 @@ struct HTTPResponse: Hashable, Sendable {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 
-  /// The time on the server's clock (RFC 9110, section 6.6.1), or `nil` if the response has no date, or an outdated one
-  /// from a cache, which adds an `Age` header (RFC 9111, section 5.1).
+  /// The time on the server's clock (RFC 9110, section 6.6.1), or `nil` if the response has no date. Also `nil` if a
+  /// cache has added an `Age` header (RFC 9111, section 5.1), because the date is then outdated.
   var date: Timestamp? {
     header("Age") != nil ? nil : header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
   }

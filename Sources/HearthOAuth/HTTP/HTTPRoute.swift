@@ -1,10 +1,10 @@
 import HearthCore
 import NIOSSL
 
-/// How an account's requests reach its provider and APIs: the trusted authorities, the client certificate and the
-/// proxy.
+/// How an account's requests reach its provider and APIs: the trusted authorities, the certificate pins, the client
+/// certificate and the proxy.
 package struct HTTPRoute: Hashable, Sendable {
-  /// A certificate and its key, for servers that request one (RFC 8705, section 2).
+  /// A client certificate and its key, for servers that request a certificate (RFC 8705, section 2).
   package struct Identity: Hashable, Sendable {
     let certificate: ClientFile
     let key: ClientFile
@@ -13,7 +13,7 @@ package struct HTTPRoute: Hashable, Sendable {
   /// PEM certificates to trust instead of the system's.
   package var authorities: ClientFile?
   package var identity: Identity?
-  /// The pins, one of which must match a key in the server's chain. If empty, any key is accepted.
+  /// At least one of the pins must match a key in the server's chain. If there are no pins, any key is accepted.
   package var pins: Set<CertificatePin> = []
   package var proxy = ProxyChoice.direct
 

@@ -9,8 +9,8 @@ import NIOSSL
 
 /// Sends a request and returns the response, or an error that says whether the server may have seen the request.
 ///
-/// The sender never retries and speaks only HTTP/1.1. It follows redirects and decompresses only for documents that
-/// providers publish. Call `shutdown()` before releasing the sender.
+/// The sender never retries and speaks only HTTP/1.1. It follows redirects only for documents that providers publish,
+/// and decompresses only responses from providers. Call `shutdown()` before releasing the sender.
 package final class HTTPSender: Sendable {
   /// How requests share connections.
   package enum Connections: Sendable {
@@ -49,8 +49,8 @@ package final class HTTPSender: Sendable {
     self.connections = connections
     self.userAgent = userAgent
     self.clock = clock
-    // The pool does not limit the number of connections. Callers limit how many requests run at the same time, and one
-    // account's hanging response must not block another account.
+    // The pool does not limit the number of connections, because one account's hanging response must not block another
+    // account. Callers limit how many requests run at the same time.
     pool = ConnectionPool(
       TLSContexts(authorities), timeout: .milliseconds(connectTimeout.wholeMilliseconds),
       idleTime: connections == .kept ? .milliseconds(idleTime.wholeMilliseconds) : nil)
@@ -60,9 +60,9 @@ package final class HTTPSender: Sendable {
   package func shutdown() async { await pool.shutdown() }
 
   /// Sends a request and returns the response. `timeout` covers the whole exchange, from the name lookup to the last
-  /// byte of the response. If only the beginning of the response is read, the timeout applies to each step of the
-  /// request's body and then to the response. A complete document is decompressed and returned even if the connection
-  /// broke or the announced length was wrong.
+  /// byte of the response. With `Reading.beginning`, the timeout restarts whenever the request's body makes progress. A
+  /// provider's response is decompressed. If it is a complete JSON value, it is returned even if the connection broke
+  /// or the announced length was wrong.
   func send(_ request: Request, timeout: Duration) async throws(ExchangeFailure) -> HTTPResponse {
     let exchange = exchange(for: request, upload: nil)
     exchange.limit(to: timeout)
@@ -96,7 +96,7 @@ package final class HTTPSender: Sendable {
         switch error {
         case let error as HTTPExchange.Cancelled: error.reason
         case let error as OverheadGuard.TooMuch: error.description
-        // Callers do not need to know why the connection broke.
+        // Once the response has begun, the reason why the connection broke does not matter to the caller.
         case _ where isBegun: "the connection closed before the response was complete"
         default: Self.describe(error).withoutStop
         }
@@ -119,7 +119,7 @@ package final class HTTPSender: Sendable {
     switch upload {
     case .chunked: headers.add(name: "Transfer-Encoding", value: "chunked")
     case .sized(let count): headers.add(name: "Content-Length", value: "\(count)")
-    // Servers may expect a body with these methods (RFC 9110, section 8.6).
+    // Servers may expect a body with other methods, so the length is sent even if it is 0 (RFC 9110, section 8.6).
     case nil where !request.body.isEmpty || !["GET", "HEAD", "DELETE", "TRACE"].contains(request.method):
       headers.add(name: "Content-Length", value: "\(request.body.count)")
     case nil: break
@@ -164,7 +164,8 @@ package final class HTTPSender: Sendable {
   }
 
   /// Describes other errors. BoringSSL's descriptions are long but contain the reason as one word, such as
-  /// `CERTIFICATE_VERIFY_FAILED`. The names of the remaining errors are meaningful only to programmers.
+  /// `CERTIFICATE_VERIFY_FAILED`. Other errors have names that mean something only to programmers, so the names are not
+  /// shown.
   private static func describe(other text: String, isTLS: Bool) -> String {
     guard let reason = text.firstRange(of: "OPENSSL_internal:") else {
       if text.hasPrefix("handshakeFailed") { return "TLS failed: the server aborted the handshake" }

@@ -2,14 +2,14 @@ import NIOCore
 import NIOHTTP1
 
 /// Fails a connection whose server sends mostly overhead, such as informational responses, chunk extensions or
-/// trailers. No other limit applies to them, and reading them would keep a processor busy as long as the server likes.
+/// trailers. No other limit applies to overhead, so such a server could otherwise use CPU time indefinitely.
 final class OverheadGuard: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
   /// Maximum overhead in bytes, several times the header size that the parser accepts.
   static let limit = 256 << 10
-  /// The overhead allowed for each byte of content, because a chunk can contain a single byte.
+  /// The overhead allowed for each byte of content, in bytes. A chunk with a single byte of content is legal.
   private static let allowance = 16
 
   struct TooMuch: Error, CustomStringConvertible {

@@ -15,7 +15,8 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   let host: String
   let port: Int
 
-  /// Why a text does not name a proxy, as the end of a sentence. Never quotes the text, which may contain a password.
+  /// Why a string is not a proxy's address, as the end of a sentence. Never quotes the string, which may contain a
+  /// password.
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

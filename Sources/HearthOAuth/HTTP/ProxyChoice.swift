@@ -7,7 +7,7 @@ package enum ProxyChoice: Hashable, Sendable {
   case environment(ProxyEnvironment)
 
   /// Returns the proxy for requests to `origin`, or `nil` to connect directly. Plain HTTP must not leave this machine,
-  /// so it uses a proxy only if the proxy is on this machine too.
+  /// so a plain HTTP request uses a proxy only if the proxy is on this machine too.
   func proxy(for origin: Origin) throws(RefreshFailure) -> Proxy? {
     let proxy: Proxy?
     switch self {
@@ -19,8 +19,9 @@ package enum ProxyChoice: Hashable, Sendable {
   }
 }
 
-/// The proxies from the environment variables `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`. Lowercase variants take
-/// precedence. `http_proxy` must be lowercase, because a request's `Proxy:` header sets `HTTP_PROXY` in CGI programs.
+/// The proxies from the environment variables `HTTPS_PROXY`, `http_proxy`, `ALL_PROXY` and `NO_PROXY`. Lowercase
+/// variants take precedence. `http_proxy` must be lowercase, because a request's `Proxy:` header sets `HTTP_PROXY` in
+/// CGI programs.
 package struct ProxyEnvironment: Hashable, Sendable {
   private struct Setting: Hashable, Sendable {
     let variable: String

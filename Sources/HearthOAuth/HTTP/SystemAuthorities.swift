@@ -27,8 +27,8 @@ package struct SystemAuthorities: Hashable, Sendable {
       }
       certificates = found
     }
-    // Uses all files that contain certificates, regardless of their names. OpenSSL requires hashed names, but many such
-    // folders never had them.
+    // Uses all files that contain certificates, regardless of their names. OpenSSL requires hashed names, but the files
+    // in many such folders do not have them.
     for folder in folders {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       for name in names.filter({ !$0.hasPrefix(".") }).sorted() {

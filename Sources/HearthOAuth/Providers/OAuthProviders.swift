@@ -11,9 +11,10 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, redirect: .localhost, deviceDialect: .draft,
       userInfoSubjectField: "user_id", apiOrigins: ["https://api.amazon.com"]),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
-    // The client secret is a JWT for https://appleid.apple.com, which the client signs with ES256 and which is valid
-    // for at most six months. The endpoints are listed here because Apple publishes them for more than one issuer. The
-    // redirect must go to a domain over https ("Configuring your environment for Sign in with Apple").
+    // The client secret is a JWT for https://appleid.apple.com that the client signs with ES256. It is valid for at
+    // most six months. The endpoints are listed here because Apple publishes them for more than one issuer. The
+    // redirect must go to a domain over https ("Configuring your environment for Sign in with Apple"), so it cannot be
+    // a loopback address.
     Self(
       name: "apple",
       place: .endpoints(
@@ -22,7 +23,8 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"],
       redirect: nil),
     // https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/
-    // Other providers use unauthorized_client only for the client. Atlassian also uses it for the refresh token.
+    // Other providers send unauthorized_client only if the client is at fault. Atlassian also sends it for an invalid
+    // refresh token, so a rule checks the description.
     Self(
       name: "atlassian",
       place: .endpoints(
@@ -49,8 +51,9 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .post, authorizationParameters: ["token_access_type": "offline"],
       redirect: .localhost, apiOrigins: ["https://api.dropboxapi.com", "https://content.dropboxapi.com"]),
     // https://developer.ebay.com/api-docs/static/oauth-refresh-token-request.html and …/oauth-redirect-uri.html
-    // In requests, the redirect address is a name assigned by eBay (RuName). Tokens of the type "User Access Token" are
-    // sent as Bearer tokens. A refresh token expires after 18 months, regardless of use.
+    // In requests, the redirect address is a name assigned by eBay (RuName), so it cannot be a loopback address. Tokens
+    // of the type "User Access Token" are sent as Bearer tokens. A refresh token expires after 18 months, regardless of
+    // use.
     Self(
       name: "ebay",
       place: .endpoints(
@@ -80,8 +83,8 @@ extension ProviderPreset {
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
       ], apiOrigins: ["https://api.hubapi.com"]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
-    // LinkedIn rejects a client that sends both a secret and a code_verifier with invalid_client
-    // (https://github.com/nextauthjs/next-auth/issues/8831).
+    // LinkedIn rejects a client that sends both a secret and a code_verifier with invalid_client, so requests contain
+    // no code challenge (https://github.com/nextauthjs/next-auth/issues/8831).
     Self(
       name: "linkedin",
       place: .endpoints(
@@ -116,8 +119,8 @@ extension ProviderPreset {
         userInfo: "https://api.spotify.com/v1/me"),
       rotation: .asConfigured, userInfoSubjectField: "id", apiOrigins: ["https://api.spotify.com"]),
     // https://developers.strava.com/docs/authentication/
-    // Errors are lists of a resource, a field and a code. If the access token is valid for more than another hour, a
-    // refresh returns the same token.
+    // Each error has a resource, a field and a code. If the access token is valid for more than an hour, a refresh
+    // returns the same token.
     Self(
       name: "strava",
       place: .endpoints(
@@ -131,8 +134,8 @@ extension ProviderPreset {
         ResponseRule(phrase: "Application client_secret invalid", means: .misconfigured),
       ], userInfoSubjectField: "id", apiOrigins: ["https://www.strava.com"]),
     // https://dev.twitch.tv/docs/authentication/refresh-tokens/ and …/getting-tokens-oauth/
-    // Errors have a status and a message but no code. Public clients can use a refresh token only once; other clients
-    // can reuse it. Device code requests send the scopes in "scopes".
+    // Errors have a status and a message but no code. Public clients can use a refresh token only once. Other clients
+    // can reuse their refresh token. Device code requests send the scopes in "scopes".
     Self(
       name: "twitch",
       place: .endpoints(
@@ -148,8 +151,8 @@ extension ProviderPreset {
       ], apiOrigins: ["https://api.twitch.tv"]),
     // https://developer.withings.com/api-reference#operation/oauth2-refreshaccesstoken and …/developer-guide/faq/faq/
     // The grant is inside "body". Errors have the HTTP status 200, a number in "status" and a sentence in "error". The
-    // old refresh token ends eight hours after a refresh, or when the new access token is first used. Withings rejects
-    // redirects to this machine.
+    // old refresh token expires eight hours after a refresh, or earlier if the new access token is used. Withings
+    // rejects redirects to this machine.
     Self(
       name: "withings",
       place: .endpoints(
@@ -165,7 +168,7 @@ extension ProviderPreset {
     // https://www.zoho.com/accounts/protocol/oauth/web-apps/access-token-expiry.html and
     // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in is in milliseconds
     // Errors have the HTTP status 200. Accounts in other data centers configure their endpoints. Without access_type
-    // and prompt, there is no new refresh token (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
+    // and prompt, Zoho issues no new refresh token (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
     Self(
       name: "zoho",
       place: .endpoints(

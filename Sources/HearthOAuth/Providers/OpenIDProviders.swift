@@ -10,7 +10,8 @@ extension ProviderPreset {
       offlineScopes: ["offline_access"],
       responseRules: [
         ResponseRule(codes: ["invalid_grant"], phrase: "user is blocked", means: .accountDisabled),
-        // Auth0 sends this for a wrong secret. If an Action denies access, the Action sets the description.
+        // Auth0 sends access_denied with this description for a wrong client secret. An Action that denies access sends
+        // its own description, so the code alone is not enough.
         ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
       ]),
     // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html,
@@ -30,7 +31,8 @@ extension ProviderPreset {
     // Accounts on a self-managed instance configure the issuer.
     Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always, apiOrigins: ["https://gitlab.com"]),
     // https://developers.google.com/identity/protocols/oauth2/web-server#offline
-    // Google rejects a refresh with unknown scopes, such as offline_access, with invalid_scope.
+    // Google rejects unknown scopes, such as offline_access, with invalid_scope, so the preset sends access_type
+    // instead.
     Self(
       name: "google", place: .issuer("https://accounts.google.com"), rotation: .never, clientAuthentication: .post,
       authorizationParameters: ["access_type": "offline", "prompt": "consent"],
@@ -46,24 +48,26 @@ extension ProviderPreset {
       name: "indigo-iam", place: .ownIssuer(example: "https://iam.example.org/"), rotation: .asConfigured,
       offlineScopes: ["offline_access"], finalErrors: ["invalid_token"]),
     // https://www.keycloak.org/docs/latest/server_admin/#_timeouts
-    // Without offline_access, the refresh token expires with the browser session. The response contains its lifetime.
+    // Without offline_access, the refresh token expires with the browser session. The response contains the refresh
+    // token's lifetime.
     Self(
       name: "keycloak", place: .ownIssuer(example: "https://id.example.com/realms/example"), rotation: .asConfigured,
       responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
     // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
     // "common" stands for all tenants. An account of a single tenant configures the tenant's issuer. Using a refresh
-    // token does not revoke it. Each refresh must list the scopes again (AADSTS90009, AADSTS90023), including
-    // offline_access, which no response lists but without which there is no new refresh token. Entra ignores the port
-    // of http://localhost (https://learn.microsoft.com/entra/identity-platform/reply-url).
+    // token does not revoke it. Each refresh must list the scopes again (AADSTS90009, AADSTS90023). The list must
+    // include offline_access, although no response does, because Entra otherwise issues no new refresh token. Entra
+    // ignores the port of http://localhost (https://learn.microsoft.com/entra/identity-platform/reply-url).
     Self(
       name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,
       sendsScopeOnRefresh: true, offlineScopes: ["offline_access"],
       redirect: RedirectAddress(host: "localhost", path: ""),
       responseRules: [
-        // A client that sends too many requests receives invalid_grant. The same token works again after a few minutes.
+        // A client that sends too many requests receives invalid_grant. The same token works again after a few minutes,
+        // so Hearth retries.
         ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50196", means: .unavailable),
         ResponseRule(codes: ["invalid_grant"], phrase: "AADSTS50057", means: .accountDisabled),
-        // Conditional access rejects the device or network, not the token.
+        // Conditional access rejects the device or network, not the token, so the session continues.
         ResponseRule(phrase: "AADSTS53000", means: .unclear), ResponseRule(phrase: "AADSTS53001", means: .unclear),
         ResponseRule(phrase: "AADSTS53003", means: .unclear),
       ], apiOrigins: ["https://graph.microsoft.com"],
@@ -75,15 +79,16 @@ extension ProviderPreset {
       revokesOneGrant: true,
       offlineScopes: ["offline_access"]),
     // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
-    // An access token expires with the organization's session timeout (two hours by default), which no response
-    // contains. An account with its own domain configures it as the issuer. Revoking a refresh token also revokes its
-    // access tokens (https://developer.salesforce.com/docs/platform/mobile-sdk/guide/oauth-revoking-tokens.html).
+    // An access token expires after the organization's session timeout, which is two hours by default. No response
+    // contains this time, so Hearth assumes one hour. If the organization has its own domain, the account configures
+    // that domain as the issuer. Revoking a refresh token also revokes its access tokens
+    // (https://developer.salesforce.com/docs/platform/mobile-sdk/guide/oauth-revoking-tokens.html).
     Self(
       name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,
       clientAuthentication: .post, revokesOneGrant: true, offlineScopes: ["refresh_token"], redirect: .localhost,
       defaultLifetime: .seconds(3600),
       responseRules: [
-        // Salesforce rejects the address or time of the request, not the token.
+        // Salesforce rejects the address or time of the request, not the token, so the session continues.
         ResponseRule(codes: ["invalid_grant"], phrase: "ip restricted", means: .unclear),
         ResponseRule(codes: ["inactive_user"], means: .accountDisabled),
         ResponseRule(codes: ["rate_limit_exceeded"], means: .unavailable),

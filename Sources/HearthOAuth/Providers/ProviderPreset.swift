@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// The built-in settings for a provider: its endpoints, and how it differs from other providers.
+/// The built-in settings for a provider: its endpoints, and its differences from other providers.
 ///
 /// An account's own keys override its preset. To add a provider, add an entry to `OpenIDProviders.swift` or
 /// `OAuthProviders.swift`.
@@ -12,7 +12,7 @@ package struct ProviderPreset: Sendable {
     case ownIssuer(example: String)
     /// The endpoints are fixed (`oauth2`).
     case endpoints(ProviderEndpoints)
-    /// The token endpoint is Google's or that of an emulator that the account configures (`firebase`).
+    /// The token endpoint is Google's, or an emulator's if the account configures one (`firebase`).
     case firebase
   }
 
@@ -36,7 +36,7 @@ package struct ProviderPreset: Sendable {
   /// grant's scopes (RFC 6749, section 6). Few providers need the list, and some reject scopes that are valid only at
   /// sign-in.
   package var sendsScopeOnRefresh = false
-  /// Whether revoking a token ends only its own grant and no other grant of the user.
+  /// Whether revoking a token ends only that token's grant and none of the user's other grants.
   package var revokesOneGrant = false
   /// Scopes without which the provider issues no refresh token.
   package var offlineScopes: [String] = []
@@ -50,7 +50,7 @@ package struct ProviderPreset: Sendable {
   /// Whether authorization requests use PKCE (RFC 7636). Providers that do not support PKCE usually ignore it.
   package var usesCodeChallenge = true
   package var deviceDialect = DeviceDialect.standard
-  /// The lifetime of an access token if the response does not contain one.
+  /// The lifetime to assume if neither the response nor the access token contains one.
   package var defaultLifetime: Duration?
   /// The provider's own error codes that end a session.
   package var finalErrors: Set<String> = []
@@ -89,8 +89,9 @@ package struct ProviderPreset: Sendable {
 extension ProviderPreset {
   /// Rules for all accounts at OAuth providers, with or without a preset.
   static let rulesOfAll = [
-    // Salesforce sends this to the second of two requests with the same token, such as Hearth's retry after a lost
-    // response (https://github.com/segmentio/action-destinations/pull/2300).
+    // Salesforce sends this to the second of two simultaneous requests with the same token. Hearth's retry after a lost
+    // response can be the second one, so the session continues
+    // (https://github.com/segmentio/action-destinations/pull/2300).
     ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
   ]
 

@@ -5,14 +5,14 @@ import HearthCore
 /// 3.1.2.1).
 struct AuthorizationRequest {
   let redirectURI: String
-  /// 256 random bits each, as recommended for the verifier (RFC 7636, section 4.1).
+  /// `state` and `codeVerifier` contain 256 random bits each, as recommended for the verifier (RFC 7636, section 4.1).
   let state = Secret(Base64URL.random(bytes: 32))
   let codeVerifier = Secret(Base64URL.random(bytes: 32))
   /// The nonce, if the request asks for an ID token.
   let nonce: Secret?
-  /// The fields without `client_id`, which a pushed request may send as part of its client authentication.
+  /// All fields except `client_id`, because the client authentication of a pushed request may already add it.
   let fields: [(String, String)]
-  /// The fields without the scopes that Hearth adds, or `nil` if it adds none.
+  /// The fields without the scopes that Hearth adds, or `nil` if Hearth adds no scopes.
   let fallback: [(String, String)]?
 
   /// Requests `offlineScopes` in addition to `scopes`. If `asksConsent` is true, also prompts for the consent that

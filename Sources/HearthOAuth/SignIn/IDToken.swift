@@ -59,7 +59,7 @@ struct IDTokenFault: Error, Hashable {
 
   /// The clock used to check an ID token.
   enum Clock: String {
-    /// The response that contained the token also contained the time.
+    /// The provider's clock, because the response that contained the token also contained the time.
     case provider = ", according to the provider's own clock"
     case machine = ", according to this machine's clock, which may be wrong"
   }

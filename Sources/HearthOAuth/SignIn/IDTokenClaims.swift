@@ -1,8 +1,8 @@
 import Crypto
 import HearthCore
 
-/// Checks the claims of an ID token (OpenID Connect Core, section 3.1.3.7, rules 2 to 5 and 9 to 11; RFC 7519, section
-/// 4.1.5).
+/// Checks the claims of an ID token (OpenID Connect Core, section 3.1.3.7, rules 2 to 5, 9 to 11 and 13, and section
+/// 3.1.3.8; RFC 7519, section 4.1.5).
 struct IDTokenClaims {
   /// The clock difference to tolerate, in seconds.
   static let leeway = 60.0
@@ -12,11 +12,11 @@ struct IDTokenClaims {
   let client: String
   /// The nonce that the request contained, if any.
   let nonce: Secret?
-  /// OpenID Connect providers return the nonce. A provider with configured endpoints may not implement OpenID Connect,
-  /// and LinkedIn's ID tokens contain no nonce.
+  /// Whether the token must contain the nonce, as OpenID Connect requires. A provider with configured endpoints may not
+  /// implement OpenID Connect. For example, LinkedIn's ID tokens contain no nonce.
   let isNonceRequired: Bool
   let accessToken: Secret
-  /// The limit on the time since the user authenticated, in seconds, if the request set one (`max_age`).
+  /// The maximum time since the user authenticated, in seconds, if the request set one (`max_age`).
   var maximumAge: Double?
   /// The time on the provider's clock, or on this machine's if the provider sent no time.
   let now: Timestamp
@@ -43,10 +43,10 @@ struct IDTokenClaims {
     }
   }
 
-  /// Checks that the token is for the client, or was issued to the client for an audience that the account requests.
-  /// Any other audience must be known, or `azp` must contain the client (rules 3 to 5). The issuer counts as known,
-  /// because Oracle's ID tokens list it as an audience ("Identity Token" in the documentation of Oracle Identity Cloud
-  /// Service).
+  /// Checks that the token is for the client, or was issued to the client for an audience that the account requests
+  /// (rules 3 to 5). If `azp` exists, it must be the client. Otherwise, all audiences must be known: the client, those
+  /// that the account requests, and the issuer, which Oracle's ID tokens list ("Identity Token" in the documentation of
+  /// Oracle Identity Cloud Service).
   private func checkAudience(of claims: JSONValue) throws(IDTokenFault) {
     let named = if case .array(let names)? = claims["aud"] { names.map(\.name) } else { [claims["aud"]?.name] }
     let (party, isOurs) = (claims["azp"], claims["azp"]?.name == client)

@@ -50,7 +50,7 @@ struct IDTokenValidator: Sendable {
   }
 
   /// Checks the signature. If the provider publishes no keys, skips the check, because a token received over TLS from
-  /// the token endpoint needs none (rule 6). Always rejects the algorithm `none`.
+  /// the token endpoint does not need it (rule 6). Always rejects the algorithm `none` and unknown algorithms.
   private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
     switch token.algorithm {
     case let name where name.lowercased() == "none": throw .unsigned
@@ -59,8 +59,8 @@ struct IDTokenValidator: Sendable {
         if endpoints.keys == nil { return }
         throw .noSharedSecret
       }
-      // jwt-kit's function traps in debug builds if the secret is shorter than the hash, and providers choose the
-      // secret. This key is never one of the provider's public keys.
+      // Providers choose the secret, and jwt-kit traps in debug builds if the secret is shorter than the hash, so this
+      // uses HMAC directly. The key is never a published one, with which anyone could forge an HS256 signature.
       let key = SymmetricKey(data: Array(secret.reveal().utf8))
       guard HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: key)
       else { throw .forged }
@@ -72,7 +72,7 @@ struct IDTokenValidator: Sendable {
 
   private func checkSignature(of token: IDToken, withKeysAt url: HTTPURL) async throws(IDTokenFault) {
     var wasTried = false
-    // Fetches the keys again for the second attempt, in case the provider has added one.
+    // Fetches the keys again for the second attempt, in case the provider has added a key.
     for isFresh in [false, true] {
       let candidates = token.candidates(in: try await published(at: url, isFresh: isFresh))
       for key in candidates where await key.verifies(token.signature, of: token.signedBytes, by: token.algorithm) {
@@ -107,7 +107,7 @@ extension IDToken {
   /// algorithm (OpenID Connect Core, section 10.1). Keys without an id are always included, because providers with a
   /// single key often publish no id.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
-    // No provider publishes this many keys at the same time, and trying each one takes time.
+    // Trying a key takes time, so the number is limited. No provider publishes this many keys at the same time.
     Array(keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }.prefix(32))
   }
 }

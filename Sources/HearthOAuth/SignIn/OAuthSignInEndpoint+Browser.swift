@@ -50,7 +50,7 @@ extension OAuthSignInEndpoint {
   // MARK: - Pushed requests
 
   /// Pushes the request if the provider supports this, and returns the fields that replace it (RFC 9126, section 4).
-  /// Returns `nil` if the provider does not support pushing, or not for this client.
+  /// Returns `nil` if the provider does not support pushed requests or rejects them from this client.
   private func pushed(
     _ request: AuthorizationRequest, to endpoints: ProviderEndpoints, isFallback: Bool = false
   ) async throws(SignInFailure) -> [(String, String)]? {
@@ -78,8 +78,8 @@ extension OAuthSignInEndpoint {
 
 extension TokenRejection {
   /// Whether the provider rejects pushing by this client rather than the request itself. If so, Hearth sends the
-  /// request through the browser. Other errors are reported immediately, because they are temporary or would also occur
-  /// in the browser.
+  /// request through the browser, unless the provider accepts only pushed requests. Other errors are reported
+  /// immediately, because they are temporary or would also occur in the browser.
   ///
   /// Some providers advertise pushing to all clients but accept it only from those that authenticate (Auth0, "Pushed
   /// Authorization Requests"). They reject public clients with `invalid_client` or `invalid_request`.

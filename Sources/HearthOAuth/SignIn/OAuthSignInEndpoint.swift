@@ -19,13 +19,14 @@ struct OAuthSignInEndpoint: SignInEndpoint {
       message: "Hearth cannot sign in to an OAuth provider with a password. Sign in with a browser or a device code.")
   }
 
-  /// The scopes to request. If an OpenID provider's account configures none, this is `openid`, which every OpenID
-  /// request must contain (OpenID Connect Core, section 3.1.2.1).
+  /// The scopes to request. If the account uses discovery and configures no scopes, this is `openid`, which every
+  /// OpenID request must contain (OpenID Connect Core, section 3.1.2.1).
   var scopes: [String] { tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes }
 
-  /// Returns additional scopes without which many providers issue no refresh token. These are the preset's or, if the
-  /// account configures no scopes and the provider supports it, `offline_access` (OpenID Connect Core, section 11). If
-  /// the provider rejects them, Hearth retries without them.
+  /// Returns additional scopes without which many providers issue no refresh token. These are the preset's offline
+  /// scopes. If there are none, the account configures no scopes and the provider lists `offline_access`, this is
+  /// `offline_access` (OpenID Connect Core, section 11). If the provider rejects an added scope, Hearth retries without
+  /// the added scopes.
   func offlineScopes(at endpoints: ProviderEndpoints) -> [String] {
     guard settings.offlineScopes.isEmpty else { return settings.offlineScopes.filter { !scopes.contains($0) } }
     let isOpen = tokens.client.scopes.isEmpty && isDiscovered
@@ -102,7 +103,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
         response.subject = subject
       }
     } catch {
-      // The token that named the user is not trusted, so the user is unknown.
+      // The ID token that named the user was rejected, so the user is unknown.
       response.subject = nil
       throw .unusable(response, message: error.message)
     }

@@ -23,7 +23,7 @@ struct PublicKey: Hashable {
 
   static func knows(_ algorithm: String) -> Bool { types[algorithm] != nil }
 
-  /// Returns whether the key is for this algorithm. Prevents the use of a key with another key's algorithm.
+  /// Returns whether the key is for this algorithm, so that a key is never used with an algorithm for other keys.
   func fits(_ algorithm: String) -> Bool {
     guard let (type, curve) = Self.types[algorithm], fields["kty"]?.text == type, fields["crv"]?.text == curve else {
       return false
@@ -50,7 +50,7 @@ struct PublicKey: Hashable {
       try await keys.add(jwk: jwk)
       return try await keys.getKey(for: identifier, alg: name).verify(signature, signs: bytes)
     } catch {
-      // A malformed key cannot verify anything.
+      // A malformed key cannot verify anything, so the signature counts as invalid.
       return false
     }
   }

@@ -78,7 +78,7 @@ extension TokenRejection {
     case .misconfigured where rules.contains { $0.fits(error) }: return .misconfigured
     case .final, .misconfigured, .unavailable, .unclear, nil: break
     }
-    // Twitch sends no codes and puts them into the message.
+    // Twitch has no field for the code and sends the code as the message.
     let words = error.codes + error.descriptions
     if let known = words.lazy.compactMap({ Self.signInMeaning(of: $0) }).first { return known }
     switch meaning {

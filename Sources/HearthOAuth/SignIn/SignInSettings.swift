@@ -4,7 +4,7 @@ package import HearthCore
 package struct SignInSettings: Hashable, Sendable {
   /// The browser's redirect address, or `nil` if the provider accepts no loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
-  /// Scopes without which there is no refresh token, requested in addition to the configured ones.
+  /// Scopes without which the provider issues no refresh token, requested in addition to the configured ones.
   package var offlineScopes: [String] = []
   /// Whether authorization requests contain a code challenge (RFC 7636).
   package var usesCodeChallenge = true
@@ -45,7 +45,8 @@ extension SignInSettings {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads an address on this machine (RFC 8252, section 7.3). Providers compare its host and path as strings.
+  /// Reads an address on this machine (RFC 8252, section 7.3). Keeps the host and path as written, because providers
+  /// compare them as strings.
   fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
     guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
     let host = url.origin.host

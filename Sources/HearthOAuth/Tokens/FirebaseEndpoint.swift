@@ -33,8 +33,8 @@ struct FirebaseEndpoint: TokenEndpoint {
 
 /// Signs in Firebase users by email address and password (Identity Toolkit API, `accounts:signInWithPassword`).
 ///
-/// The ID token comes from Firebase over TLS and is meant for the project's own APIs. As in a refresh, Hearth does not
-/// verify it further. An emulator's tokens are not even signed.
+/// Hearth does not verify the ID token's signature, because the token comes from Firebase over TLS, and an emulator
+/// does not sign its tokens.
 extension FirebaseEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { true }
   var otherFlow: String { "An account of type firebase signs in with an e-mail address and a password." }
@@ -70,8 +70,8 @@ extension FirebaseProject {
   private static let host = "identitytoolkit.googleapis.com"
   private static let tokenHost = "securetoken.googleapis.com"
 
-  /// The URL of Google's API, or of the configured emulator. An emulator serves each API under a path that starts with
-  /// the API's host name.
+  /// The URL for sign-ins with a password, at Google or at the configured emulator. An emulator serves each API under a
+  /// path that starts with the API's host name.
   fileprivate var passwordURL: HTTPURL {
     get throws(RefreshFailure) {
       let path = "/\(Self.host)/v1/accounts:signInWithPassword"

@@ -31,7 +31,7 @@ struct GrantFields {
       expiresIn = object["expires_in"]
     case .json(let backend):
       let path = backend.accessTokenField.path
-      // A name with dots is an exact path.
+      // A name with dots is an exact path, so only a name without dots is searched for in other objects.
       let response =
         path.count == 1 ? Self.envelope(of: response, around: path[0], backend.refreshTokenField) : response
       let sibling = response[path.dropLast()] ?? response
@@ -58,8 +58,8 @@ struct GrantFields {
     return response
   }
 
-  /// Returns the only object with such a field. Returns `nil` if there are several, because the right one is unknown.
-  /// Ignores error objects.
+  /// Returns the only object in the response that has the field `name`, ignoring `error`. Returns `nil` if several
+  /// objects have the field, because any of them could be the grant.
   private static func onlyObject(in response: JSONValue, with name: String) -> JSONValue? {
     guard standardNames.contains(name), standardNames.allSatisfy({ response[$0]?.text == nil }) else { return nil }
     let found = response.object?.filter { $0 != "error" && $1[name]?.text != nil } ?? [:]

@@ -15,7 +15,7 @@ struct JSONEndpoint: TokenEndpoint {
       by: request(field.object ?? [:], to: backend.refreshURL), in: .json(backend), for: credential)
   }
 
-  /// Adds the fields of `token_parameters`.
+  /// Returns a request with these fields and those of `token_parameters`.
   private func request(_ fields: [String: JSONValue], to url: HTTPURL) -> HTTPSender.Request {
     let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
     return .json(fields.merging(further) { own, _ in own }, to: url)

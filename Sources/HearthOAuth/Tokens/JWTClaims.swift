@@ -40,7 +40,8 @@ struct JWTClaims: Hashable, Sendable {
       || authorizedParty.map(clients.contains) ?? false
   }
 
-  /// Returns the token's subject, or `nil` if it has none. Uses the default issuer if the token names no issuer.
+  /// Returns the token's subject, or `nil` if the token has none. If the token names no issuer, uses the default
+  /// issuer.
   func subject(default assumed: DefaultIssuer) -> Subject? {
     subject.map { id in issuer.map { Subject(issuer: $0, id: id) } ?? assumed.subject(id) }
   }

@@ -16,12 +16,13 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return try await requestGrant(fields + scopeField(of: credential.grant), for: credential)
   }
 
-  /// Returns the granted scopes, because some providers otherwise grant different ones and all reject scopes outside
-  /// the grant (RFC 6749, section 6). Returns no field if the scopes are unknown or malformed. Omitting the field has
-  /// the same meaning.
+  /// Returns the field `scope` with the granted scopes. Without this field, some providers grant different scopes,
+  /// although the RFC defines its omission as a request for the granted ones (RFC 6749, section 6). Returns no field if
+  /// the granted scopes are unknown or malformed.
   private func scopeField(of grant: Grant) -> [(String, String)] {
     guard sendsScopeOnRefresh else { return [] }
-    // The grant was imported, so request the scopes that a sign-in would.
+    // If the granted scopes are unknown, as after an import, a refresh that must list offline scopes also lists the
+    // configured scopes.
     let unknown = offlineScopes.isEmpty ? [] : client.scopes
     let granted = grant.scope.map { $0.contains(",") ? [] : $0.split(separator: " ").map(String.init) } ?? unknown
     let names = granted + offlineScopes.filter { !granted.contains($0) }
@@ -95,8 +96,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
         first = first ?? outcome
       }
     } catch {
-      // A token revoked before the failure stays revoked. An error in the configuration may be fixed later, so it does
-      // not end the retries.
+      // A token revoked before the failure stays revoked. Even an error in the configuration may be fixed later, so
+      // Hearth keeps retrying.
       let retryAfter: Duration? = if case .unavailable(_, let time) = error { time } else { nil }
       return first ?? .unavailable(retryAfter: retryAfter)
     }
@@ -114,7 +115,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   func origins() async -> Set<Origin>? { try? await source.endpoints().origins }
 
   func identify(_ credential: Credential) async -> Subject? {
-    // The UserInfo endpoint would only repeat the ID token's subject (OIDC Core, section 5.3.2).
+    // The UserInfo endpoint would only repeat the ID token's subject (OIDC Core, section 5.3.2), so a known subject
+    // needs no request.
     let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
     if let claims, claims.areFor(exchange.audiences), let named = claims.subject(default: exchange.issuer) {
       return named

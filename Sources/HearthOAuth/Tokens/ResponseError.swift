@@ -22,7 +22,7 @@ struct ResponseError: Hashable, Sendable {
     // Withings sends a number in "status" and always has the HTTP status 200.
     codes += ["error_code", "errorCode", "errcode", "code", "status"].map { document?[$0]?.name }
     // Fitbit's errors contain an errorType, and JSON:API's contain a code. If an error has a field, like Strava's, its
-    // code applies only to the field.
+    // code applies only to the field, so the code is not used.
     if case .array(let errors) = document?["errors"] {
       codes += errors.flatMap { [$0["errorType"]?.name, $0["field"] == nil ? $0["code"]?.name : nil] }
     }
@@ -33,7 +33,7 @@ struct ResponseError: Hashable, Sendable {
         "reason", "hint", "title",
       ].map { document?[$0]?.text }
     if case .array(let errors) = document?["errors"] { descriptions += errors.map(Self.description) }
-    // 0 means success.
+    // The code 0 means success.
     self.codes = codes.compactMap(\.self).filter { $0 != "0" }
     self.descriptions = descriptions.compactMap(\.self)
     isNamed = ["error", "error_code", "errorCode", "errcode"].contains { document?[$0]?.isError == true }

@@ -15,7 +15,7 @@ package struct ResponseRule: Hashable, Sendable {
     case unclear
   }
 
-  /// The error codes to which the rule applies. If empty, the rule applies to all responses.
+  /// The error codes to which the rule applies. If empty, the rule applies to all errors.
   let codes: Set<String>
   /// Text that one of the descriptions must contain, ignoring case, or `nil` to match any description.
   let phrase: String?

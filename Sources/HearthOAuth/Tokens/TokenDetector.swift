@@ -7,7 +7,7 @@ enum TokenDetector {
     var result = ""
     var word = ""
     func close() {
-      // Checks each part of a URL separately.
+      // Checks each part of a URL separately, because a whole URL can look like a token.
       let parts = word.hasPrefix("//") ? word.split(separator: "/").map(String.init) : [word]
       result += parts.contains(where: isLikely) ? Redactor.replacement : word
       word = ""
@@ -24,8 +24,8 @@ enum TokenDetector {
     return result
   }
 
-  /// Returns whether a long word is unlikely to be a name, because it mixes letters and digits, changes often between
-  /// uppercase and lowercase, or is very long.
+  /// Returns whether a word looks like a token rather than a name. Such a word has at least 16 bytes and mixes letters
+  /// and digits, changes often between uppercase and lowercase, or is very long.
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }
@@ -45,7 +45,7 @@ enum TokenDetector {
       switch value {
       case .null, .bool, .integer, .number: break
       case .string(let text):
-        // Limits the work on a response full of tokens. Quoted text is masked anyway.
+        // Limits the work on a response full of tokens. Any other token is still masked when text is quoted.
         guard found.count < 64 else { return }
         if isNamed || !text.utf8.contains(UInt8(ascii: " ")) && isLikely(text) { found.append(Secret(text)) }
       case .array(let values): for value in values { search(value, isNamed: isNamed) }

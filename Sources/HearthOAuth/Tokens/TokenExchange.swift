@@ -10,7 +10,7 @@ struct TokenExchange: Sendable {
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
-  /// The issuer of subjects for which the provider names none.
+  /// The issuer to use for a user if the provider does not name an issuer.
   let issuer: DefaultIssuer
   /// The audiences whose ID tokens can name the subject. If empty, any audience is accepted.
   let audiences: Set<String>

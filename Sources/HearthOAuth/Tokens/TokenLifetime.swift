@@ -5,7 +5,7 @@ import HearthCore
 extension TokenResponseReader {
   /// Returns the access token's lifetime from the response or from the token itself.
   static func lifetime(of token: String, in grant: GrantFields, _ response: HTTPResponse) -> Duration? {
-    // Zoho's expires_in is in milliseconds, but another field states its unit
+    // Zoho's expires_in is in milliseconds, so a field whose name states the unit takes precedence
     // (https://zoho.com.cn/writer/help/api/v1/oauth-step4.html).
     let named = ["expires_in_sec", "expires_in_seconds"].lazy.compactMap { lifetime(grant[$0]) }.first
     return named ?? lifetime(meantBy: grant.expiresIn, orNone: true, of: token, response)
@@ -25,7 +25,8 @@ extension TokenResponseReader {
     func isLikeToken(_ seconds: Double) -> Bool { whole.map { abs(seconds - $0) <= $0 / 10 } ?? false }
     if isLikeToken(told) { return lifetime(value) }
     if isLikeToken(told / 1000) { return lifetime(.number(told / 1000)) }
-    // Treats a number as a timestamp if it lies within the next ten years. As a lifetime, it would mean half a century.
+    // Treats a number as a timestamp if it lies within the next ten years. As a lifetime in seconds, such a number
+    // would be more than half a century.
     let now = Double((response.date ?? response.receivedAt).milliseconds) / 1000
     if let left = [told, told / 1000].map({ $0 - now }).first(where: { 0 < $0 && $0 < 315_360_000 }) {
       return lifetime(.number(left))
@@ -53,12 +54,12 @@ extension TokenResponseReader {
     if told > century { return told / 1000 > century ? .seconds : .milliseconds }
     guard isMultiple(of: 43_200) else { return .milliseconds }
     if isMultiple(of: 86_400_000) { return .milliseconds }
-    // Whole days in seconds, but not whole hours in milliseconds.
+    // Whole days in seconds that are not whole hours in milliseconds are most likely meant in seconds.
     return isMultiple(of: 86_400) && !isMultiple(of: 3_600_000) ? .seconds : nil
   }
 
-  /// Parses seconds from a number or string, up to a century. Returns `nil` if the value is not a lifetime. Accepts
-  /// zero only if `orNone` is true.
+  /// Parses seconds from a number or string and limits them to a century. Returns `nil` if the value is not a lifetime.
+  /// Accepts zero only if `orNone` is true.
   static func lifetime(_ value: JSONValue?, orNone: Bool = false) -> Duration? {
     guard let seconds = value?.asNumber, seconds.isFinite, seconds > 0 || orNone && seconds == 0 else { return nil }
     return .milliseconds(Int64(min(seconds, century) * 1000))

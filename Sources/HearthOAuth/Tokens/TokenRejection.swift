@@ -9,7 +9,8 @@ struct TokenRejection: Error {
   let redactor: Redactor
   let finalErrors: Set<String>
   let rules: [ResponseRule]
-  /// Whether the account's type is `json`. If so, a 401 or 403 with a JSON object is final.
+  /// Whether the account's type is `json`. If so, a 401 or 403 with a JSON object ends the session, unless the error is
+  /// known to be temporary.
   let isBackend: Bool
   /// What a 2xx response contains instead of a grant or an error, if anything.
   private(set) var content: String?
@@ -142,7 +143,7 @@ struct TokenRejection: Error {
   var summary: String {
     let codes = error.codes.filter { $0 != String(response.status) }
     let code = codes.first { Self.meaning(of: $0) != nil || finalErrors.contains($0) } ?? codes.first
-    // The code can be a sentence, which is then also a description.
+    // If the code is also a description, it is quoted only once.
     var parts = code.map { error.descriptions.contains($0) ? [] : [quote($0, limit: 64)] } ?? []
     for description in error.descriptions.prefix(8) where parts.count < 3 {
       let quoted = quote(description, limit: 200)

@@ -75,7 +75,8 @@ struct TokenResponseReader: Sendable {
     return result
   }
 
-  /// Returns the refresh token even without a usable access token, because it may have replaced the previous one.
+  /// Returns the refresh token even without a usable access token, because the refresh token may have replaced the
+  /// previous one.
   private func refreshToken(
     in grant: GrantFields, of response: HTTPResponse, _ rejection: TokenRejection
   ) throws(TokenRejection) -> TokenResponse {
@@ -111,7 +112,7 @@ struct TokenResponseReader: Sendable {
     return userID.flatMap { Subject.isName($0) ? issuer.subject($0) : nil }
   }
 
-  /// Reads a string or, from some providers, a list of names.
+  /// Reads a string or, from some providers, a list of scopes.
   private func scope(_ value: JSONValue?) -> String? {
     if case .array(let names) = value { return names.compactMap(\.text).joined(separator: " ") }
     return value?.text
@@ -131,9 +132,9 @@ struct TokenResponseReader: Sendable {
 
   // MARK: - Values
 
-  /// Returns why a token of this type cannot be used, or `nil` if it can. A type that is not a string (RFC 6749,
-  /// section 5.1) makes the response malformed, and a retry may succeed. In a backend's own API, the field can mean
-  /// anything.
+  /// Returns why a token of this type cannot be used, or `nil` if it can. A type that is not a string makes the
+  /// response malformed (RFC 6749, section 5.1), and a retry may succeed. In a backend's own API, such a field can mean
+  /// anything and is ignored.
   private func fault(of type: JSONValue, _ rejection: TokenRejection) -> RefreshFailure? {
     // Some providers send an empty type, and serializers write null for a missing value.
     if type == .string("") || type == .null { return nil }
@@ -150,8 +151,8 @@ struct TokenResponseReader: Sendable {
   }
 
   /// Returns whether to send tokens of this type as Bearer tokens. A client must not use types that it does not
-  /// understand (RFC 6749, section 7.1). No standard defines the field for a backend's own API, in which case only
-  /// registered OAuth access token types other than Bearer are rejected.
+  /// understand (RFC 6749, section 7.1). No standard defines the field for a backend's own API, so Hearth rejects only
+  /// OAuth's types other than Bearer there.
   private func isBearer(_ type: String) -> Bool {
     let name = type.lowercased().filter { !$0.isWhitespace }
     return switch dialect {

@@ -26,7 +26,7 @@ extension KnownAccount: Codable {
       subject = Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed ?? false)
     }
     fingerprint = try fields.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
-    // A malformed clock does not make the rest unusable.
+    // A malformed clock is ignored, so that the rest of the file stays usable.
     clock = (try? fields.decodeIfPresent(ClockDocument.self, forKey: .clock))?.clock
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))

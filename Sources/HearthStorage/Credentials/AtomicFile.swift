@@ -6,7 +6,8 @@ struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem
 
-  /// The path for the file's next version. It is always the same, so that the next run finds a file left by a crash.
+  /// The path for the file's next version. The path is always the same, so that the next run finds a file left by a
+  /// crash.
   var temporaryPath: String {
     let (folder, name) = path.splitAtLastSlash
     return "\(folder)/.\(name).new"
@@ -25,7 +26,7 @@ struct AtomicFile: Sendable {
     }
   }
 
-  /// Moves the file to a new name in its folder and returns the new name.
+  /// Moves the file to a new name in its folder and returns the new path.
   func setAside(as label: String, at now: Timestamp) async throws(AccessFailure) -> String {
     try await accessing(path, await files.setAside(path, as: label, at: now))
   }
@@ -65,7 +66,7 @@ struct AtomicFile: Sendable {
       do {
         return try await files.write(bytes, to: temporaryPath)
       } catch .absent {
-        // Another program has removed the file, so create it again.
+        // Another program has removed the temporary file, so create it again.
       }
     }
     try await createTemporaryFile()

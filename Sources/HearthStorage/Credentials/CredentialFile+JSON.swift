@@ -66,9 +66,9 @@ struct GrantDocument: Codable {
     self.grant = grant
   }
 
-  /// Reads a grant. If the grant has only a refresh token, it counts as expired when issued, so that Hearth refreshes
-  /// it immediately, and it has the refresh token's fingerprint. If `issuedAt` is missing, uses the file's modification
-  /// time.
+  /// Reads a grant. If there is only a refresh token, the grant counts as expired when issued, so that Hearth refreshes
+  /// it immediately, and its empty access token has the refresh token's fingerprint. If `issuedAt` is missing, uses the
+  /// file's modification time.
   init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     func text(_ key: CodingKeys, _ isInForm: (String) -> Bool = { _ in true }) throws -> String? {

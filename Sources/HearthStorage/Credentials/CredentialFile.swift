@@ -9,11 +9,11 @@ struct CredentialFile: Sendable {
   struct Header: Codable, Hashable, Sendable {
     var account: String?
     var issuer: String?
-    /// Whether the provider has named no issuer, so that `issuer` is the origin. Never written as false, and `nil` if
-    /// the field is missing.
+    /// True if `issuer` is only an assumption, because the provider has not named the user's issuer. Never written as
+    /// false.
     var isIssuerAssumed: Bool?
     var origin: String?
-    /// The origins of the token-receiving endpoints known at sign-in. `nil` in files of older versions.
+    /// The origins to which tokens can be sent, as known at sign-in, or `nil` in files of older versions.
     var origins: [String]?
     var subject: String?
     /// The raw value of a `Protection`, or `nil` if the grant is not encrypted.
@@ -44,8 +44,8 @@ struct CredentialFile: Sendable {
   /// The user, or `nil` if the subject or issuer is missing.
   var subject: Subject? {
     guard let issuer = header.issuer, let id = header.subject else { return nil }
-    // Older versions did not write this field. If the provider had named no issuer, they wrote the token endpoint's
-    // origin.
+    // Older versions did not write this field. If the provider had not named an issuer, they wrote the token endpoint's
+    // origin as the issuer.
     let isAssumed = header.isIssuerAssumed ?? (header.origin == issuer)
     return Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed)
   }
@@ -82,7 +82,7 @@ extension CredentialFile.Header {
       ("kdf.n", kdf.map { String($0.n) }), ("kdf.r", kdf.map { String($0.r) }), ("kdf.p", kdf.map { String($0.p) }),
       ("kdf.salt", kdf?.salt.base64EncodedString()),
     ]
-    // Older versions did not write these fields, so their seals do not cover them.
+    // Older versions did not write these fields, so the seals of their files do not cover the fields.
     if isIssuerAssumed == true { fields.append(("issuerAssumed", "true")) }
     if let origins { fields.append(("origins", origins.joined(separator: " "))) }
     func framed(_ text: String) -> [UInt8] {
@@ -93,7 +93,7 @@ extension CredentialFile.Header {
 }
 
 extension CredentialFile {
-  /// Reads a file. `modified` is its modification time, used if the grant does not contain the time of issue.
+  /// Reads a file. `modified` is the file's modification time, used if the grant does not contain the time of issue.
   init(_ bytes: [UInt8], account: AccountName, modified: Timestamp) throws(FileFormatError) {
     self = try FileFormat.decode(Self.self, version: Self.version, from: bytes, modified: modified)
     guard header.account == nil || header.account == account.description else {

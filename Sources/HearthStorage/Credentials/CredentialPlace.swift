@@ -15,7 +15,7 @@ struct CredentialPlace: Hashable, Sendable {
   /// The result of reading the marker file.
   enum Marker: Hashable, Sendable {
     case absent
-    /// The marker exists. The identifier is `nil` if the marker contains none.
+    /// The marker exists. The identifier is `nil` if the marker does not contain a valid one.
     case present(String?)
   }
 
@@ -33,7 +33,7 @@ struct CredentialPlace: Hashable, Sendable {
 
   private static let lockMark = "locked"
 
-  /// Returns the marker's content, which is its identifier and whether the user has locked the account.
+  /// Returns the marker's content: its identifier and, if the user has locked the account, a line that says so.
   static func markerBytes(_ identifier: String, isLocked: Bool) -> [UInt8] {
     Array("\(identifier)\n\(isLocked ? lockMark + "\n" : "")".utf8)
   }

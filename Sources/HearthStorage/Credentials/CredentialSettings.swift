@@ -25,7 +25,7 @@ package struct CredentialSettings: Hashable, Sendable {
     if named == .keyFile, keyFile == nil {
       throw table.error("lacks \"key_file\", which protection \"key-file\" needs")
     }
-    // Without `protection`, a key file would suggest that the credential is sealed.
+    // A key file without `protection` would wrongly suggest that the credential is sealed.
     guard named != nil || keyFile == nil else {
       throw table.error(
         .keyFile,

@@ -8,7 +8,7 @@ extension FileCredentialStore {
       case file(CredentialFile)
       case corrupt(String)
       case tooNew(version: Int)
-      /// The folder is readable but does not contain the file. The text describes what is missing, or is `nil` if no
+      /// The folder is readable but does not contain the file. The string describes what is missing, or is `nil` if no
       /// file was expected.
       case nothing(String?)
     }
@@ -20,9 +20,9 @@ extension FileCredentialStore {
     var modified = Timestamp(milliseconds: 0)
   }
 
-  /// Reads the credential file, and distinguishes a missing file from an unmounted volume. Throws if this is impossible
-  /// or the file cannot be read. If `ignoringSignedOut` is true, a signed-out credential is not expected even if its
-  /// file could not be removed.
+  /// Reads the credential file, and distinguishes a missing file from an unmounted volume. Throws if the volume may be
+  /// unmounted or the file cannot be read. If `ignoringSignedOut` is true, the file of a pending sign-out is not
+  /// expected to exist.
   func scan(ignoringSignedOut: Bool = false) async throws(AccessFailure) -> CredentialScan {
     var known = try await known()
     if ignoringSignedOut, known.removal != nil { known.place = nil }

@@ -12,7 +12,8 @@ extension FileCredentialStore {
     known.removal = KnownAccount.PendingRemoval(fingerprint: fingerprint, revokes: revokes ? nil : false)
     known.grants.signOut([fingerprint, known.fingerprint])
     known.subject = nil
-    // If the disk is full, accounts.json cannot be written, but files can still be removed.
+    // If the disk is full, accounts.json cannot be written, but files can still be removed, so a failure does not end
+    // the sign-out.
     let isNoted = (try? await accounts.update(account, to: known)) != nil
     do throws(EndNotWritten) {
       return try await carryOutRemoval(known)
@@ -23,8 +24,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a pending removal and returns its sign-out, or `nil` if none is pending. After a failure, the removal
-  /// stays pending until the next reading.
+  /// Carries out a pending removal and returns its sign-out, or `nil` if no removal is pending. After a failure, the
+  /// removal stays pending until the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> CredentialReading? {
     guard let removal = known.removal, let end = known.end else { return nil }
     do throws(EndNotWritten) {
@@ -35,8 +36,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes the credential, files set aside from it, its entry in accounts.json and its marker, in an order that never
-  /// looks like a lost credential after a crash. Throws `nowhere` if the file was not removed.
+  /// Removes the credential, files set aside from it, its entry in accounts.json and its marker. Because of the order
+  /// of the steps, a crash never makes the credential look lost. Throws `nowhere` if the file was not removed.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }
@@ -83,8 +84,8 @@ extension FileCredentialStore {
   }
 
   /// Removes credentials from previously configured places, but keeps a different grant found there. `rest` contains
-  /// the places that cannot be reached now. They do not prevent the sign-out, and Hearth will not use their grants
-  /// again.
+  /// the places that cannot be reached now. Such places do not prevent the sign-out, and Hearth will not use the grants
+  /// there again.
   func removeFormer(
     _ formerPlaces: [KnownAccount.FormerPlace], besides current: CredentialPlace
   ) async -> (rest: [KnownAccount.FormerPlace], removed: [Credential]) {
@@ -94,7 +95,7 @@ extension FileCredentialStore {
       do {
         let place = try await resolve(former.path)
         if place.file == current.file { continue }
-        // The marker shows that Hearth used this place, even if only files set aside are left.
+        // The marker shows that Hearth used this place, so any files set aside here are Hearth's.
         if try await place.readMarker(files) != .absent, try await !files.exists(place.file) {
           try await files.removeSetAside(of: place.file)
         }

@@ -32,7 +32,7 @@ extension FileCredentialStore {
     if case .file(let old) = scan.outcome, old.isGrant, !isProtectedAsConfigured(old) {
       logger.notice("\(scan.place.file) is now protected as configured (\(protection.rawValue)).")
     }
-    // The version sealed with this key has been replaced.
+    // The version sealed with the passphrase's key has been replaced, so the key is no longer needed.
     if protection != .passphrase { forgetKey() }
     await remember(scan) { known in
       known.signedIn(credential)
@@ -57,8 +57,8 @@ extension FileCredentialStore {
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
     var accountsFailure: AccessFailure?
     var known: KnownAccount
-    // Writes accounts.json first, so that Hearth does not send a rejected token again even if the file cannot be
-    // written.
+    // Writes accounts.json first, so that Hearth does not send a rejected token again even if the credential file
+    // cannot be written.
     do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record
@@ -75,7 +75,8 @@ extension FileCredentialStore {
     if let accountsFailure { throw .partly(accountsFailure) }
   }
 
-  /// Writes the end of the session to the credential file. Throws `nowhere` if the file was not changed.
+  /// Writes the end of the session to the credential file. Throws `nowhere` if the file cannot be written, or `partly`
+  /// if the file contains another grant.
   private func putEnd(_ record: EndRecord, _ known: KnownAccount) async throws(EndNotWritten) {
     let scan: CredentialScan
     do throws(AccessFailure) { scan = try await scanForWriting() } catch { throw .nowhere(error) }
@@ -85,7 +86,7 @@ extension FileCredentialStore {
       if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant),
         !known.grants.isFormer(grant)
       {
-        // The grant that ended is gone, and the one in the file has yet to be adopted.
+        // Another program has replaced the grant that ended. The new grant has yet to be adopted, so it must stay.
         throw .partly(AccessFailure(.storageError, detail: "\(scan.place.file) already contains another grant"))
       }
     case .corrupt, .nothing: break
@@ -100,7 +101,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Replaces the ended grant with the end of the session, if a crash or a failure prevented this earlier.
+  /// Replaces the ended grant in the file with the end of the session, if a crash or a failure prevented this earlier.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)

@@ -28,7 +28,7 @@ package actor FileCredentialStore: CredentialStore {
   let scryptCost: Int?
 
   var passphraseKey: PassphraseKey?
-  /// The file for whose next version disk space is allocated.
+  /// The path of the file if disk space is allocated for its next version, otherwise `nil`.
   var reserved: String?
   /// The file's status when it was last read or written, used to detect changes made in place.
   var lastSeen: FileStatus?
@@ -52,7 +52,7 @@ package actor FileCredentialStore: CredentialStore {
     self.watch = watch
     self.clock = clock
     var logger = logger
-    // One key is for human readers and one is for the journal.
+    // The first key is for human readers, the second for the journal.
     logger[metadataKey: "account"] = "\(account)"
     logger[metadataKey: "HEARTH_ACCOUNT"] = "\(account)"
     self.logger = logger
@@ -81,8 +81,8 @@ package actor FileCredentialStore: CredentialStore {
     try await accounts.update(account, to: known)
   }
 
-  /// Returns what accounts.json contains about the account. If it contains nothing, the file may have been lost, so the
-  /// user's lock is read from the marker.
+  /// Returns what accounts.json contains about the account. If there is nothing, accounts.json may have been lost, so
+  /// the user's lock is read from the marker.
   func known() async throws(AccessFailure) -> KnownAccount {
     var known = try await accounts.known(account)
     if known == KnownAccount(), let place = try? await resolvePlace() {

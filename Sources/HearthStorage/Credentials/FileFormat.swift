@@ -1,7 +1,7 @@
 import FoundationEssentials
 import HearthCore
 
-/// Why the contents of a file cannot be used. The texts are human-readable and never quote the file.
+/// Why the contents of a file cannot be used. The strings are human-readable and never quote the file.
 enum FileFormatError: Error, Hashable {
   case corrupt(String)
   /// A newer version of Hearth wrote the file.

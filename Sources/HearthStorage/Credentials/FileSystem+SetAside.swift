@@ -2,8 +2,8 @@ import HearthCore
 
 /// Moves unusable files to `NAME.LABEL-TIME` in the same folder, so that a person can inspect them.
 extension FileSystem {
-  /// Moves a file to an unused name that only the owner can read, and returns the new name. Once the move is durable,
-  /// removes older files with the same label, but keeps the newest one and the newest nonempty one.
+  /// Moves a file to an unused name, makes it readable only by its owner, and returns the new path. Once the move is
+  /// durable, removes older files with the same label. If the moved file is empty, keeps the newest nonempty one.
   func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
     let (folder, name) = path.splitAtLastSlash
     var newName = "\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"
@@ -16,7 +16,7 @@ extension FileSystem {
     return "\(folder)/\(newName)"
   }
 
-  /// Removes all files that were set aside from this one, with any label.
+  /// Removes all earlier versions of this file that were set aside, with any label.
   func removeSetAside(of path: String) async throws(FileError) {
     for label in ["corrupt", "newer"] {
       for old in try await setAside(of: path, as: label) { try await removeFile(old) }

@@ -31,7 +31,8 @@ struct ScryptParameters: Codable, Hashable, Sendable {
   /// All accounts share one thread, because each derivation requires 128 MiB or more.
   private static let worker = WorkerThread(linger: 0)
 
-  /// Derives the key on a separate thread, which takes a large fraction of a second. Returns `nil` if memory is short.
+  /// Derives the key on a separate thread, because this takes a large fraction of a second. Returns `nil` if memory is
+  /// short.
   func key(from passphrase: Secret) async -> SealingKey? {
     await Self.worker.run { [self] in
       let key = try? KDF.Scrypt.deriveKey(

@@ -1,7 +1,7 @@
 internal import HearthCore
 internal import Synchronization
 
-/// The items claimed for sending, kept in memory, and which of them are being sent.
+/// The items that are claimed for sending and those of them that are being sent. Kept in memory.
 ///
 /// Only the outbox's writer creates, cuts and ends claims, in transactions that can be undone. `begin` can be called on
 /// any thread at any time.
@@ -42,7 +42,8 @@ final class ClaimTable: Sendable {
     case wasFree
     /// The item's request may have been sent, so the item must not change.
     case hasBegun
-    /// The rest of the claim, without the item and those behind it. If the rest is empty, the claim has ended.
+    /// The rest of the claim, without the item and the later items that have not begun. If the rest is empty, the claim
+    /// has ended.
     case cut(Claim)
   }
 
@@ -53,7 +54,8 @@ final class ClaimTable: Sendable {
 
   fileprivate struct State: ~Copyable {
     var marks: SentMarks
-    /// Whether new claims are allowed. They must wait while an earlier process's claims may still need their marks.
+    /// Whether new claims are allowed. New claims must wait while an earlier process's claims may still need their
+    /// marks.
     var isOpen = false
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
@@ -65,7 +67,7 @@ final class ClaimTable: Sendable {
     var freeSlots: [Int] = []
     var usedSlots = 0
     var lastEpoch: Int64 = 0
-    /// The claims before the transaction and before each savepoint in it.
+    /// The changed claims as they were before the transaction and before each savepoint in it.
     var before: [[Int64: Claim?]] = []
 
     init(_ marks: consuming SentMarks) {
@@ -101,9 +103,11 @@ final class ClaimTable: Sendable {
         return false
       }
       let item = claim.items[index]
-      // The first request was answered with 401, and a newer item has replaced this one since.
+      // The API answered the first request with 401, and a newer item has replaced this one since, so there is no
+      // retry.
       guard !item.hasBegun || !item.isOutdated else { return false }
-      // Earlier items that have not begun were settled without a request, or will be.
+      // A claim's items are sent in order, and its mark records only the last one, so no item is sent after a later
+      // one.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
       try state.marks.write(item.position, of: epoch, after: now - claim.madeAt, in: claim.slot)
       if !item.hasBegun {
@@ -162,7 +166,7 @@ final class ClaimTable: Sendable {
 
   // MARK: - Changes by the writer
 
-  /// Returns whether another claim is possible. Its mark needs room on the disk.
+  /// Returns whether another claim is possible. Each claim needs a slot for its mark, which takes space on the disk.
   func hasRoom() -> Bool {
     state.withLock { state in
       guard state.isOpen else { return false }
@@ -304,7 +308,7 @@ extension ClaimTable.State {
     place(epoch, claim)
   }
 
-  /// Removes one item from a claim. The cost does not depend on the number of items.
+  /// Removes one item from a claim without counting the claim's other items again.
   mutating func remove(_ index: Int, of epoch: Int64) {
     note(epoch)
     guard let item = claims[epoch]?.items.remove(at: index), let owner = claims[epoch]?.owner else { return }

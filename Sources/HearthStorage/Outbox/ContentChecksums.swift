@@ -17,7 +17,7 @@ enum ContentChecksums {
     }
   }
 
-  /// Returns whether this version of the outbox stores checksums.
+  /// Returns whether the database's schema includes checksums.
   static func areKept(in db: Database) throws -> Bool {
     try db.tableExists("contents") && db.columns(in: "contents").contains { $0.name == "checksum" }
   }

@@ -7,11 +7,11 @@ internal import Synchronization
 final class DiskReserve: Sendable {
   private static let sizes = 256 << 10...4 << 20
 
-  /// The minimum allocation in bytes, which is how much a write-ahead log grows between two checkpoints.
+  /// The minimum allocation, in bytes. The write-ahead log usually grows by at most this size between two checkpoints.
   let size: Int
   private let path: String
   private let allocated = Mutex(0)
-  /// Why the last allocation failed, or `nil` if the disk was full.
+  /// Why the reserve's file could not be opened, or `nil` if it was opened or the disk was full.
   private let obstacle = Mutex<String?>(nil)
 
   /// `size` is in bytes. If it is `nil`, the reserve is a sixteenth of the disk, within limits, so that a small disk
@@ -31,7 +31,8 @@ final class DiskReserve: Sendable {
 
   var isAllocated: Bool { allocated.withLock { $0 > 0 } }
 
-  /// Allocates space for `bytes`, in multiples of `size`. If the disk is full, returns false and changes nothing.
+  /// Allocates space for `bytes`, in multiples of `size`. Returns false and changes nothing if the disk is full or the
+  /// file cannot be opened.
   func allocate(_ bytes: Int = 0) -> Bool {
     let wanted = max(bytes + size - 1, size) / size * size
     return allocated.withLock { allocated in

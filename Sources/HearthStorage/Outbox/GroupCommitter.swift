@@ -9,7 +9,7 @@ internal import Synchronization
 /// bad request does not fail the others. A request that can fail after writing something has its own savepoint.
 final class GroupCommitter: Sendable {
   enum Purpose {
-    /// The request can make the database grow. It fails if the disk reserve is used up.
+    /// The request can make the database grow. It fails if the disk has no room for the reserve.
     case growth
     /// The request runs even on a full disk, by using the reserve.
     case completion
@@ -32,8 +32,8 @@ final class GroupCommitter: Sendable {
   /// The commit would use disk space that completions may need.
   private struct ReserveExceeded: Error {}
 
-  /// The path of the database or its log now leads to a different file or to none. Anything written now would be lost
-  /// when the database is closed.
+  /// The path of the database or its log now leads to a different file or to no file. Anything written now would be
+  /// lost when the database is closed.
   private struct FileReplaced: Error {
     var isLog = false
   }
@@ -96,7 +96,7 @@ final class GroupCommitter: Sendable {
       })
     logIdentity = file.logIdentity
     claims = ClaimTable(try SentMarks.open(file.sentMarks, bootID: file.bootID))
-    // `recover` ends claims of an earlier process, after reading their marks.
+    // If an earlier process has left claims, `recover` must first read their marks and end them.
     let hasClaims = try database.writeWithoutTransaction { db in
       try db.firstRow(OutboxQueries.everyClaim) { _ in true } ?? false
     }
@@ -175,10 +175,10 @@ final class GroupCommitter: Sendable {
     guard error is ReserveExceeded || (error as? DatabaseError)?.resultCode == .SQLITE_FULL else {
       return request.fail(failure)
     }
-    // Checkpointing the log may free enough space.
+    // Releasing the reserve and checkpointing the log may free enough space for another attempt.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)
-    // Recording a delivery matters more than wiping its content from free pages, for which there may be no space.
+    // Wiping content from free pages may need more space than there is, and recording a delivery is more important.
     OutboxFile.wipe(db, .whereFree)
     holdsUnwiped.withLock { $0 = true }
     defer { OutboxFile.wipe(db, .always) }
@@ -190,15 +190,16 @@ final class GroupCommitter: Sendable {
     }
   }
 
-  /// Copies the log into the database and truncates it. Without the reserve, this happens after each commit, so that
-  /// the log never outgrows the space that the database has for it. It also happens after large bodies were written,
-  /// and after content was removed, so that no content is left in the log.
+  /// Copies the log into the database and truncates the log. Without the reserve, this happens after each commit, so
+  /// that the log never outgrows the space that the database has for it. It also happens when the log has become large,
+  /// and after content was removed, so that no removed content stays in the log.
   private func emptyLog(_ db: Database) {
     _ = try? db.checkpoint(.truncate)
   }
 
-  /// Returns free pages to the disk, but keeps some for the next items unless they may contain content. Each freed page
-  /// can cause four page writes to the log, which the reserve has room for. Returns whether there is more to do.
+  /// Returns free pages to the disk, but keeps some for the next items unless they may contain content. Limits the
+  /// number of pages, because each freed page can cause four page writes to the log, and the log must not outgrow the
+  /// reserve. Returns whether there is more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
     let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
     let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
@@ -209,7 +210,7 @@ final class GroupCommitter: Sendable {
   /// Whether the files may still contain removed content.
   var leavesContent: Bool { holdsUnwiped.withLock(\.self) || file.logSize > 0 }
 
-  /// The loss when a database was removed or replaced while open.
+  /// What was lost when a database was removed or replaced while it was open.
   struct Loss {
     let identity: OutboxFile.Identity?
     let items: Int
@@ -286,8 +287,7 @@ final class GroupCommitter: Sendable {
       if observer.isThere { commit = try transaction.commit() }
       guard file.holds(identity) else { throw FileReplaced() }
       guard file.holdsLog(logIdentity) else { throw FileReplaced(isLog: true) }
-      // If the disk is full, the log's contents must still fit into the database, so the reserve is as large as the
-      // log.
+      // Even on a full disk, the database must be able to take in the log, so the reserve covers the database's growth.
       if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
     }

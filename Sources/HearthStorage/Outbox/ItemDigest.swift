@@ -26,7 +26,7 @@ enum ItemDigest {
     return Data(hash.finalize())
   }
 
-  /// Returns the checksum to store with an item's content. Hearth verifies it before sending the item.
+  /// Returns the checksum to store with an item's content. Hearth verifies the checksum before it sends the item.
   static func checksum(_ content: Data, idempotencyKey: String) -> Int64 {
     var hash = SHA256()
     hash.update(data: content)

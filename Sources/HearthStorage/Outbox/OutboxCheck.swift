@@ -2,12 +2,12 @@ internal import GRDB
 internal import Glibc
 package import HearthCore
 
-/// Checks an outbox for damage. A full check runs for `hearthd --check-outbox` and after a crash, and a quick one at
-/// each start.
+/// Checks an outbox for damage. A full check runs for `hearthd --check-outbox`, and when the outbox is opened after
+/// damage was found in it. A quick check runs each time the outbox is opened.
 package enum OutboxCheck {
   /// Returns a sentence for each problem in the outbox. The daemon must not be running.
   package static func problems(at path: String) throws(OutboxStoreFailure) -> [String] {
-    // SQLite would create a missing file.
+    // SQLite would create a missing file, so check for the file first.
     guard access(path, F_OK) == 0 else { return [] }
     let file = OutboxFile(path)
     // This check must come first, because opening the database removes its log.
@@ -147,8 +147,8 @@ package enum OutboxCheck {
     return counts
   }
 
-  /// Runs the quick check. Each counter must be within its bounds, and zero exactly if there are no rows. If one is
-  /// not, counts all rows.
+  /// Runs the quick check. Each counter must be within its bounds, and zero exactly if no row has its state. If a
+  /// counter is wrong, counts all rows.
   static func soundCounters(_ db: Database) throws -> OutboxCounters {
     let counters = try OutboxCounters(db)
     for owner in counters.owners.values {

@@ -123,7 +123,8 @@ struct OutboxCounters: Sendable {
     isPlaceChanged = true
   }
 
-  /// Called when the outbox is opened. The clock's steps during another boot are unknown.
+  /// Called when the outbox is opened. The clock's steps during another boot are unknown, so the schedule then follows
+  /// this boot's clock.
   mutating func opened(by clock: FollowedClock) {
     if followed?.boot != clock.boot { followed = clock }
   }

@@ -3,7 +3,8 @@ internal import GRDB
 internal import Glibc
 internal import HearthCore
 
-/// The outbox's files: the database, its log, the marks of sent items, and a marker for possible damage.
+/// The outbox's files: the database, its log, the disk reserve, the marks of sent items, and a marker for possible
+/// damage.
 struct OutboxFile: Sendable {
   let path: String
   /// The id of this boot (see `SentMarks`).
@@ -70,7 +71,8 @@ struct OutboxFile: Sendable {
     unlink(path + "-shm")
   }
 
-  /// The device, inode and birth time. The inode alone is not enough, because a new file can reuse it immediately.
+  /// The device, inode and birth time. The inode alone is not enough, because a new file can reuse an inode
+  /// immediately.
   struct Identity: Equatable {
     let marks: [UInt64]
   }
@@ -97,7 +99,7 @@ struct OutboxFile: Sendable {
     configuration.foreignKeysEnabled = false
     configuration.label = "hearth.outbox"
     configuration.prepareDatabase { db in
-      // Takes effect only before the first table is created.
+      // `auto_vacuum` takes effect only before the first table is created.
       try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
       try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -135,7 +137,7 @@ struct OutboxFile: Sendable {
   }
 
   static func wipe(_ db: Database, _ wiping: Wiping) {
-    // All builds of SQLite support this pragma, which returns its value.
+    // All builds of SQLite support this pragma. It returns its value, so it is run as a query.
     _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
@@ -156,7 +158,7 @@ struct OutboxFile: Sendable {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(5)
-    // A database that cannot be read here also fails to open later.
+    // A database that cannot be read here also fails to open later, so errors are ignored.
     return (try? DatabaseQueue(path: path, configuration: configuration).read(OutboxSchema.isNewer)) ?? false
   }
 
@@ -174,7 +176,7 @@ struct OutboxFile: Sendable {
 }
 
 /// Makes a database readable only by its owner, and creates it if it is missing. SQLite uses the same permissions for
-/// its log. Returns what is wrong after a failure, such as `cannot be opened: Permission denied`.
+/// its log. Returns `nil` on success, otherwise the problem, such as `cannot be opened: Permission denied`.
 func makePrivate(_ path: String) -> String? {
   let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
   guard descriptor >= 0 else {

@@ -1,4 +1,4 @@
-/// The SQL statements that the outbox runs on its items. Each of them uses an index.
+/// The SQL statements that the outbox runs on its items. All except `every` use an index.
 enum OutboxQueries {
   private static let columns = """
     n, id, owner, lane, position, state, reason, is_head, due_at, method, url, attempts, conflicts, created_at, \
@@ -104,13 +104,13 @@ enum OutboxQueries {
     UPDATE items INDEXED BY items_retrying SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE owner = ?2 AND origin = ?3 AND \(isRetrying)
     """
-  /// Items that were due when they were claimed. They become due again when their claims end.
+  /// Shifts the times of claimed heads, which become due again when their claims end.
   static let shiftClaimed = """
     UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE n IN (SELECT head FROM claims) AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)
     """
-  /// Items that wait for their origin rather than for a time. `due_at` only orders them, and the clock may have been
-  /// set back.
+  /// Makes items due immediately that wait for their origin rather than for a time. Their `due_at` only orders them,
+  /// and may be in the future if the clock was set back.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at

@@ -100,7 +100,7 @@ enum OutboxSchema {
 
   /// Lets items that are held in their lanes expire. They are stored with the number that used to mean "in flight".
   /// Adds indexes to find the newest item for a `replaceKey` and the oldest item. Stores the time at which waits were
-  /// last planned, so that they keep their planned length.
+  /// last planned, so that the waits keep their planned length.
   private static let placesAndNewness = """
     DROP INDEX items_by_expiry;
     CREATE INDEX items_by_expiry ON items (expires_at) WHERE expires_at IS NOT NULL AND state < 3;
@@ -111,7 +111,7 @@ enum OutboxSchema {
 
   static func dateSchedule(_ db: Database) throws { try db.execute(sql: placesAndNewness) }
 
-  /// Stores the clock steps that the waits are based on, so that they keep their planned length across restarts.
+  /// Stores the clock steps that the waits are based on, so that the waits keep their planned length across restarts.
   static func followClock(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -121,8 +121,8 @@ enum OutboxSchema {
   }
 
   /// Stores whether a request has been sent, so that no API receives the same key with different contents. For items
-  /// retried earlier, the last status or error shows this. Also stores the order of items with the same `replaceKey`,
-  /// which used to be their number, and counts responses that do not count as attempts.
+  /// retried earlier, the last status or error shows this. Also stores the time that orders items with the same
+  /// `replaceKey`, which their number used to order, and the number of responses that do not count as attempts.
   static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """
@@ -148,7 +148,8 @@ enum OutboxSchema {
     CREATE INDEX items_unknown ON items (owner) WHERE unknown_since IS NOT NULL AND state < 3;
     """
 
-  /// Previously, all claimed items were stored as in flight. Any of their requests may have been sent.
+  /// Previously, all claimed items were stored as in flight. Any of their requests may have been sent, so the items
+  /// become pending with an unknown result.
   static func separateClaims(_ db: Database) throws {
     try db.execute(sql: claims)
     let lanes = try db.rows(

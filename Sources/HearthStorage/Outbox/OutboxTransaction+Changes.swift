@@ -13,7 +13,7 @@ extension OutboxTransaction {
       let last = min(claim.last, marks == nil ? .max : mark?.position ?? 0)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.state
-        // The machine may have slept between the claim and the request.
+        // The request may have been sent long after the claim, for example if the machine slept in between.
         let delay = mark.map { $0.position == item.position ? $0.delay : .zero } ?? .zero
         item.progress.lost(since: claim.claimedAt + delay)
         try write(item, was: old)
@@ -33,8 +33,8 @@ extension OutboxTransaction {
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
-    // The clock may have been set while the daemon was not running. If it shows an earlier time now, it was set back by
-    // at least the difference.
+    // The clock may have been set while the daemon was not running. If the clock now shows an earlier time, it was set
+    // back by at least the difference.
     try shiftSchedule(by: min(now - counters.scheduledAt, .zero))
     afterCommit.append { [claims] in claims.openForClaims() }
   }
@@ -126,7 +126,7 @@ extension OutboxTransaction {
       guard item.progress.retry(at: now) || isLeft && old.isActive, try !isOutdated(before) else { return nil }
       if old.isActive, isLeft, try !revoke(before) { return nil }
       if isLeft, let account = owner?.account {
-        // Nobody can tell who owns the item, so it goes to the next user.
+        // The item's owner cannot be determined, so the account's next user becomes its owner.
         try merge(before, into: counters.madeOwner(account, nil, in: db))
         guard let moved = try row(OutboxQueries.byNumber, [item.number]), moved.state == old else { return before }
         item.owner = moved.owner
@@ -214,7 +214,8 @@ extension OutboxTransaction {
     // The log still contains the content of recent deliveries, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      // Uses the local time. With the time of a server that is behind, all items would look older to the next server.
+      // Uses the local time. If it used the time of a server whose clock is behind, all items would look older to the
+      // next server.
       if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
@@ -233,12 +234,12 @@ extension OutboxTransaction {
     return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
   }
 
-  /// Returns up to `pages` free pages to the disk. Returns whether more than `kept` are left.
+  /// Returns up to `pages` free pages to the disk. Returns whether more than `kept` free pages are left.
   func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
     let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
     guard surplus > 0 else { return false }
     _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(surplus, pages)))")
-    // The database shrinks when the log is checkpointed.
+    // The database shrinks only when the log is checkpointed, so this requests a checkpoint.
     effects.leavesContentInLog = true
     return surplus > pages
   }

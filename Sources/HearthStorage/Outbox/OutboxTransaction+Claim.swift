@@ -44,7 +44,7 @@ extension OutboxTransaction {
     var lanes = try sendable(origin, .lanes, min(room.lanes, most), room, &unanswered, &search)
     var unordered = try sendable(origin, .unordered, min(room.unordered, most), room, &unanswered, &search)
     if room.isProbe, let lane = lanes.first, let other = unordered.first {
-      // Alternates between the two kinds, because a response to one item may concern only this item.
+      // Alternates between the two kinds, because the response to an item may concern only that item.
       if other.dueAt < lane.dueAt { lanes = [] } else { unordered = [] }
     }
     try claim(lanes, .lanes, origin, &room, &search)
@@ -72,7 +72,7 @@ extension OutboxTransaction {
     var origins: [String] = []
     let statement = try db.cachedStatement(sql: OutboxQueries.nextOrigin)
     while let next = try String.fetchOne(statement, arguments: [owner, origins.last ?? ""]) {
-      // The index of a damaged database may return the same origin again.
+      // The index of a damaged database may return the same origin again, which would make this loop endless.
       guard next != origins.last else {
         throw OutboxStoreFailure.broken("The outbox is damaged: an index repeats an origin.")
       }
@@ -90,7 +90,8 @@ extension OutboxTransaction {
     let name = origin.description
     var found: [StoredItem] = []
     // Half of the items are retries and half are new, so that neither kind waits for the other to run out. Many items
-    // can be due at the same time. New items are due at 0.
+    // can be due at the same time, so the position in the order includes the number. New items are due at 0, so retries
+    // start at 1.
     var dueAfter: (time: Int64, number: Int64) = (1, -1)
     var after: Int64 = 0
     var isDry = (due: false, fresh: false)
@@ -137,7 +138,7 @@ extension OutboxTransaction {
         case .timeNeeded: search.claimed.timeNeededFrom = origin
         case .leaves(let reason):
           try leaveLane(item, reason, isDemanded: true)
-          // The next demand finds the item that has moved up.
+          // The item behind this one moves up, so another demand is needed to find it.
           search.claimed.moved.formUnion(kind)
         }
       }
@@ -163,7 +164,8 @@ extension OutboxTransaction {
       method: item.method, policy: search.demand.policy, expiry: search.demand.expiry, at: search.now)
   }
 
-  /// Holds items in place if their origin is no longer configured for the account. Returns whether there may be more.
+  /// Holds items in place if their origin is no longer configured for the account. Returns whether there may be more
+  /// such items.
   private func holdAll(of owner: Int64, to origin: String) throws -> Bool {
     let limit = 64
     var items: [StoredItem] = []
@@ -212,7 +214,7 @@ extension OutboxTransaction {
       left -= 1
       var items = [head]
       var deliveries = [delivery]
-      // The lanes share the capacity left after one item for each remaining head.
+      // The lanes share the capacity that is left after reserving one item for each remaining head.
       let share = max(left - (heads.count - index - 1), 0) / max(heads.count - index, 1)
       if room.takesFollowers, !room.isProbe, share > 0, let lane = head.lane {
         for follower in try followers(of: head, lane, share) {

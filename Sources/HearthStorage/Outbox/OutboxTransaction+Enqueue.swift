@@ -50,7 +50,7 @@ extension OutboxTransaction {
       OutboxQueries.insertContent,
       [
         db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
-        // SQLite reads an empty body as NULL anyway.
+        // An empty body is stored as NULL, because SQLite reads both in the same way.
         draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])
     try draft.replaceKey.map { try outdate(owner, $0) }
@@ -83,7 +83,8 @@ extension OutboxTransaction {
     return try new.kept.flatMap { try stands(for: new, $0, owner, place: place) }
   }
 
-  /// Returns the existing item that takes an exported one's place, which is the same item or a newer replacement.
+  /// Returns the existing item that stands for an imported one: the same item, or a later one with the same
+  /// `replaceKey`.
   private func stands(
     for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int64?, place: Int
   ) throws -> StoredItem? {
@@ -127,13 +128,13 @@ extension OutboxTransaction {
       .sorted { $0.position < $1.position }
   }
 
-  /// Returns whether a newer item with the same `replaceKey` was accepted, so that this one must not be sent again.
+  /// Returns whether a newer item with the same `replaceKey` was accepted, so that `item` must not be sent again.
   func isOutdated(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try number(OutboxQueries.newerToReplace, [item.owner, key, item.madeAt.milliseconds, item.number]) != nil
   }
 
-  /// Returns whether an older item with the same `replaceKey` may be in flight, so that this one must wait.
+  /// Returns whether an older item with the same `replaceKey` may be in flight, so that `item` must wait.
   func isOvertaking(_ item: StoredItem) throws -> Bool {
     guard let key = item.replaceKey else { return false }
     return try rows(OutboxQueries.byReplaceKey, [item.owner, key]).contains {

@@ -30,7 +30,7 @@ extension OutboxTransaction {
     var item = item
     let old = item.state
     item.progress.settle(outcome, hasLeft: settlement.hasLeft, at: time)
-    // A newer item with the same `replaceKey` may be waiting for this one.
+    // A newer item with the same `replaceKey` may be waiting for this item.
     if item.replaceKey != nil { becameReady(item.owner, .all) }
     if item.progress.state != .delivered, try isOutdated(item) {
       item.progress.supersede(at: time)

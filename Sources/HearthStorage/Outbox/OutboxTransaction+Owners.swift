@@ -20,7 +20,7 @@ extension OutboxTransaction {
         try counters.name(theirs, subject, in: db)
       }
     }
-    // Items of this owner are held, and items without a user belong to the account's current user.
+    // This owner's items are always held, so it never becomes the account's current user.
     if subject == .unnamedBefore { return OutboxBinding(isDone: isDone, holdsOthers: leavesItems) }
     let owner = try counters.madeOwner(account, subject, in: db)
     let holdsOthers = counters.makeCurrent(owner)
@@ -31,7 +31,7 @@ extension OutboxTransaction {
   }
 
   /// Moves items that were created under another name or without a known user to their owner. They keep their
-  /// positions. Claimed items stay claimed only if they are in flight.
+  /// positions. Claimed items stay claimed only if they are in flight. Returns false if the limit was reached.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where left > 0 {
@@ -86,8 +86,8 @@ extension OutboxTransaction {
     try item.replaceKey.map { try supersedeOutdated(owner, $0) }
   }
 
-  /// Resolves a conflict if the new owner already has an item with the same idempotency key. Returns true if this ends
-  /// the joining item.
+  /// Resolves a conflict if the new owner already has an item with the same idempotency key. Returns true if this
+  /// supersedes the joining item or holds it for review.
   private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
     guard
       let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
@@ -105,7 +105,7 @@ extension OutboxTransaction {
       try end(&joining, for: own, isSame: isSame)
       return true
     case .own:
-      // This item's request may be in flight.
+      // If the own item's request has begun in the meantime, decide again.
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
       try end(&own, for: joining, isSame: isSame)
       if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
@@ -119,7 +119,7 @@ extension OutboxTransaction {
     KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
   }
 
-  /// Supersedes an item if it is the same write as its twin with the same key. Otherwise, holds it for review.
+  /// Supersedes an item if it is the same write as its twin with the same key. Otherwise, holds the item for review.
   private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
     let old = item.state
     if isSame {
@@ -133,7 +133,7 @@ extension OutboxTransaction {
     if isSame { effects.leavesContentInLog = true }
   }
 
-  /// Assigns the item a new key. The other item keeps the old one, because no API may receive a key with two contents.
+  /// Assigns the item a new key. The other item keeps the old key, because no API may receive a key with two contents.
   private func giveOwnKey(to item: inout StoredItem) throws {
     guard let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [item.number])
     else { return }

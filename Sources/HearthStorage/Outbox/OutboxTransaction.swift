@@ -188,8 +188,8 @@ final class OutboxTransaction {
     return try number(OutboxQueries.activeInLane, [owner, lane]) != nil
   }
 
-  /// Makes the first active item of a lane its head, unless the lane is claimed or the item is held in place.
-  /// `isDemanded` is true while a demand is being met, because the demand itself tells its caller that there is more.
+  /// Makes the first active item of a lane its head, unless the lane is claimed or the item is held in place. If
+  /// `isDemanded` is true, does not report the head as ready, because the demand being met reports this itself.
   func promote(_ owner: Int64, _ lane: Name, isDemanded: Bool = false) throws {
     guard !claims.isClaimed(owner, lane), let first = try first(owner, lane), !first.isHead, !first.isHeld
     else { return }
@@ -201,7 +201,7 @@ final class OutboxTransaction {
     effects.ready[owner, default: []].formUnion(kinds)
   }
 
-  /// Ends a claim. Its items are settled or become available again.
+  /// Ends a claim. Its items that are not settled become available again.
   func end(_ epoch: Int64) throws {
     guard let claim = claims.end(epoch) else { return }
     try ended(claim)
@@ -215,10 +215,10 @@ final class OutboxTransaction {
   /// Removes the row of a claim that has ended in memory, and promotes a new head in its lane.
   func ended(_ claim: ClaimTable.Claim) throws {
     try execute(OutboxQueries.endClaim, [claim.epoch])
-    // Items that had begun are no longer in flight.
+    // Items that had begun are no longer in flight, so the owner's counts have changed.
     if claim.items.contains(where: \.hasBegun) {
       effects.touched.insert(claim.owner)
-      // Newer items with the same `replaceKey` may have been waiting for these.
+      // Newer items with the same `replaceKey` may have been waiting for these items.
       becameReady(claim.owner, .all)
     }
     if let lane = claim.lane { try promote(claim.owner, lane) }

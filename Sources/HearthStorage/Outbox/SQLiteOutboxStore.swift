@@ -20,7 +20,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   /// The last epoch of a claim in this process.
   private let lastEpoch = Mutex<Int64>(0)
   private let observer = CommitObserver()
-  /// The loss of a removed database, until the next database is open.
+  /// What was lost with a removed database, until the next database is open.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
   private let told = Mutex<String?>(nil)
   private let tell: @Sendable (String) -> Void
@@ -82,7 +82,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     after former: GroupCommitter?, pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> String? {
     if let former {
-      // If it were closed later, it would remove the log at its path, which might be another database's by then.
+      // If `former` were closed later, it would remove the log at its path, which could by then belong to another
+      // database.
       if let lost = former.close() { loss.withLock { $0 = lost } }
       lastEpoch.withLock { $0 = max($0, former.claims.lastEpoch) }
     }
@@ -183,7 +184,8 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure) {
     if case .closed(_, let former) = connection.withLock({ $0 }) {
-      // Opening can wait for another program's lock, and checking reads the whole database.
+      // Opening may wait for another program's lock and a check reads the whole database, so both run on a separate
+      // thread.
       await WorkerThread.run { self.openOrWait(after: former, pausing: paused) }
     }
     try await run { try $0.recover() }
@@ -217,7 +219,7 @@ package final class SQLiteOutboxStore: OutboxStore {
   }
 
   package func publishCounts() async {
-    // A closed store has no counts.
+    // A closed store has no counts to publish, so its error is ignored.
     _ = try? await run(.reading) { $0.effects.touched.formUnion($0.claims.changedOwners()) }
   }
 
@@ -286,8 +288,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return pruning
   }
 
-  /// Returns whether there are more free pages to return to the disk. If the disk is too full for this, they stay until
-  /// the next sweep.
+  /// Returns whether there are more free pages to return to the disk. If the disk is too full for this, the pages stay
+  /// until the next sweep.
   private func vacuum() async throws(OutboxStoreFailure) -> Bool {
     let committer = try committer
     do {

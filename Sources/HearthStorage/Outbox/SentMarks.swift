@@ -3,8 +3,8 @@ internal import HearthCore
 
 /// Records how far, and when, each claim's requests may have been sent, in a file next to the database.
 ///
-/// The marks are written without fsync, so they survive only the end of the process. After a power loss, which a
-/// different boot id reveals, they are ignored. Not safe for concurrent use.
+/// The marks are written without fsync, so they survive a crash of the process but not a power loss. A different boot
+/// id reveals a power loss, after which the marks are ignored. Not safe for concurrent use.
 struct SentMarks: ~Copyable {
   /// The last item of a claim whose request may have been sent.
   struct Mark {
@@ -54,7 +54,8 @@ struct SentMarks: ~Copyable {
     close(descriptor)
   }
 
-  /// Returns the id of the current boot, or an empty string if it cannot be read, in which case no marks count.
+  /// Returns the id of the current boot, or an empty string if the id cannot be read, in which case all marks are
+  /// ignored.
   static func bootID() -> String {
     let file = Glibc.open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return "" }
@@ -89,7 +90,7 @@ struct SentMarks: ~Copyable {
     return last
   }
 
-  /// Marks the file as belonging to this boot. Must be called once no claims from another boot are left.
+  /// Marks the file as belonging to this boot. Must not be called while claims from another boot are left.
   mutating func begin() {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }

@@ -6,7 +6,7 @@ internal import HearthCore
 /// any column can contain a value of any type.
 ///
 /// GRDB's own row creates a dictionary of column names for each query, which takes longer than most of the outbox's
-/// queries. Its subscripts also crash if a value cannot be converted.
+/// queries. The subscripts of GRDB's row also crash if a value cannot be converted.
 struct StoredRow {
   fileprivate let statement: Statement
 

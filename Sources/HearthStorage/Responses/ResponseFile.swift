@@ -27,8 +27,8 @@ struct ResponseFile: Sendable {
 
   var exists: Bool { access(path, F_OK) == 0 }
 
-  /// Opens or creates the database. If the database is damaged, replaces it and passes a sentence about this to
-  /// `report`.
+  /// Opens or creates the database. If the database is damaged or from another version, replaces it and passes a
+  /// sentence about this to `report`.
   func open(_ report: (String) -> Void) throws -> DatabaseQueue {
     do {
       return try openAsItIs()
@@ -48,7 +48,7 @@ struct ResponseFile: Sendable {
       // Keeps no free pages, and overwrites removed content. `auto_vacuum` takes effect only in a new file.
       try db.execute(sql: "PRAGMA auto_vacuum = FULL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
-      // A response lost in a power loss can be requested again.
+      // A response that a power loss removes from the cache can be requested again, so not every commit is synced.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
       _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = ON")
@@ -74,7 +74,7 @@ struct ResponseFile: Sendable {
     return nil
   }
 
-  /// Returns whether the database itself is damaged, so that retrying does not help.
+  /// Returns whether the database itself is damaged or from another version, so that retrying does not help.
   static func isDamage(_ error: any Error) -> Bool {
     if error is RowDecodingError { return true }
     let codes: [ResultCode] = [
@@ -83,7 +83,7 @@ struct ResponseFile: Sendable {
     return (error as? DatabaseError).map { codes.contains($0.resultCode) } ?? false
   }
 
-  /// Returns a sentence about the error. It never quotes a response, which a row's own error could contain.
+  /// Returns a sentence about the error. The sentence never quotes the error of a row, which could contain a response.
   static func sentence(_ error: any Error, _ path: String) -> String {
     switch error {
     case let unfit as Unfit: "API responses are not cached: \(unfit.sentence)"

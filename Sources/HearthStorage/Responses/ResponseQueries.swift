@@ -18,7 +18,8 @@ enum ResponseQueries {
     return (id, try response(row))
   }
 
-  /// Compares hashes of field values. The values are not stored, because they may be secrets.
+  /// Returns the ids of the responses that match the request, newest first. Compares hashes of the request's field
+  /// values, because the values may be secrets and are not stored.
   private static func matches(_ key: ResponseKey, in db: Database) throws -> [Int64] {
     let rows = try Row.fetchAll(
       db,

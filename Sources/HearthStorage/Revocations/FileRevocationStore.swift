@@ -4,9 +4,9 @@ package import Logging
 
 /// A folder with one file for each grant that is still to be revoked. Files have mode 0600 and contain sealed tokens.
 ///
-/// The daemon's key is in the same folder and is removed with the last file. It hides the tokens from programs that
-/// copy, index or show single files, but not from someone who has the whole folder. If an account has its own key file,
-/// that key seals its grants.
+/// The daemon's key is in the same folder and is removed with the last file. The seal hides the tokens from programs
+/// that copy, index or show single files, but not from someone who has the whole folder. If an account has its own key
+/// file, that key seals its grants.
 package actor FileRevocationStore: RevocationStore {
   private static let sizeLimit = 1 << 20
 
@@ -61,7 +61,8 @@ package actor FileRevocationStore: RevocationStore {
       guard let sealed = try? FileFormat.decode(RevocationFile.Sealed.self, version: 1, from: contents.bytes),
         let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
       else {
-        // Without a readable time, the file is useless once all revocations as old as the file have expired.
+        // The time of expiry is unreadable, so the file is removed once even the longest revocation of its age has
+        // expired.
         if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
         throw AccessFailure(.storageError, detail: "it is unreadable")
       }
