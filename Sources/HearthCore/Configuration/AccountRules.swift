@@ -1,5 +1,5 @@
-/// The `[[use]]` rules and the `default_account` from the configuration, which choose an account when a program does
-/// not name one.
+/// Chooses an account for a program that does not name one, based on the configuration's `[[use]]` rules and
+/// `default_account`.
 package struct AccountRules: Hashable, Sendable {
   /// One `[[use]]` table. A rule without a directory applies in every directory, and a rule without a URL applies to
   /// every URL.
@@ -32,7 +32,7 @@ package struct AccountRules: Hashable, Sendable {
     case rule
     /// The account is the configured `default_account`.
     case preset = "default"
-    /// It is the only configured account.
+    /// The account is the only configured one.
     case only
   }
 
@@ -48,9 +48,11 @@ package struct AccountRules: Hashable, Sendable {
 
   package init() {}
 
-  /// Returns the account to use, or `nil` if no rule or default applies and there is not exactly one account. If
-  /// several rules match, the one with the longest URL wins, then the one with the longest directory. `directories`
-  /// lists all known paths of the program's working directory.
+  /// Returns the account of the best matching rule. If no rule matches, returns the default account or, without a
+  /// default, the only account. Otherwise returns `nil`.
+  ///
+  /// A rule with a longer URL matches better. If the URLs are equally long, a rule with a longer directory matches
+  /// better. `directories` lists all known paths of the program's working directory.
   package func choice(for url: Place?, in directories: [String], among accounts: [AccountName]) -> Choice? {
     let fitting = rules.filter { rule in
       let isBelow = rule.directory.map { directory in directories.contains { $0.isBelow(directory) } } ?? true

@@ -1,10 +1,10 @@
-/// An account's configuration for its APIs.
+/// An account's API configuration.
 package struct APISettings: Hashable, Sendable {
   /// The origins that Hearth may send the account's requests to.
   package var origins: Set<Origin>
   /// The mail servers that other programs may send the account's token to. Hearth itself never connects to them.
   package var mailOrigins: Set<Origin>
-  /// The content to expect in responses to requests that do not specify any.
+  /// The content to expect in a response if the request does not specify it.
   package var expect: ExpectedContent?
   package var overrides: DeliveryOverrides
 
@@ -21,7 +21,7 @@ package struct APISettings: Hashable, Sendable {
   package var allOrigins: Set<Origin> { origins.union(mailOrigins) }
 }
 
-/// The content that a 2xx response needs to count as a delivery.
+/// The content that a 2xx response must have to count as successful.
 package enum ExpectedContent: String, Hashable, Sendable, CaseIterable {
   /// Any content except HTML. An empty body is also valid, because many APIs respond to a write without a body.
   case json

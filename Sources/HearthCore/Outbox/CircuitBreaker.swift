@@ -52,16 +52,16 @@ package struct CircuitBreaker: Hashable, Sendable {
     return probeAt
   }
 
-  /// Ends an outage. Called when the origin has responded.
+  /// Ends the origin's outage. Called when the origin has responded.
   package mutating func answered(_ origin: Origin) { outages[origin] = nil }
 
-  /// Applies a reloaded configuration. Forgets origins that were removed and uses `retry` for later outages.
+  /// Applies a reloaded configuration: forgets removed origins, and uses `retry` after later failures.
   package mutating func configure(_ origins: Set<Origin>, _ retry: RetryPolicy) {
     self.retry = retry
     outages = outages.filter { origins.contains($0.key) }
   }
 
-  /// Makes all unreachable origins due for a probe now.
+  /// Makes all unreachable origins due for a probe immediately.
   package mutating func retryNow(at now: Timestamp) {
     for origin in outages.keys { outages[origin]?.probeAt = now }
   }

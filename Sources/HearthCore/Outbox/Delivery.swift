@@ -4,14 +4,14 @@ package struct Delivery: Hashable, Sendable {
   package let number: Int64
   /// The item at the time of the claim.
   package let item: OutboxItem
-  /// The number of 409 responses so far.
+  /// The number of 409 responses without `Retry-After` so far.
   package let conflicts: Int
   /// See `ItemProgress.offlineAnswers`.
   package let offlineAnswers: Int
-  /// The time at which the first request with an unknown result was sent, or `nil` if the API has certainly not
-  /// processed the item.
+  /// The time at which the first request with an unknown result was sent. `nil` if there is no such request, or if the
+  /// user has retried the item since.
   package var unknownSince: Timestamp?
-  /// The time after which the item must not be sent.
+  /// The time from which the item must not be sent, or `nil` if it does not expire.
   package let expiresAt: Timestamp?
   package let request: APIRequest
   package let expect: ExpectedContent?

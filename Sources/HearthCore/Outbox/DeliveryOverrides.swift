@@ -1,5 +1,5 @@
-/// The delivery outcomes that `[[accounts.NAME.delivery]]` assigns to status codes. They override those of the contract
-/// (section 6).
+/// The delivery outcomes that `[[accounts.NAME.delivery]]` assigns to status codes. They override the outcomes in
+/// section 6 of the contract.
 package struct DeliveryOverrides: Hashable, Sendable {
   package enum Outcome: String, CaseIterable, Hashable, Sendable {
     /// Retry the item, as after a 503. The attempt counts towards `max_attempts`, and the item keeps its place in its
@@ -20,7 +20,8 @@ package struct DeliveryOverrides: Hashable, Sendable {
 extension DeliveryOverrides {
   package enum Key: String, ConfigurationKey { case status, outcome }
 
-  /// Returns the reason why the configuration cannot set this outcome for this status, or `nil` if it can.
+  /// Returns the reason why the configuration cannot set this outcome for this status, or `nil` if the combination is
+  /// allowed.
   private static func objection(to status: Int, becoming outcome: Outcome) -> String? {
     switch (status, outcome) {
     case (200...299, _): "a 2xx always counts as delivered, because the API has accepted it"

@@ -4,8 +4,8 @@
 /// A 401 is not handled here, because its meaning depends on the token and on the responses to other items (see
 /// `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
-  /// The maximum number of retries after a 409 without `Retry-After`. Such a 409 means that an earlier request with the
-  /// same idempotency key is still running.
+  /// The maximum number of retries after a 409 without `Retry-After`. An item is retried after such a 409 because an
+  /// earlier request with the same idempotency key may still be running.
   static let maxConflicts = 5
   static let maxErrorBytes = 4096
 
@@ -17,9 +17,9 @@ package struct DeliveryPolicy: Hashable, Sendable {
   /// API.
   package static func meansOffline(_ response: APIResponse) -> Bool { response.status == 407 || response.status == 511 }
 
-  /// Returns whether the response is a 2xx with an HTML page although the client asked for JSON. TLS rules out a
-  /// captive portal, so the page comes from the API or its gateway, and it is unknown whether the request was
-  /// processed.
+  /// Returns whether the response is a 2xx with an HTML page although the request or `content` asks for JSON. TLS rules
+  /// out a captive portal, so the page comes from the API or its gateway, and Hearth cannot tell whether the request
+  /// was processed.
   package static func isPageForJSON(
     _ response: APIResponse, to request: APIRequest, expecting content: ExpectedContent?
   ) -> Bool {
@@ -76,8 +76,9 @@ package struct DeliveryPolicy: Hashable, Sendable {
     .dead(.rejected, status: response.status, error: Self.describe(response))
   }
 
-  /// Returns whether Hearth may send an item again on its own, if the result of an earlier request has been unknown
-  /// since `unknownSince`.
+  /// Returns whether Hearth may send an item without asking the user. If an earlier request's result has been unknown
+  /// since `unknownSince`, Hearth may repeat a PUT, DELETE or GET at any time, and other methods only within the
+  /// idempotency horizon.
   package func mayBeSent(method: String, unknownSince: Timestamp?, at now: Timestamp) -> Bool {
     guard let unknownSince else { return true }
     return Self.mayBeRepeated(method) || now - unknownSince <= settings.idempotencyHorizon
@@ -97,8 +98,8 @@ package struct DeliveryPolicy: Hashable, Sendable {
     if let unknownSince = delivery.unknownSince ?? (isFateUnknown ? sentAt : nil),
       !Self.mayBeRepeated(delivery.request.method)
     {
-      // The item must not be sent after the horizon. If it becomes due at that time, the next claim holds it for
-      // review.
+      // After the horizon, the item must not be sent again. Make it due right after the horizon at the latest, so that
+      // the next claim holds it for review without further delay.
       wait = min(wait, settings.idempotencyHorizon + .milliseconds(1) - (now - unknownSince))
     }
     return .waiting(
@@ -109,7 +110,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
 
   /// Returns the status and the first 4 KiB of the body.
   private static func describe(_ response: APIResponse) -> String {
-    // Many programs stop displaying a string at a NUL byte.
+    // Many programs stop displaying a string at a NUL byte, so replace NUL bytes with spaces.
     let bytes = response.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }
     let text = String(decoding: bytes, as: UTF8.self)
     return text.isEmpty ? "The server answered \(response.status)." : "\(response.status): \(text)"
@@ -132,7 +133,7 @@ package enum DeliveryOutcome: Hashable, Sendable {
 
   package struct Wait: Hashable, Sendable {
     package var duration: Duration
-    /// How long ago the request was sent, or `nil` if it is known whether the API has processed it.
+    /// The time since the request was sent, or `nil` if it is known whether the API has processed the request.
     package var unknownFor: Duration?
     package var isConflict: Bool
     package var status: Int?

@@ -12,8 +12,8 @@ package struct ExportedItem: Hashable, Sendable {
   /// The time of the next attempt, if the item is waiting. It can be far in the future if an API asked for a long
   /// delay.
   package var nextAttemptAt: Timestamp?
-  /// The time at which the first request with an unknown result was sent, or `nil` if the API had certainly not
-  /// processed the item.
+  /// The time at which the first request with an unknown result was sent. `nil` if there was no such request, or if the
+  /// user had retried the item since.
   package var unknownSince: Timestamp?
   /// Whether an API may already know the idempotency key. If so, the key must not be used with different content.
   package var mayHaveLeft: Bool
@@ -47,9 +47,9 @@ extension ExportedItem {
   /// The largest number of attempts that an imported item may have.
   package static let mostAttempts = 1_000_000
 
-  /// Validates the item for an import and returns its progress. If the export is older than the idempotency horizon,
-  /// the original outbox may have sent the item in the meantime, so its result counts as unknown from the time of the
-  /// export.
+  /// Validates the item for an import and returns its progress. If the item was in flight, or if the export is older
+  /// than the idempotency horizon, the original outbox may have sent the item in the meantime. The item's result then
+  /// counts as unknown from the time of the export.
   package func kept(horizon: Duration, at now: Timestamp) throws(DraftError) -> NewOutboxItem.Kept {
     guard ItemID.isValid(id) else { throw DraftError("id: it must be a UUID in lower case") }
     if let reason, !state.reasons.contains(reason) {
@@ -61,14 +61,15 @@ extension ExportedItem {
     let hasLeft = state == .inFlight || now - exportedAt > horizon
     progress.unknownSince = (unknownSince ?? (hasLeft ? exportedAt : nil)).map { min($0, now) }
     if let nextAttemptAt {
-      // The exporting machine's clock may have been ahead.
+      // If the exporting machine's clock was ahead of this machine's clock, correct the time by the difference.
       progress.wait(
         until: min(nextAttemptAt - max(exportedAt - now, .zero), now + RetryPolicy.longestRetryAfter), at: now)
     }
     switch state {
     case .pending, .waiting, .inFlight: break
     case .held:
-      // The store decides again whether the item belongs to another user or must be held in place.
+      // The store decides again whether the item belongs to another user or must be held in place, so import such an
+      // item as pending.
       if reason != .otherUser, reason?.keepsPlace != true { progress.end(.held, reason ?? .needsReview, at: now) }
     case .dead: progress.end(.dead, reason ?? .rejected, at: now)
     case .delivered, .cancelled, .superseded:
@@ -89,7 +90,7 @@ extension OutboxItem.State {
 }
 
 extension ItemProgress {
-  /// Marks the item as dead or holds it for review.
+  /// Marks the item as dead or held, and cancels its next attempt.
   fileprivate mutating func end(_ state: OutboxItem.State, _ reason: OutboxItem.Reason, at now: Timestamp) {
     (self.state, self.reason) = (state, reason)
     (dueAt, nextAttemptAt) = (nil, nil)

@@ -5,17 +5,17 @@ package struct ItemProgress: Hashable, Sendable {
   package var reason: OutboxItem.Reason?
   /// The number of requests that were sent and count as attempts.
   package var attempts = 0
-  /// The number of 409 responses so far.
+  /// The number of 409 responses without `Retry-After` so far.
   package var conflicts = 0
   /// The number of 407 and 511 responses since the API itself last responded. They are not included in `attempts`.
   package var offlineAnswers = 0
-  /// The time from which the item can be claimed, or `nil` if it can be claimed now.
+  /// The time from which the item can be claimed, or `nil` if it can be claimed immediately.
   package var dueAt: Timestamp?
   package var notBefore: Timestamp?
   package var expiresAt: Timestamp?
   package var nextAttemptAt: Timestamp?
-  /// The time at which the first request with an unknown result was sent, or `nil` if the API has certainly not
-  /// processed the item.
+  /// The time at which the first request with an unknown result was sent. `nil` if there is no such request, or if the
+  /// user has retried the item since.
   package var unknownSince: Timestamp?
   /// Whether a request was sent that `attempts` and `unknownSince` do not show. Either it did not count as an attempt,
   /// or the user has retried the item since.
@@ -46,7 +46,7 @@ package struct ItemProgress: Hashable, Sendable {
   /// Creates the progress of an item that was read from the store. The caller fills in the other properties.
   package init(state: OutboxItem.State) { self.state = state }
 
-  /// Whether the last request got no response. The next one may then also run until it times out.
+  /// Whether the last request got no response. If so, the next request may also run until it times out.
   package var isUnanswered: Bool { lastStatus == nil && unknownSince != nil }
 
   /// Whether the item is held in place. If so, it blocks its lane until the reason is resolved.
@@ -87,8 +87,8 @@ package struct ItemProgress: Hashable, Sendable {
       (lastStatus, lastError) = (wait.status, wait.error)
     case .unreachable(let probeIn, let status, let error):
       state = .waiting
-      // Without a status, the item becomes due now, because the claim decides when to probe the origin and with which
-      // item. With a status, the item waits, because the response may concern only this item.
+      // Without a status, the item becomes due immediately, because the next claim decides when to probe the origin and
+      // with which item. With a status, the item waits, because the response may concern only this item.
       nextAttemptAt = now + probeIn
       dueAt = status == nil ? now : nextAttemptAt
       if status != nil { offlineAnswers += 1 }
@@ -106,7 +106,7 @@ package struct ItemProgress: Hashable, Sendable {
 
   package mutating func hold(_ reason: OutboxItem.Reason) { (state, self.reason, nextAttemptAt) = (.held, reason, nil) }
 
-  /// Resumes an item that is held in place. Returns false if it is not held in place.
+  /// Resumes an item that is held in place. Returns false for any other item.
   package mutating func goOn(at now: Timestamp) -> Bool {
     guard isHeldInPlace else { return false }
     reason = nil
@@ -114,8 +114,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Puts an item that was in flight when the daemon ended back into its lane. Its result counts as unknown from
-  /// `since`, the time of the claim.
+  /// Makes an item pending again if its request was in flight when the daemon ended. The result counts as unknown from
+  /// `since`, the time of the request or, if that time was not recorded, of the claim.
   package mutating func lost(since: Timestamp) {
     state = .pending
     (dueAt, nextAttemptAt) = (nil, nil)
@@ -146,7 +146,7 @@ package struct ItemProgress: Hashable, Sendable {
     return maySend ? .sendable : .leaves(.needsReview)
   }
 
-  /// Moves the item out of its lane. The item stays in the outbox, dead or held, until the user handles it.
+  /// Stops the delivery of the item. Depending on `reason`, the item becomes dead or held.
   package mutating func leaveLane(_ reason: OutboxItem.Reason, at now: Timestamp) {
     switch reason {
     case .needsReview:
@@ -162,7 +162,8 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - User actions
 
-  /// Cancels the item. Returns false if it has already ended. `hasBegun` is true if its request may have been sent.
+  /// Cancels the item. Returns false if the item was already delivered, cancelled or superseded. `hasBegun` is true if
+  /// its request may have been sent.
   package mutating func cancel(hasBegun: Bool = false, at now: Timestamp) -> Bool {
     guard state.mayBeCancelled else { return false }
     if hasBegun { unknownSince = unknownSince ?? now }
@@ -170,9 +171,11 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Restarts a dead or held item at the end of its lane or, if it is held in place, in that place. `notBefore` and
-  /// `expiresAt` still apply. Returns false for any other item, and for an expired one, because its caller did not want
-  /// it to be sent late.
+  /// Restarts a dead or held item. `notBefore` and `expiresAt` still apply. The store moves the item to the end of its
+  /// lane, unless the item was held in place.
+  ///
+  /// Returns false if the item is neither dead nor held, or if it is dead because it has expired. The program that
+  /// enqueued an expired item did not want it to be sent late.
   package mutating func retry(at now: Timestamp) -> Bool {
     if goOn(at: now) { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }
@@ -182,8 +185,8 @@ package struct ItemProgress: Hashable, Sendable {
     return true
   }
 
-  /// Holds this item for review and removes its idempotency key, because item `id` has the same key but different
-  /// content. The user decides which one to send.
+  /// Holds this item for review, because item `id` has the same idempotency key but different content. The store then
+  /// gives this item a key of its own, and the user decides whether to send it.
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
@@ -200,7 +203,8 @@ package struct ItemProgress: Hashable, Sendable {
     lastError = "Item \(id) has the same idempotency key and content, and is sent instead."
   }
 
-  /// Makes a waiting item due now or at its `notBefore`. Returns false if it was already due by then.
+  /// Makes a waiting item due immediately or, if that is later, at its `notBefore`. Returns false if the item was
+  /// already due by then.
   package mutating func retryNow(at now: Timestamp) -> Bool {
     let soonest = max(notBefore ?? now, now)
     guard let dueAt, soonest < dueAt else { return false }
@@ -213,7 +217,7 @@ package struct ItemProgress: Hashable, Sendable {
     reason = nil
     nextAttemptAt = nil
     finishedAt = now
-    // The error may quote the content, and the content is being deleted.
+    // The error may quote the item's content, so delete the error together with the content.
     if end == .cancelled || end == .superseded { lastError = nil }
   }
 }

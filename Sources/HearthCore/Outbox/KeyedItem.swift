@@ -1,5 +1,5 @@
-/// One of two items that have the same owner and the same idempotency key from their callers. This happens if the items
-/// were created under two names of one user, or if no user was known when one of them was created.
+/// One of two items with the same owner and the same idempotency key. Such a pair arises if the items were enqueued
+/// under two names of one user, or if no user was known when one of them was enqueued.
 package struct KeyedItem: Hashable, Sendable {
   package var progress: ItemProgress
   package var position: Int64
@@ -16,9 +16,11 @@ package struct KeyedItem: Hashable, Sendable {
   }
 
   /// Decides which of two items with the same key and content to end when `joining` is assigned to the owner of `own`.
-  /// The item that the API may have processed stays. Otherwise the earlier item stays, as if the later one had been
-  /// enqueued as a duplicate (contract, section 6). Returns `nil` to keep both, because the item to keep will not be
-  /// delivered or the other one was already sent.
+  /// The item that the API may have processed stays. If neither was processed, the earlier item stays, as if the later
+  /// item had been enqueued as a duplicate (contract, section 6).
+  ///
+  /// Returns `nil` to keep both items. This is the case if the item that would stay is not going to be delivered, or if
+  /// the other item was already sent or has ended.
   package static func duplicate(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     let staysOwn = own.mayBeDone || !joining.mayBeDone && own.position < joining.position
     let (stays, other) = staysOwn ? (own, joining) : (joining, own)
@@ -27,7 +29,7 @@ package struct KeyedItem: Hashable, Sendable {
   }
 
   /// Decides which of two items with the same key but different contents to hold for review, so that the key is not
-  /// sent with both contents. Returns `nil` if neither item can still be sent.
+  /// sent with both contents. Returns `nil` if neither item has to be held.
   package static func doubtful(own: KeyedItem, joining: KeyedItem) -> Duplicate? {
     if joining.waits, !joining.wasSent || own.wasSent || !own.waits { return .joining }
     return own.waits && (joining.waits || joining.wasSent) ? .own : nil
@@ -37,7 +39,7 @@ package struct KeyedItem: Hashable, Sendable {
 
   private var wasSent: Bool { hasBegun || mayBeDone || progress.mayHaveLeft }
 
-  /// Whether the API has, or may have, processed the item.
+  /// Whether the API has processed the item or may have processed it.
   private var mayBeDone: Bool {
     switch progress.state {
     case .delivered: true

@@ -1,7 +1,7 @@
-/// The number of claimed but unsettled deliveries from one account to one origin.
+/// The load from one account's claimed but unsettled deliveries on one origin.
 ///
-/// Each origin has its own limits, and slow requests count towards a second, larger limit. A hanging request therefore
-/// does not delay other accounts or origins. It delays other lanes only if there are very many.
+/// Each origin has its own limits, and slow requests count only towards a second, larger limit. Hanging requests
+/// therefore never delay other accounts or origins, and they delay other lanes only if there are very many of them.
 struct OriginLoad {
   struct Count {
     private(set) var all = 0
@@ -16,13 +16,13 @@ struct OriginLoad {
     func room(_ most: Int, slow mostSlow: Int) -> Int { max(min(most - (all - slow), most + mostSlow - all), 0) }
   }
 
-  /// Requests that are in flight or about to start. Senders that wait for the cause of a 401 do not count.
+  /// The requests that are in flight or about to start. Senders that wait for the cause of a 401 do not count.
   var lanes = Count()
   var unordered = Count()
   var unanswered = Count()
   /// The size of all deliveries in memory, in bytes.
   var bytes = Count()
-  /// Deliveries that are claimed but not started.
+  /// The number of deliveries that are claimed but not started.
   var unsent = (lanes: 0, unordered: 0)
 
   mutating func add(_ sender: Sender, at now: Timestamp) {
@@ -58,14 +58,14 @@ extension OutboxAccount {
     return loads
   }
 
-  /// The time at which the next request becomes slow, and makes room for others.
+  /// Returns the time at which the next request becomes slow and no longer blocks others.
   func nextSlowAt(after now: Timestamp) -> Timestamp? {
     senders.values.compactMap(\.slowAt).filter { $0 > now }.min()
   }
 }
 
-/// Decides how many deliveries to claim in advance: none while requests are slow, and up to 128 while they are fast, so
-/// that one transaction covers many deliveries.
+/// Decides how many deliveries to claim in advance. While requests are fast, up to 128 are claimed, so that one
+/// transaction covers many deliveries. While requests are slow, no delivery is claimed in advance.
 struct ReadAhead {
   private static let window = Duration.milliseconds(500)
   private static let most = 128

@@ -6,13 +6,14 @@ struct OutboxAccount {
   static let refreshUnavailable = "refreshUnavailable"
 
   var api: APISettings
-  /// Whether the account is configured. An account that was removed stays here until its last request has ended.
+  /// Whether the account is configured. A removed account stays here until its requests, discards and sign-outs are
+  /// finished.
   var isConfigured = true
   var permission = OutboxPermission.blocked(reason: OutboxAccount.hydrating)
   var knownSubject: Subject?
   /// The last known user, if this user has signed out since the daemon started and nobody is signed in.
   var lastSubject: Subject?
-  /// The user's subject under the issuer that was assumed before the provider named one.
+  /// The user's subject under the issuer that Hearth assumed before the provider reported its issuer.
   var formerSubject: Subject?
   /// Whether the session has reported its state.
   var isSessionReported = false
@@ -22,12 +23,13 @@ struct OutboxAccount {
   var isLeft = false
   /// Whether the store may contain held items for an origin that is now configured.
   var mayHoldConfigured = true
-  /// Whether held items may have become sendable by a sign-in or the start of the daemon.
+  /// Whether held items may have become sendable because a user has signed in or the daemon has started.
   var hasSignedIn = true
   private(set) var isPausedByUser = false
   /// The number of the change or read that set `isPausedByUser`.
   private var pauseNumber = 0
-  /// The last shown and the last published reason for the pause, or `nil` if sending was not paused.
+  /// The last reason for the pause that was shown, and the last one that was published. `nil` if sending was not
+  /// paused.
   var shownPause: String?
   var publishedPause: String?
   /// The number of calls that are currently discarding the user's items. Nothing is sent in the meantime.
@@ -41,11 +43,12 @@ struct OutboxAccount {
   var bearerFailures = 0
   /// Whether a token is needed but the provider is unavailable.
   var lacksToken = false
-  /// The time until which nothing is sent, unless the session gets a new token.
+  /// The time until which nothing is sent because no token is available. A change to the session or its token ends the
+  /// wait early.
   var stalledUntil: Timestamp?
-  /// What the servers have reported about the time since the local clock was last set.
+  /// The times that servers have reported since the local clock was last set.
   var clocks = ServerClocks()
-  /// The origin to ask for the time because items seem to have expired, or `nil` if no items do.
+  /// The origin to ask for the time because items seem to have expired, or `nil` if the time is not needed.
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
 
@@ -62,12 +65,13 @@ struct OutboxAccount {
   var nextDueAt: Timestamp?
   var readAhead: [Origin: ReadAhead] = [:]
 
-  /// Whether items that are held for another user are still being published, and the cursor of the next page.
+  /// Whether items that are held for another user still have to be published, and the cursor of the next page.
   var isPublishingHeld = false
   var heldCursor: String?
 
-  /// Creates the state of an account. `former` is its state from before its removal from the configuration, if it still
-  /// has requests or a sign-out to finish. Its pause stays in effect until the pauses are read again.
+  /// Creates the state of a newly configured account. If the account was removed earlier but has not finished its
+  /// requests, discards or sign-outs, `former` is its previous state. A previous pause stays in effect until the pauses
+  /// are read again.
   init(_ api: APISettings, retry: RetryPolicy, after former: OutboxAccount? = nil) {
     self.api = api
     breaker = CircuitBreaker(retry)
@@ -87,7 +91,7 @@ struct OutboxAccount {
   /// Whether anything is waiting for room. A request makes room when it becomes slow.
   var isWaiting: Bool { hasMore || !queue.isEmpty || timeNeededFrom != nil }
 
-  /// Records that the origin may have more items of these kinds that there was no room to claim.
+  /// Records that the origin may have more items of these kinds, because there was no room to claim them all.
   mutating func leaves(_ kinds: OutboxKinds, for origin: Origin) {
     if !kinds.isEmpty { left[origin, default: []].formUnion(kinds) }
   }
@@ -97,7 +101,7 @@ struct OutboxAccount {
     if left[origin]?.isEmpty == true { left[origin] = nil }
   }
 
-  /// Whether the account can be left alone until the next event.
+  /// Whether the account needs no attention until the next event.
   var isQuiet: Bool {
     guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
@@ -105,7 +109,7 @@ struct OutboxAccount {
         && timeNeededFrom == nil && refused.nextAt == nil
   }
 
-  /// Whether the store has to resume items that are held in place.
+  /// Whether the store has to look for held items that it can resume.
   var isFreeing: Bool { mayHoldConfigured || hasSignedIn }
 
   // MARK: - Permission
@@ -124,7 +128,7 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// The subject to assign unowned items and the previous user's items to, or `nil` if no user is known.
+  /// The subject that the store assigns unowned items and the former subject's items to, or `nil` if no user is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
   /// Requests a new binding, because there may be unowned items that belong to the known user.
@@ -156,7 +160,7 @@ struct OutboxAccount {
     nextDueAt = nil
   }
 
-  /// Makes everything that waits for a retry due now.
+  /// Makes everything that waits for a retry due immediately.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())
@@ -166,7 +170,7 @@ struct OutboxAccount {
 
 /// The session's permission to send the account's items.
 package enum OutboxPermission: Hashable, Sendable {
-  /// The reason if the user has signed out.
+  /// The `pausedReason` after the user has signed out.
   package static let signedOut = "signedOut"
 
   /// Items of this subject may be sent. `nil` means the subject that is already known.

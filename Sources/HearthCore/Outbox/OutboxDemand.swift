@@ -1,6 +1,6 @@
 /// A demand for an account's next deliveries, for one subject.
 package struct OutboxDemand: Hashable, Sendable {
-  /// The limits for claiming items for one origin. They apply to each origin separately.
+  /// The limits for claiming items for one origin.
   package struct Room: Hashable, Sendable {
     package var lanes: Int
     package var unordered: Int
@@ -28,7 +28,7 @@ package struct OutboxDemand: Hashable, Sendable {
 
   package var account: AccountName
   package var subject: Subject?
-  /// The limits for each origin that may be sent to now. Items for other origins in `configured` are not claimed.
+  /// The limits for each origin that Hearth may send to now. Items for other origins in `configured` are not claimed.
   package var rooms: [Origin: Room]
   /// The account's `api_origins`. Items for other origins are held as `originNotConfigured`.
   package var configured: Set<Origin>
@@ -54,7 +54,7 @@ package struct OutboxDemand: Hashable, Sendable {
   }
 }
 
-/// The two kinds of items: those in lanes, which are sent in order, and unordered ones. Neither kind waits for the
+/// The two kinds of items: items in lanes, which are sent in order, and unordered items. Neither kind waits for the
 /// other.
 package struct OutboxKinds: OptionSet, Hashable, Sendable {
   package static let lanes = OutboxKinds(rawValue: 1)

@@ -49,7 +49,8 @@ extension OutboxDraft {
   /// Checks that the draft can be sent, and returns its parsed URL. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> HTTPURL {
     guard Self.isToken(method) else { throw DraftError("method: it must be an HTTP method") }
-    // CONNECT does not use such a URL, and TRACE would echo the token (RFC 9110, section 9.3.8).
+    // A CONNECT request has no URL of this form, and the response to a TRACE would repeat the token (RFC 9110, section
+    // 9.3.8).
     guard method != "CONNECT", method != "TRACE" else { throw DraftError("method: \(method) cannot be delivered") }
     try checkHeaders()
     guard body.count <= maxBody else { throw DraftError("body: it must not be longer than \(maxBody) bytes") }
@@ -92,7 +93,7 @@ extension OutboxDraft {
     }
   }
 
-  /// Returns whether the string is a valid method or header name (RFC 9110, section 5.6.2).
+  /// Returns whether the string is a valid method or header name (RFC 9110, section 5.6.2) of at most 64 bytes.
   package static func isToken(_ text: String) -> Bool {
     (1...64).contains(text.utf8.count) && text.utf8.allSatisfy(\.isTokenByte)
   }

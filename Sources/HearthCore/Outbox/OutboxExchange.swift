@@ -3,14 +3,15 @@ package struct OutboxExchange: Hashable, Sendable {
   /// The claims for one demand.
   package struct Claimed: Hashable, Sendable {
     package var claims: [LaneClaim] = []
-    /// The time at which the next unclaimed item becomes due, not counting `cut`. If only
-    /// `OutboxDemand.Room.unanswered` prevented a claim, this is one second from now.
+    /// The time at which the next unclaimed item becomes due, not counting items of the kinds in `cut`. If
+    /// `OutboxDemand.Room.unanswered` has prevented a claim, this is at most one second from now, because the store
+    /// cannot tell when there is room again.
     package var nextDueAt: Timestamp?
     /// The kinds of items that each origin may have more of because its room was used up.
     package var cut: [Origin: OutboxKinds] = [:]
     /// The kinds of items that any origin may have more of because items have left their lanes.
     package var moved: OutboxKinds = []
-    /// The origin to ask for the time because items seem to have expired, or `nil` if no items do.
+    /// The origin to ask for the time because items seem to have expired, or `nil` if the time is not needed.
     package var timeNeededFrom: Origin?
 
     package init() {}
@@ -40,7 +41,7 @@ package struct Settlement: Hashable, Sendable {
   /// The epoch of the claim. If the claim is no longer valid, the settlement has no effect.
   package var epoch: Int64
   package var number: Int64
-  /// The outcome. If the item stays in its lane (`DeliveryOutcome.leavesLane`), this also ends the claim.
+  /// The outcome. If it leaves the item in its lane (see `DeliveryOutcome.leavesLane`), saving it also ends the claim.
   package var outcome: DeliveryOutcome
   /// Whether a request was sent since the item was claimed.
   package var hasLeft: Bool

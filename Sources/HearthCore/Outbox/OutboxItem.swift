@@ -16,7 +16,7 @@ package struct OutboxItem: Hashable, Sendable {
   /// | `pending`, `waiting` | `dead` | The content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | A newer item has the same `replaceKey` |
   /// | `pending`, `waiting` | `superseded` | Another item is the same write (`KeyedItem`) |
-  /// | `pending`, `waiting` | `held` | Another item has the same idempotency key but other content (`KeyedItem`) |
+  /// | `pending`, `waiting` | `held` | Another item has the same idempotency key but different content (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | The user cancels it or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending`, `waiting` | The user retries it, unless it has expired |
   ///
@@ -95,7 +95,7 @@ extension OutboxItem.State {
     }
   }
 
-  /// Whether the store keeps headers and body so that the item can be sent again.
+  /// Whether the store keeps the headers and body, so that the item can be sent again.
   package var keepsContent: Bool {
     switch self {
     case .pending, .inFlight, .waiting, .held, .dead: true

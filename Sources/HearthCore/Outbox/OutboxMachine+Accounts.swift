@@ -2,8 +2,9 @@
 extension OutboxMachine {
   // MARK: - Sessions
 
-  /// Applies a change to the account's session. `knownSubject` is the current or last user, unless `permission` names
-  /// one. `former` is the same user under an earlier issuer. `token` is the session's current token.
+  /// Applies a change to the account's session. `knownSubject` is the current or last user, but a subject in
+  /// `permission` takes precedence. `former` is the same user's subject under an earlier issuer, and `token` is the
+  /// session's current token.
   package mutating func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject?,
     token: Fingerprint?, at now: Timestamp
@@ -37,7 +38,7 @@ extension OutboxMachine {
     notePause(of: name)
   }
 
-  /// Resumes items that are held for a sign-in. Called when the user has signed in.
+  /// Lets the store resume items that are held for a sign-in. Called when the user has signed in.
   package mutating func signedIn(_ name: AccountName) {
     accounts[name]?.hasSignedIn = true
     wake(name)
@@ -76,7 +77,8 @@ extension OutboxMachine {
       if accounts[name]?.api.origins != api.origins { accounts[name]?.mayHoldConfigured = true }
       accounts[name]?.api = api
       accounts[name]?.breaker.configure(api.origins, settings.retry)
-      // The origin may have been removed. The next claim finds out.
+      // The origin may have been removed, so forget it. If the time is still needed, the next claim finds an origin to
+      // ask.
       accounts[name]?.timeNeededFrom = nil
       accounts[name]?.left = [:]
       accounts[name]?.mayHaveMore = .all
@@ -88,7 +90,7 @@ extension OutboxMachine {
   }
 
   /// Forgets an account that was removed from the configuration, once its requests and discards have ended and the
-  /// store has recorded a sign-out.
+  /// store has recorded any sign-out.
   mutating func removeUnused(_ name: AccountName) {
     guard let account = accounts[name], !account.isConfigured, account.senders.isEmpty, account.discards == 0,
       !account.isLeft
@@ -101,31 +103,32 @@ extension OutboxMachine {
 
   package func knownSubject(of name: AccountName) -> Subject? { accounts[name]?.knownSubject }
 
-  /// Returns the subjects under which the store may have items of the account's user, or of the user who has signed
-  /// out. They include `nil` and the user's former subject, because some items may not be assigned to the user yet. The
-  /// user comes last, because items can still be assigned to the user while those of the other subjects are being
-  /// discarded.
+  /// Returns all subjects that may own items of the account's current user or, if that user has signed out, of the last
+  /// user. `nil` and the user's former subject are included, because the store may not have assigned all items to the
+  /// user yet. The user comes last, so that a caller that discards items in this order also finds items that are
+  /// assigned to the user in the meantime.
   package func subjects(of name: AccountName) -> [Subject?] {
     guard let account = accounts[name] else { return [] }
     let isSendable = if case .sendable = account.permission { true } else { false }
     let user = isSendable ? account.knownSubject : account.lastSubject ?? account.knownSubject
     let subjects = [nil] + [account.formerSubject, user].filter { $0 != nil }
     if isSendable || account.knownSubject != nil { return subjects }
-    // Only the store knows who signed out before the daemon started.
+    // If the user signed out before the daemon started, only the store knows who that was.
     if user == nil { return subjects + [.last] }
     return user == .unnamed ? subjects + [.unnamedBefore] : subjects
   }
 
-  /// Records that the account's user has signed out. A later user without a name would look the same, even after a
-  /// crash. Therefore, `leaving` informs the store before the sign-out becomes visible.
+  /// Records that the account's user has signed out, if the user had no name. A later user without a name would look
+  /// the same, even after a crash, so the caller must have the store process `leaving(_:)` before the sign-out becomes
+  /// visible.
   package mutating func left(_ name: AccountName) {
     guard subjects(of: name).contains(.unnamed) else { return }
     accounts[name]?.isLeft = true
     madeNobodys(name)
   }
 
-  /// Returns the work that tells the store that a user without a name has signed out, or `nil` if the store already
-  /// knows.
+  /// Returns the work that tells the store that a user without a name has signed out, or `nil` if there is no such
+  /// sign-out to record.
   package func leaving(_ name: AccountName) -> OutboxStoreWork? {
     accounts[name]?.isLeft == true ? .bind(name, to: .unnamedBefore, formerly: .unnamed, adopts: false) : nil
   }
@@ -149,7 +152,7 @@ extension OutboxMachine {
     }
   }
 
-  /// Records that a call has started to discard the user's items. No item is sent until `discarded(_:)`.
+  /// Records that a call has started to discard the user's items. No item is sent until `discarded(_:at:)` is called.
   package mutating func discarding(_ name: AccountName, at now: Timestamp) {
     accounts[name]?.discards += 1
     withdraw(name, at: now)
@@ -165,8 +168,8 @@ extension OutboxMachine {
     removeUnused(name)
   }
 
-  /// Records a new reason for the pause. Ignores accounts that are not configured, and publishes nothing while a
-  /// session is being read, because its next state is not known yet.
+  /// Records the reason for the pause if it has changed. Ignores accounts that are not configured. Publishes nothing
+  /// while a session is being read, because its next state is not known yet.
   mutating func notePause(of name: AccountName) {
     guard let account = accounts[name], account.isConfigured, account.pausedReason != account.shownPause else { return }
     var change = OutboxPauseChange(account: name, reason: account.pausedReason)
@@ -184,14 +187,14 @@ extension OutboxMachine {
     return pauseChanges
   }
 
-  /// Returns the reason why the account's items are not being sent, or `nil` if they are.
+  /// Returns the reason why the account's items are not being sent, or `nil` if they are being sent.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }
 }
 
-/// A change in why an account's sending is paused.
+/// A change to the reason why an account's sending is paused.
 package struct OutboxPauseChange: Hashable, Sendable {
   package enum Event: Hashable, Sendable {
-    /// The reason why sending is, or was, paused.
+    /// The reason for which sending has been paused, or was paused until now.
     case paused(String), resumed(String)
   }
 

@@ -1,6 +1,6 @@
 /// How deliveries and claims end: settled, released, or left in flight.
 extension OutboxMachine {
-  /// The wait before the next attempt to get a token.
+  /// The wait before Hearth tries again to get a token.
   static let stallPolicy = RetryPolicy(initial: .seconds(2), max: .seconds(300))
 
   mutating func settle(_ id: SenderID, _ outcome: DeliveryOutcome, at now: Timestamp) {
@@ -29,21 +29,22 @@ extension OutboxMachine {
     }
   }
 
-  /// Records that another unanswered item can be claimed now. The store does not report this itself.
+  /// Records that the store can claim another item whose last request got no response. The store does not report this
+  /// itself.
   mutating func freePlace(of delivery: Delivery) {
     if delivery.wasUnanswered {
       accounts[delivery.item.account]?.leaves(delivery.kind, for: delivery.request.url.origin)
     }
   }
 
-  /// Records that another large item can be claimed now. The store does not report this itself.
+  /// Records that the store can claim another large item. The store does not report this itself.
   private mutating func makeRoom(after delivery: Delivery, isSlow: Bool) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     guard isSlow, delivery.item.bytes > Self.small, accounts[name]?.api.origins.contains(origin) == true else { return }
     accounts[name]?.leaves(.all, for: origin)
   }
 
-  /// Ends the sender's claim without sending or releasing the rest of it.
+  /// Ends the sender's claim without sending or releasing its remaining deliveries.
   mutating func leaveClaim(_ id: SenderID, of name: AccountName) {
     accounts[name]?.senders[id]?.step = .between
     accounts[name]?.senders[id]?.current = nil
@@ -59,8 +60,8 @@ extension OutboxMachine {
     wake(first.item.account)
   }
 
-  /// Releases the account's claims that no sender has started. Active senders check for themselves whether they may
-  /// continue.
+  /// Releases the account's matching claims that no sender has started. Active senders check for themselves whether
+  /// they may continue.
   mutating func withdraw(
     _ name: AccountName, at now: Timestamp, where matches: (LaneClaim) -> Bool = { _ in true }
   ) {

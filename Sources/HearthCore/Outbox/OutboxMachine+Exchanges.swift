@@ -1,10 +1,10 @@
 /// The exchanges with the store: what to save, what to demand, and what was claimed.
 extension OutboxMachine {
   /// The maximum size of all claimed content except slow requests, in bytes. An account without any requests to an
-  /// origin may always claim one item for it.
+  /// origin may always claim one item for that origin.
   private static let memory = 32 << 20
   /// The total size of an account's slow requests to one origin, in bytes, above which only small items are claimed for
-  /// it.
+  /// that origin.
   private static let slowMemory = 64 << 20
   static let small = 64 << 10
   /// The maximum number of items per account and origin whose last request got no response, first for normal and then
@@ -53,7 +53,7 @@ extension OutboxMachine {
     return demands
   }
 
-  /// Makes everything that is due for an account claimable again.
+  /// Makes the account's due items claimable again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
     if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.mayHaveMore = .all }
@@ -91,7 +91,7 @@ extension OutboxMachine {
       expiry: expiryTime(of: name, at: now), policy: policy, refused: account.refused.held)
   }
 
-  /// Returns how many more items may be claimed now, for each origin that may be sent to.
+  /// Returns how many more items may be claimed now, for each origin that Hearth may send to.
   private func rooms(
     _ account: OutboxAccount, _ loads: [Origin: OriginLoad], isMemoryFull: Bool, at now: Timestamp
   ) -> [Origin: OutboxDemand.Room] {
@@ -123,7 +123,7 @@ extension OutboxMachine {
     return unsent <= ahead / 4 ? ahead - unsent : 0
   }
 
-  /// Returns the outcomes to save after sending has ended, or `nil` if there are none.
+  /// Returns the outcomes to save after sending has ended, or `nil` if there are no unsaved outcomes.
   package mutating func lastRequest(at now: Timestamp) -> OutboxRequest? {
     var request = OutboxRequest()
     (request.settled, request.released) = unwritten.tell(at: now)
@@ -145,7 +145,7 @@ extension OutboxMachine {
   }
 
   /// Returns how far this clock is ahead of the store's. The store's clock showed `time` at some point between
-  /// `exchangeAskedAt` and `now`. Returns zero if `time` lies in that interval, because both may be the same clock.
+  /// `exchangeAskedAt` and `now`. If `time` lies in that interval, the two clocks may agree, so the result is zero.
   private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
     max(exchangeAskedAt - time, min(now - time, .zero))
   }
@@ -160,11 +160,11 @@ extension OutboxMachine {
       return
     }
     accounts[name]?.queue += claimed.claims
-    // The demand did not cover every kind and origin, so keep what is known about the others.
+    // The demand did not cover every kind and origin, so keep what is known about the other kinds and origins.
     accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
     accounts[name]?.mayHaveMore.formUnion(claimed.moved)
     for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }
-    // A server may have reported the time in the meantime.
+    // If a server has reported the time in the meantime, do not ask for it. Claim again instead.
     accounts[name]?.timeNeededFrom = account.clocks.isTold ? nil : claimed.timeNeededFrom
     if account.clocks.isTold, claimed.timeNeededFrom != nil { accounts[name]?.mayHaveMore = .all }
     let origins = Set(claimed.claims.compactMap(\.origin))

@@ -12,7 +12,7 @@ extension OutboxMachine {
           ? .judging(bearer, response, isSecond: isSecond) : .renewing(bearer, response)
         accounts[name]?.senders[id]?.step = step
         judge(name, at: now)
-      // The session keeps its token, so the 401 concerns the item.
+      // The session has not replaced its token, so the 401 concerns only this item.
       case .renewing(let old, let response) where bearer.token.fingerprint == old.token.fingerprint:
         settle(id, policy.rejected(response), at: now)
       case .renewing:
@@ -34,7 +34,8 @@ extension OutboxMachine {
     }
   }
 
-  /// Returns whether only the refused item has to wait. The token is then still accepted for other items.
+  /// If APIs have accepted the token and only one URL refuses it, holds only the refused item and returns true.
+  /// Otherwise returns false, and the whole account has to wait.
   private mutating func mayWaitAlone(
     _ sender: Sender, of name: AccountName, retryAfter: Duration?, at now: Timestamp
   ) -> Bool {
@@ -46,17 +47,19 @@ extension OutboxMachine {
       random: random()) ?? false
   }
 
-  /// Handles a claim that became invalid because its item was cancelled, replaced or discarded. Nothing was sent.
+  /// Handles a claim that became invalid because its item was cancelled, replaced or discarded. The request was not
+  /// sent.
   package mutating func revoked(_ id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
-    // The rest of the claim is invalid too. The store returns its items in a later claim.
+    // The rest of the claim is invalid too. The store returns those items in a later claim.
     release(sender.epoch, sender.underWay, at: now)
     if let delivery = sender.current { freePlace(of: delivery) }
     leaveClaim(id, of: name)
   }
 
-  /// Handles the result of a request, and returns whether the API has accepted the token. `isCancelled` is true if
-  /// Hearth gave up on the request. The bodies of responses other than 2xx must not contain secrets.
+  /// Handles the result of a request, and returns whether the API has accepted the token. `isCancelled` is true if the
+  /// service is shutting down and has cancelled the request. The caller must have removed all secrets from the body,
+  /// unless the status is 2xx.
   @discardableResult
   package mutating func responded(
     _ result: Result<APIResponse, ExchangeFailure>, for id: SenderID, isCancelled: Bool, at now: Timestamp
@@ -71,7 +74,7 @@ extension OutboxMachine {
       if stopsAt == nil { unreachable(id, delivery, nil, message, at: now) } else { settle(id, .released, at: now) }
     case .failure(.unanswered(let message)):
       if stopsAt != nil || isCancelled {
-        // The item remains in flight on disk and is sent again after the next start.
+        // Leave the item in flight on disk, so that it is sent again after the next start.
         leaveClaim(id, of: name)
       } else {
         reached(origin, of: name)
@@ -98,7 +101,8 @@ extension OutboxMachine {
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
         return false
       }
-      // The session has a different token by now. That token may satisfy the challenge.
+      // The session has a different token by now. Release the item to retry it with that token, which may satisfy the
+      // challenge.
       if challenge != nil, bearer.token.fingerprint != accounts[name]?.token {
         settle(id, .released, at: now)
         return false
@@ -134,16 +138,16 @@ extension OutboxMachine {
   ) {
     let (name, origin) = (delivery.item.account, delivery.request.url.origin)
     if status != nil, delivery.offlineAnswers > 0, accounts[name]?.breaker.unreachable.contains(origin) != true {
-      // Other requests have reached the API since the last such response, so it concerns only this item.
+      // Other requests have reached the API since this item's last 407 or 511, so the response concerns only this item.
       let wait = settings.retry.wait(failures: delivery.offlineAnswers + 1, random: random())
       return settle(id, .unreachable(probeIn: wait, status: status, error: message), at: now)
     }
-    // If a reload has removed the origin, no request would ever end the outage.
+    // If a reload has removed the origin, no request would ever end the outage, so do not record one.
     let isConfigured = accounts[name]?.api.origins.contains(origin) == true
     let probeAt = (isConfigured ? accounts[name]?.breaker.failed(origin, at: now, random: random()) : nil) ?? now
     settle(id, .unreachable(probeIn: probeAt - now, status: status, error: message), at: now)
     accounts[name]?.left[origin] = nil
-    // The other claims for the origin would fail one by one.
+    // The other claims for the origin would fail one by one, so release them.
     withdraw(name, at: now) { $0.origin == origin }
     notePause(of: name)
   }
@@ -158,8 +162,9 @@ extension OutboxMachine {
 
   // MARK: - Causes of 401s
 
-  /// Determines the cause of 401s to a replacement token, as far as possible now. If other items are accepted with the
-  /// token, the item is the cause. If there are no other items, the session is.
+  /// Decides what each sender does next after a 401 for a replacement token. If APIs accept the token for other items,
+  /// an item's second 401 means that the API rejects the item itself. If no other item can show whether the token is
+  /// valid, the session has to replace the token. Otherwise, the sender keeps waiting.
   mutating func judge(_ name: AccountName, at now: Timestamp) {
     guard let account = accounts[name] else { return }
     let judging = account.senders.filter(\.value.isJudging)
@@ -182,14 +187,15 @@ extension OutboxMachine {
     }
   }
 
-  /// Returns whether a sender that waits for the cause of a 401 may continue as soon as it has a place.
+  /// Returns whether a sender that waits for the cause of a 401 may continue as soon as a slot is free.
   func mayGoOn(_ sender: Sender, _ account: OutboxAccount) -> Bool {
     guard case .judging(let bearer, _, _) = sender.step else { return false }
     return account.acceptance.isAccepted(bearer.token.fingerprint)
       || account.senders.values.count(where: \.isJudging) >= max(settings.concurrency, 2)
   }
 
-  /// Returns whether the sender still has its place. Another sender may have taken it.
+  /// Returns whether a slot is free for the sender. While a sender of unordered items waits for the cause of a 401,
+  /// another sender may take its slot.
   private func hasPlace(_ sender: Sender, of name: AccountName, at now: Timestamp) -> Bool {
     guard let account = accounts[name] else { return false }
     let others = sending(sender.kind, to: sender.origin, account, at: now, where: { !$0.isJudging })

@@ -1,14 +1,15 @@
 /// Starts senders and decides their next steps.
 extension OutboxMachine {
-  /// The maximum number of concurrent requests in lanes, per account and origin. Lanes do not wait for each other, so
-  /// this limit only protects the machine. Slow requests count towards the second, larger limit.
+  /// The maximum number of concurrent requests in lanes, per account and origin, unless `concurrency` is higher. Lanes
+  /// do not wait for each other, so this limit only protects the machine. Slow requests count only towards the second,
+  /// larger limit.
   private static let lanesAtOnce = 64
   private static let slowLanesAtOnce = 192
-  /// The maximum number of requests for one delivery: the first one, one with a token that another delivery obtained,
-  /// one after a refresh, and a few in case tokens change meanwhile.
+  /// The maximum number of requests for one delivery: the first request, one with a token that another delivery
+  /// obtained, one after a refresh, and two more in case the token changes in the meantime.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
-  /// How often to ask a server for the time if only the sweep of the store needs it.
+  /// The minimum interval between requests for the time that only the store's sweep needs.
   private static let sweepTimeInterval = Duration.seconds(900)
 
   /// Returns how many more senders of a kind may start for one origin.
@@ -36,7 +37,7 @@ extension OutboxMachine {
     return started
   }
 
-  /// Removes and returns the first claim of a kind whose origin has a free place.
+  /// Removes and returns the first claim of a kind whose origin has a free slot.
   private mutating func takeClaim(_ name: AccountName, _ kind: OutboxKinds, at now: Timestamp) -> LaneClaim? {
     guard let index = claimWithPlace(name, kind, at: now) else { return nil }
     return accounts[name]?.queue.remove(at: index)
@@ -47,7 +48,7 @@ extension OutboxMachine {
     var full: Set<Origin?> = []
     return account.queue.firstIndex { claim in
       guard claim.kind == kind, case let origin = claim.origin, !full.contains(origin) else { return false }
-      // Senders that may continue after a 401 take precedence over new ones.
+      // Senders that may continue after a 401 take precedence over new senders.
       let others = sending(kind, to: origin, account, at: now) { !$0.isJudging || mayGoOn($0, account) }
       if freeSenders(kind, beside: others) > 0 { return true }
       full.insert(origin)
@@ -65,14 +66,15 @@ extension OutboxMachine {
     return count
   }
 
-  /// Returns the accounts and origins to ask for the time. Items for them seem to have expired, and would wait forever
-  /// if no server responded. If nothing is being sent, one server is enough for the sweep of the whole store.
+  /// Returns the accounts and origins to ask for the time, because items for these origins seem to have expired.
+  /// Without a confirmed time, the items would wait forever. If no items seem to have expired and nothing is being
+  /// sent, returns at most one server, because the sweep of the whole store needs only one answer.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
     guard stopsAt == nil else { return [] }
     let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
       guard let account = accounts[name], account.isSendable, let origin = account.timeNeededFrom,
         account.stalledUntil == nil,
-        // A request in flight may report the time soon.
+        // If a request is in flight, its response may soon report the time.
         !account.senders.values.contains(where: { $0.origin == origin && !$0.isSlow(at: now) }),
         account.timeAskedAt.map({ now - $0 >= Self.timeProbeInterval }) ?? true
       else { return nil }
@@ -84,7 +86,7 @@ extension OutboxMachine {
     return asked
   }
 
-  /// The time at which to ask a server for the time before a sweep, or `nil` if no sweep needs that.
+  /// The time at which to ask a server for the time before a sweep, or `nil` if no sweep needs the time.
   var sweepTimeAt: Timestamp? {
     guard skew == nil, let due = [nextExpiryAt, tooOldSince].compactMap(\.self).min() else { return nil }
     return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
@@ -156,7 +158,7 @@ extension OutboxMachine {
     return end(id, of: name, at: now)
   }
 
-  /// Starts the sender's next delivery, from its current claim or a new one. Returns false if there is none.
+  /// Starts the sender's next delivery, from its current claim or a new one. Returns false if there is nothing to send.
   private mutating func beginNext(
     _ id: SenderID, _ sender: Sender, of name: AccountName, at now: Timestamp
   ) -> Bool {
@@ -187,9 +189,9 @@ extension OutboxMachine {
     return .end
   }
 
-  /// Returns whether the delivery may still be sent. Time has passed since the claim, and the session or the
-  /// configuration may have changed. A delivery that must not be sent any more is released, and leaves its lane at the
-  /// next claim.
+  /// Returns whether the delivery may still be sent. Since the claim, the item may have expired, and the session or the
+  /// configuration may have changed. The caller releases a delivery that may not be sent, so that the next claim
+  /// decides what happens to the item.
   private func maySend(_ delivery: Delivery, at now: Timestamp) -> Bool {
     guard let account = accounts[delivery.item.account], account.api.origins.contains(delivery.request.url.origin)
     else { return false }

@@ -9,25 +9,25 @@ extension OutboxMachine {
   private static let finishedAtOnce = 1024
   static let longestUnwritten = Duration.milliseconds(50)
 
-  /// One kind of work in a round. Each round visits every kind, so that none is delayed for long.
+  /// One kind of work in a round. Each round visits every kind, so that no kind is delayed for long.
   enum StorePhase {
     case bind(AccountName), free(AccountName)
     case exchange, expire, prune
     case publishHeld(AccountName)
   }
 
-  /// Returns the next work for the store. Returns `nil` if there is none, or if the store has just failed.
+  /// Returns the next work for the store, or `nil` if there is no work or if the store has just failed.
   package mutating func nextStoreWork(at now: Timestamp) -> OutboxStoreWork? {
     if let storeRetryAt {
       guard storeRetryAt <= now else { return nil }
       self.storeRetryAt = nil
     }
     if !isRecovered {
-      // A new database that replaces a damaged one has no pauses.
+      // A new database that replaces a damaged one contains no pauses, so pass the current pauses.
       return .recover(pausing: Set(accounts.filter(\.value.isPausedByUser).keys))
     }
     if !arePausesRead {
-      // A reload can reset this while the store works.
+      // Set this before the work starts, because a reload can reset it while the store works.
       arePausesRead = true
       return .configure(names, number: nextPauseNumber())
     }
@@ -55,13 +55,14 @@ extension OutboxMachine {
     switch phase {
     case .bind(let name):
       guard let account = accounts[name], !account.isBound, let subject = account.boundSubject else { return nil }
-      // A new item can reset this while the store works.
+      // Set this before the work starts, because a new item can reset it while the store works.
       accounts[name]?.isBound = true
       if let work = leaving(name) { return work }
       let adopts = if case .sendable = account.permission { true } else { false }
       return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
     case .free(let name):
-      // Results from before the sign-in have to be saved first.
+      // Save results from before the sign-in first. Otherwise, an item that a result holds for a sign-in would not be
+      // resumed.
       guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
       accounts[name]?.mayHoldConfigured = false
       accounts[name]?.hasSignedIn = false
@@ -81,7 +82,7 @@ extension OutboxMachine {
       guard let nextPruneAt,
         nextPruneAt <= now || finishedSincePrune >= Self.finishedAtOnce || wipeAt.map({ $0 <= now }) == true
       else { return nil }
-      // A delivery can set this again while the store works.
+      // Clear this before the work starts, because a delivery can set it again while the store works.
       wipeAt = nil
       return .prune(agreedTime(at: now))
     case .publishHeld(let name):
@@ -90,7 +91,8 @@ extension OutboxMachine {
     }
   }
 
-  /// Schedules a sweep after content was removed. The sweep is delayed, because it is about as expensive as a commit.
+  /// Schedules a sweep after content was removed. A sweep is about as expensive as a commit, so it is delayed to cover
+  /// several removals.
   package mutating func wipeSoon(at now: Timestamp) { wipeAt = wipeAt ?? now + Self.wipeDelay }
 
   private func isDue(_ time: Timestamp?, _ agreed: Timestamp?) -> Bool {
@@ -163,7 +165,7 @@ extension OutboxMachine {
       return accounts[name]?.bindAgain() ?? ()
     }
     let adoptsNow = if case .sendable = account.permission { true } else { false }
-    // If the session has changed in the meantime, it has requested another binding.
+    // If the session has changed in the meantime, it has already requested another binding.
     guard account.boundSubject == subject, adoptsNow == adopts else { return }
     if !binding.isDone { accounts[name]?.bindAgain() }
   }
@@ -194,7 +196,7 @@ extension OutboxMachine {
     let interval = min(settings.keepDelivered, settings.keepDead) / 8
     let tooOld = pruning.nextAt.flatMap { $0 < agreedTime(at: now) ?? now ? $0 : nil }
     tooOldSince = skew == nil ? tooOld : nil
-    // A server may have reported the time in the meantime.
+    // If a server has reported the time in the meantime, the items that seemed too old can be removed now.
     let isMore = pruning.isMore || skew != nil && tooOld != nil
     let pause = pruning.leavesContent ? Self.shortestPruneInterval : max(interval, Self.shortestPruneInterval)
     nextPruneAt = isMore ? now : now + pause

@@ -12,7 +12,7 @@ package struct OutboxMachine {
   /// Returns a random number in 0..<1.
   let random: @Sendable () -> Double
   var accounts: [AccountName: OutboxAccount]
-  /// The accounts that take part in the next round. Quiet accounts do not.
+  /// The accounts that take part in the next round. Quiet accounts are not included.
   var awake: Set<AccountName>
 
   var unwritten = UnwrittenOutcomes()
@@ -25,17 +25,18 @@ package struct OutboxMachine {
   /// The remaining phases of the current round.
   var round: [StorePhase] = []
 
-  /// How far the servers' clocks are ahead of this one (`ServerClocks`), or `nil` if that is unknown.
+  /// How far the servers' clocks are ahead of this machine's clock (`ServerClocks`), or `nil` if that is unknown.
   var skew: Duration?
   /// The start of the current or last exchange with the store.
   var exchangeAskedAt = Timestamp(milliseconds: 0)
   var nextExpiryAt: Timestamp?
-  /// Whether the store has been asked for `nextExpiryAt` since this clock was last set.
+  /// Whether the store has been asked for `nextExpiryAt` since this machine's clock was last set.
   var isExpiryRead = false
   var nextPruneAt: Timestamp?
   /// The time at which to remove the content of delivered and replaced items from the store's files.
   var wipeAt: Timestamp?
-  /// The time from which items are too old by this clock. Set if no server had confirmed the time at the last sweep.
+  /// The time from which items are too old according to this machine's clock. Set only if no server had confirmed the
+  /// time at the last sweep.
   var tooOldSince: Timestamp?
   /// The time at which a server was last asked for the time before a sweep.
   var sweepTimeAskedAt: Timestamp?
@@ -74,14 +75,14 @@ package struct OutboxMachine {
     wake(name)
   }
 
-  /// Records a response from a server of the account. `origin` is an API, or `nil` for the provider. `skew` is the
-  /// server's clock minus this one, or `nil` if the response contains no time.
+  /// Records a response from one of the account's servers. `origin` is an API, or `nil` for the provider. `skew` is the
+  /// server's clock minus this machine's clock, or `nil` if the response contains no time.
   package mutating func serverAnswered(_ name: AccountName, _ origin: Origin? = nil, skew: Duration?) {
     if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
   }
 
-  /// Sets `skew` from the server whose clock differs least from this one. If this clock is wrong, all servers differ
-  /// from it.
+  /// Sets `skew` from the server whose clock differs least from this machine's clock. If this machine's clock is wrong,
+  /// all servers' clocks differ from it.
   mutating func agreeOnTime() {
     let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
     skew =
@@ -99,14 +100,14 @@ package struct OutboxMachine {
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
   /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm
-  /// it.
+  /// that time.
   func expiryTime(of name: AccountName, at now: Timestamp) -> ExpiryTime {
     guard accounts[name]?.clocks.isTold == true else { return .unconfirmed(now) }
     return .agreed(agreedTime(at: now) ?? now)
   }
 
-  /// Shifts all deadlines after this clock was set by `shift`, and forgets what the servers have reported. If the
-  /// machine was asleep, `shift` is zero.
+  /// Shifts all deadlines after this machine's clock was set by `shift`, and forgets the times that servers have
+  /// reported. After the machine was asleep, `shift` is zero, and the reported times stay valid.
   package mutating func clockStepped(by shift: Duration) {
     for name in accounts.keys {
       accounts[name]?.shift(by: shift)
@@ -121,7 +122,7 @@ package struct OutboxMachine {
     exchangeAskedAt = exchangeAskedAt + shift
     guard shift != .zero else { return }
     skew = nil
-    // Make the store check its clock, even if nothing is claimed.
+    // Ask the store for the next expiry again, even if nothing is claimed. The store then also notices the step.
     isExpiryRead = false
   }
 
@@ -148,7 +149,7 @@ package struct OutboxMachine {
 
   // MARK: - Rounds
 
-  /// Records that there is more to send than the store has reported.
+  /// Records that the store may have more items of these kinds to send.
   package mutating func ready(_ accounts: [AccountName: OutboxKinds]) {
     for (name, kinds) in accounts {
       self.accounts[name]?.mayHaveMore.formUnion(kinds)
@@ -161,10 +162,10 @@ package struct OutboxMachine {
     _ receipts: [OutboxReceipt], expiring expiresAt: Timestamp?, mayReplace: Bool, at now: Timestamp
   ) {
     if mayReplace { wipeSoon(at: now) }
-    // A user may have signed in before these items existed, so they may not be bound yet.
+    // The user may have signed in just before these items were saved, so the items may not be assigned to the user yet.
     for receipt in receipts {
       let (name, subject) = (receipt.item.account, receipt.item.subject)
-      // A user without a name may have signed out in the meantime.
+      // A user without a name may have signed out in the meantime, so the items may not belong to the current user.
       let hasChanged = subject == .unnamed && knownSubject(of: name) != .unnamed
       if hasChanged, accounts[name]?.permission == .blocked(reason: OutboxPermission.signedOut) {
         accounts[name]?.isLeft = true
@@ -189,15 +190,15 @@ package struct OutboxMachine {
     return resumed
   }
 
-  /// Returns the time of the next probe of an unreachable origin, or `nil` if none is scheduled.
+  /// Returns the time of the next probe of an unreachable origin, or `nil` if no probe is scheduled.
   package func probeTime(of name: AccountName, _ origin: Origin, at now: Timestamp) -> Timestamp? {
     guard case .closed(let until)? = accounts[name]?.breaker.allowance(for: origin, at: now), until < .distantFuture
     else { return nil }
     return until
   }
 
-  /// Returns whether items are being sent or may be sent soon. Right after a start, the pauses and the session are not
-  /// known yet.
+  /// Returns whether the account's items can be sent or may soon be. Right after a start, the pauses and the session
+  /// are not known yet, so sending may begin once they are.
   package func mayBeSendable(_ name: AccountName) -> Bool {
     guard let account = accounts[name] else { return false }
     return account.isSendable || !account.isPausedByUser && (!arePausesRead || account.isHydrating)

@@ -7,7 +7,7 @@ package struct OutboxRefusal: Hashable, Sendable, CustomStringConvertible {
     (self.state, self.reason) = (state, reason)
   }
 
-  /// A sentence that tells the user what to do.
+  /// A message that explains the reason and, if the user can do something, what to do.
   package var description: String {
     switch (state, reason) {
     case (.pending, _): "The item is pending and will be sent anyway."

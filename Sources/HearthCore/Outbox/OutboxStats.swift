@@ -6,12 +6,12 @@ package struct OutboxStats: Hashable, Sendable {
   package var held = 0
   package var delivered = 0
   package var dead = 0
-  /// The size of all stored bodies, headers and URLs.
+  /// The size of all stored bodies, headers and URLs, in bytes.
   package var bytes = 0
   package var oldestPendingAt: Timestamp?
   package var isPaused = false
   package var pausedReason: String?
-  /// Sentences that say why the outbox cannot be written now, or what was lost since the daemon started.
+  /// Sentences that say why the outbox cannot be written to now, or what was lost since the daemon started.
   package var trouble: String?
 
   package init() {}

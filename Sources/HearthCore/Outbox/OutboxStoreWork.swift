@@ -4,15 +4,16 @@ package enum OutboxStoreWork: Hashable, Sendable {
   case recover(pausing: Set<AccountName>)
   /// Pass the configured accounts to the store, and read the pauses. `number` orders changes and reads.
   case configure(Set<AccountName>, number: Int)
-  /// Assign unowned items and the former subject's items to the subject.
+  /// Assign the former subject's items and, with `adopts`, unowned items to the subject.
   case bind(AccountName, to: Subject, formerly: Subject?, adopts: Bool)
-  /// Resume items that are held for an origin that is now configured and, with `signedIn`, those that are held for a
+  /// Resume items that are held for an origin that is now configured and, with `signedIn`, items that are held for a
   /// sign-in.
   case free(AccountName, configured: Set<Origin>, signedIn: Bool)
   case exchange(OutboxRequest)
   /// Mark items that have expired by this time as dead. With `nil`, only find out when the next item expires.
   case expire(Timestamp?)
-  /// Remove items that ended long before this time. With `nil`, only remove items beyond the maximum number.
+  /// Remove items that ended long before this time, and items beyond the maximum number. With `nil`, only remove items
+  /// beyond the maximum number.
   case prune(Timestamp?)
   /// Read a page of the items that are now held for the previous user, to publish them.
   case publishHeld(AccountName, cursor: String?)

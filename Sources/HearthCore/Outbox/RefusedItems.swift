@@ -1,8 +1,8 @@
 /// The items of an account that got a 401 while no other token was available. Only these items wait. Other items are
-/// still sent with the same token, until a second URL refuses it.
+/// still sent with the same token, until a second URL refuses that token.
 struct RefusedItems {
   private struct Hold {
-    /// The end of the wait, or `nil` if the item may be retried.
+    /// The end of the wait, or `nil` if the wait is over.
     var until: Timestamp?
     var failures = 0
   }
@@ -29,7 +29,7 @@ struct RefusedItems {
   /// The time at which the next held item may be retried, or `nil` if no item is held.
   var nextAt: Timestamp? { holds.values.compactMap(\.until).min() }
 
-  /// Ends the holds that have expired, and returns whether there were any.
+  /// Ends the holds that have expired, and returns whether any hold has expired.
   mutating func endHolds(at now: Timestamp) -> Bool {
     guard let nextAt, nextAt <= now else { return false }
     for (number, hold) in holds where hold.until.map({ $0 <= now }) ?? false { holds[number]?.until = nil }
@@ -38,7 +38,7 @@ struct RefusedItems {
 
   mutating func accepted() { places = [] }
 
-  /// Forgets an item after it had another outcome.
+  /// Forgets an item after an outcome other than `released`.
   mutating func settled(_ number: Int64) { holds[number] = nil }
 
   mutating func shift(by shift: Duration) {

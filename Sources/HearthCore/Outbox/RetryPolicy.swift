@@ -1,4 +1,4 @@
-/// The delays between retries. They double with each failure.
+/// The delays between retries, which double with each failure up to a maximum.
 package struct RetryPolicy: Hashable, Sendable {
   /// The upper limit for `Retry-After`.
   static let longestRetryAfter = Duration.seconds(24 * 3600)
@@ -8,8 +8,9 @@ package struct RetryPolicy: Hashable, Sendable {
 
   package init(initial: Duration, max: Duration) { (self.initial, self.max) = (initial, max) }
 
-  /// Returns the delay before the next retry. It is a random time between half and all of a step that doubles with each
-  /// failure, and at least `retryAfter`, up to 24 hours. `failures` starts at 1, and `random` is in 0..<1.
+  /// Returns the delay before the next retry: a random time between half and all of a step that doubles with each
+  /// failure. A longer `retryAfter` replaces this time, but counts for no more than 24 hours. `failures` starts at 1,
+  /// and `random` is in 0..<1.
   package func wait(failures: Int, retryAfter: Duration? = nil, random: Double) -> Duration {
     var step = Swift.min(initial, max)
     var left = failures - 1

@@ -9,8 +9,8 @@ struct Sender {
     case sending(Bearer, since: Timestamp)
     /// The API returned a 401. The session may already have a newer token.
     case rejected(Bearer, APIResponse, isSecond: Bool)
-    /// The API also returned a 401 for a replacement token. The responses to other items show whether the item or the
-    /// session is the cause.
+    /// The API also returned a 401 for a replacement token. The responses to other items will show whether the item or
+    /// the session is the cause.
     case judging(Bearer, APIResponse, isSecond: Bool)
     /// The session has to replace this token after a 401.
     case renewing(Bearer, APIResponse)
@@ -26,11 +26,12 @@ struct Sender {
   /// The number of requests for `current`, and whether one of them got a 401.
   var requests = 0
   var wasRejected = false
-  /// Whether one of these requests may have been sent.
+  /// Whether one of the requests for `current` may have been sent.
   var hasLeft = false
   /// Whether the clock was set during the last request. If so, the time in the response is unreliable.
   var isTimeDoubtful = false
-  /// Whether the user has signed out since the claim. Without names, nothing else distinguishes the next user's token.
+  /// Whether the user has signed out since the claim. If users have no names, only this flag shows that a new token
+  /// belongs to the next user.
   var hasUserLeft = false
   var begunAt: Timestamp?
 
@@ -49,7 +50,8 @@ struct Sender {
   /// Returns whether the current delivery has taken so long that it counts as slow.
   func isSlow(at now: Timestamp) -> Bool { slowAt.map { $0 <= now } ?? false }
 
-  /// The time at which the sender starts to count as slow. Waiting for a token also counts.
+  /// The time at which the sender starts to count as slow, or `nil` if it has no delivery. Time spent waiting for a
+  /// token is included.
   var slowAt: Timestamp? { current == nil ? nil : begunAt.map { $0 + Self.slow } }
 
   private static let slow = Duration.seconds(1)
@@ -73,7 +75,8 @@ package enum SenderStep: Hashable, Sendable {
   case getBearer(AccountName)
   /// Get a replacement for a rejected token, then call `received(_:for:at:)`.
   case replaceBearer(APIRejection, AccountName)
-  /// Call `OutboxStore.begin` and send the request, then call `responded(_:for:isCancelled:at:)` or `revoked(_:at:)`.
+  /// Call `OutboxStore.begin`. If it returns true, send the request and call `responded(_:for:isCancelled:at:)`.
+  /// Otherwise, call `revoked(_:at:)`.
   case send(Delivery, of: Int64, Bearer)
   /// Wait until `takeResumed()` returns this sender.
   case wait

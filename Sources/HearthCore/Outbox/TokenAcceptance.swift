@@ -18,8 +18,8 @@ package struct TokenAcceptance: Sendable {
 
   package func isAccepted(_ fingerprint: Fingerprint) -> Bool { accepted.contains(fingerprint) }
 
-  /// Records the token from a refresh after a 401. If an item that already got a 401 gets one for this token, that is
-  /// its second 401.
+  /// Records the token from a refresh after a 401. If an item has already got a 401 for an earlier token, a 401 for the
+  /// new token counts as its second.
   package mutating func replaced(by fingerprint: Fingerprint) { replacement = fingerprint }
 
   package func isReplacement(_ fingerprint: Fingerprint) -> Bool { replacement == fingerprint }

@@ -4,7 +4,7 @@ struct UnwrittenOutcomes {
   private var released: [Int64] = []
   /// The number of outcomes and releases, counted from the front, that the store is writing now.
   private var told = (settled: 0, released: 0)
-  /// The time since which an outcome has been waiting to be written, or `nil` if none is waiting.
+  /// The time since which an outcome or release has been waiting to be written, or `nil` if nothing is waiting.
   private(set) var since: Timestamp?
 
   var isEmpty: Bool { settled.isEmpty && released.isEmpty }
@@ -20,8 +20,8 @@ struct UnwrittenOutcomes {
     since = since ?? now
   }
 
-  /// Returns everything for the store to write. It stays here until `written()`, and is returned again after
-  /// `failed(at:)`.
+  /// Returns all outcomes and releases for the store to write. They stay here until `written()` is called. After
+  /// `failed(at:)`, the next call returns them again.
   mutating func tell(at now: Timestamp) -> (settled: [Settlement], released: [Int64]) {
     told = (settled.count, released.count)
     since = nil

@@ -13,18 +13,18 @@ package protocol APIExchange: Sendable {
   var lastMoved: Timestamp { get }
 
   /// Sends a piece of the request body. Returns true once the network has accepted the whole piece, or false if the API
-  /// has already responded and accepts no more. `isLast` marks the last piece.
+  /// has already responded and accepts no more of the body. `isLast` marks the last piece.
   func write(_ piece: [UInt8], isLast: Bool) async throws(ExchangeFailure) -> Bool
 
   /// Waits for the response, and returns its status and headers. If the headers do not specify a content type, also
-  /// returns the start of the body. `read` returns that part again.
+  /// returns the start of the body, which `read` returns again.
   func response() async throws(ExchangeFailure) -> APIResponse
 
   /// Returns the next bytes of the response body, at most `APIRequest.pieceLimit`, or `nil` at the end. No further
   /// bytes are received until the next call. Throws if the body ends early.
   func read() async throws(ExchangeFailure) -> [UInt8]?
 
-  /// Cancels the request unless it is complete. Pending calls throw an error with `reason`, the end of a sentence.
+  /// Cancels the request unless it is complete. Pending calls throw an error whose message ends with `reason`.
   func cancel(_ reason: String)
 }
 

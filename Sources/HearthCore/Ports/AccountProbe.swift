@@ -7,7 +7,7 @@ package protocol AccountProbe: Sendable {
 
 /// The result of a check.
 package struct Diagnosis: Hashable, Sendable {
-  /// The checks, in order. If one check of a server fails, Hearth skips the following checks of this server.
+  /// The checks, in order. If a check of a server fails, Hearth skips the remaining checks of that server.
   package enum Check: String, Sendable, CaseIterable {
     /// Resolve the host name of the provider or its proxy.
     case providerName = "provider.name"
@@ -37,7 +37,7 @@ package struct Diagnosis: Hashable, Sendable {
   package let verdict: Verdict
   /// The finding and what to do about it, without secrets.
   package let message: String
-  /// The path of the checked file, or `nil` for other checks.
+  /// The path of the checked file, or `nil` if the check is not about a file.
   package let path: String?
 
   package init(_ check: Check, _ verdict: Verdict, _ message: String, path: String? = nil) {

@@ -3,10 +3,12 @@ package protocol BearerTokenProvider: Sendable {
   /// Returns a token that is valid long enough for a request. If necessary, waits for a refresh, up to a time limit.
   func bearer(for account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// Reports a 401 and returns the token to use now. A 401 for an older token has no effect. A 401 for the current
-  /// token triggers a single refresh, however many callers report it. A 401 for the refreshed token ends the session,
-  /// unless the API has recently accepted tokens of this sign-in. If the returned token is the same as before, the 401
-  /// concerns only this request.
+  /// Reports a 401 and returns the token to use next. If that is the rejected token, the 401 concerns only this
+  /// request.
+  ///
+  /// A 401 for an older token has no effect. A 401 for the current token triggers a single refresh, even if many
+  /// callers report it. A 401 for the token from that refresh ends the session, unless the API has recently accepted
+  /// tokens of this sign-in.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 
   /// Reports that `url` returned a 2xx. Returns immediately.
@@ -27,13 +29,14 @@ package struct APIRejection: Hashable, Sendable {
   /// Whether the API has recently accepted tokens of this sign-in, or another API has accepted this token. If so, the
   /// 401 does not end the session by itself.
   package internal(set) var isAcceptedElsewhere: Bool
-  /// Whether this path rejects every token while the rest of the API accepts this one. A refresh would not help.
+  /// Whether this path rejects every token, although the rest of the API accepts this one. If so, a refresh would not
+  /// help.
   package internal(set) var isOfPath = false
-  /// Whether the path also rejected an earlier token and has accepted none since. True if the path is unknown.
+  /// Whether the path also rejected an earlier token and has accepted no token since. True if the path is unknown.
   package internal(set) var isRepeated = true
   /// Whether the API requires more than a fresh token (`Challenge`). Such a 401 does not concern the session.
   package let isChallenge: Bool
-  /// The API's error code (`error`; RFC 6750, section 3), or `nil` if it sent none.
+  /// The API's error code (`error`; RFC 6750, section 3), or `nil` if the response contained no code.
   package let reason: String?
 
   package var origin: Origin? { url?.origin }

@@ -1,4 +1,4 @@
-/// The wall clock for services. It keeps running during sleep, and reports each step.
+/// The wall clock for services. It keeps running during sleep, and reports when it is set.
 package protocol Clock: Sendable {
   /// Returns the wall-clock time at the last step plus the time elapsed since then (CLOCK_BOOTTIME).
   func now() -> Timestamp
@@ -10,8 +10,9 @@ package protocol Clock: Sendable {
   /// Waits until the deadline, or until the task is cancelled.
   func sleep(until deadline: Timestamp) async
 
-  /// Calls `action` once at the deadline, or now if the deadline has passed, unless the timer is cancelled first. Use
-  /// it for frequent timers, for which a sleeping task is too expensive. The action must be short and must not block.
+  /// Calls `action` once at the deadline, or immediately if the deadline has passed, unless the timer is cancelled
+  /// first. Use this method for frequent timers, for which a sleeping task is too expensive. The action must be short
+  /// and must not block.
   func timer(at deadline: Timestamp, _ action: @escaping @Sendable () -> Void) -> ClockTimer
 
   /// Yields the size of each clock step, and zero whenever the machine wakes up. Recompute all deadlines after each
@@ -20,7 +21,7 @@ package protocol Clock: Sendable {
 }
 
 extension Clock {
-  /// Returns the time as if the clock had never been set, for waits that must not change when it is.
+  /// Returns the time as if the clock had never been set. Use it for waits that must not change when the clock is set.
   package func steadyNow() -> Timestamp {
     let (now, stepped) = moment()
     return now - stepped

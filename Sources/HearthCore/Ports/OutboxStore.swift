@@ -4,13 +4,13 @@
 /// replacing it revokes the claim. An item is in flight from `begin(_:of:)` until it is settled.
 ///
 /// The store has its own clock (`OutboxExchange.time`), which may differ from the caller's. The caller therefore passes
-/// durations. It passes a point in time only if a user has set it (`notBefore`, `expiresAt`) or a server has confirmed
-/// it.
+/// durations, except for times that a user has set (`notBefore`, `expiresAt`) or a server has confirmed.
 ///
-/// When the store's clock is set, remaining waits and the age of `unknownSince` stay the same. If the clock is set
-/// while nothing is running, the store does not know by how much. If it is then behind the last recorded wait,
-/// `recover()` assumes that the clock was set back by the difference. In any case, no retry is due more than 24 hours
-/// later, and no `unknownSince` is in the future.
+/// When the store's clock is set, remaining waits and the age of `unknownSince` stay the same. This is also true if the
+/// clock was set between two runs of the daemon during one boot. After a reboot, the store does not know whether the
+/// clock was set. If the clock then shows an earlier time than when a wait was last saved, `recover()` assumes that it
+/// was set back by the difference. In any case, no retry is due more than 24 hours later, and no `unknownSince` is in
+/// the future.
 ///
 /// A call runs to completion even if its task is cancelled.
 package protocol OutboxStore: Sendable {
@@ -21,9 +21,9 @@ package protocol OutboxStore: Sendable {
   /// Recovers the store after a start, or while it is broken. If the database is damaged, moves it aside and creates a
   /// new one.
   ///
-  /// Releases all earlier claims. If a request may have been sent, its result counts as unknown from that time or, if
-  /// the time was not recorded, from the claim. The commit contains the counts of all accounts. A new database records
-  /// the accounts in `paused` as paused by the user.
+  /// Releases all earlier claims. If a request may have been sent, its result counts as unknown from the time it was
+  /// sent or, if that time was not recorded, from the time of the claim. The commit contains the counts of all
+  /// accounts. A new database records the accounts in `paused` as paused by the user.
   func recover(pausing paused: Set<AccountName>) async throws(OutboxStoreFailure)
 
   /// Whether the database is damaged or its file is gone. If so, every call fails until `recover()` is called.
@@ -38,9 +38,9 @@ package protocol OutboxStore: Sendable {
   /// limits for the whole outbox apply.
   ///
   /// An item supersedes all older items with the same owner and `replaceKey` that could still be sent, in any lane or
-  /// state. If an older item is in flight, the newer item waits until the older one has ended, and supersedes it only
-  /// if it was not delivered. The newest item is the one that was created last, even if another user was signed in
-  /// then. For exported items, `createdAt` decides.
+  /// state. If an older item is in flight, the newer item waits for the result, and supersedes the older one only if it
+  /// was not delivered. The newest item is the one that was created last, even if another user was signed in at that
+  /// time. For exported items, `createdAt` decides.
   ///
   /// For an exported item (`NewOutboxItem.kept`), the receipt can also refer to an existing item with the same id, or
   /// to a later item with the same `replaceKey`. An existing item with the same id but a different request is a key
@@ -61,7 +61,7 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> OutboxExchange
 
   /// Records that the item's request is about to be sent. The record survives the end of the process but not a power
-  /// loss, after which every claimed item counts as sent. Returns false if the claim is no longer valid. If this
+  /// loss, after which every claimed item counts as sent. Returns false if the claim is no longer valid. If this method
   /// returns false or throws, the caller must release the claim and must not send the request.
   func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool
 
@@ -70,7 +70,7 @@ package protocol OutboxStore: Sendable {
 
   func item(_ id: String) async throws(OutboxStoreFailure) -> OutboxItem?
 
-  /// Lists items by position, across all lanes.
+  /// Lists items in the order of their positions, across all lanes.
   func list(_ query: OutboxQuery) async throws(OutboxStoreFailure) -> OutboxPage
 
   /// Returns a page of items with their content, up to about `bytes` in total but at least one item. The state in
@@ -85,8 +85,10 @@ package protocol OutboxStore: Sendable {
   func change(_ id: String, _ change: OutboxChange) async throws(OutboxStoreFailure) -> OutboxItem
 
   /// Changes up to `limit` of the account's items that clients see in `state`, in order, and returns their number.
-  /// Skips items that are held for another user, except those of `unnamedBefore`. Retrying these assigns them to the
-  /// next user. If a change takes several calls, the later calls pass the `place` from the first one to skip items that
+  /// Skips items that are held for another user, except those of `unnamedBefore`. Retrying an item of `unnamedBefore`
+  /// makes it unowned, so that it is assigned to the next known user.
+  ///
+  /// If a change takes several calls, pass the `place` from the first call to the later ones. They then skip items that
   /// have moved to the end of their lane.
   func changeAll(
     of account: AccountName, in state: OutboxItem.State, _ change: OutboxChange, upTo place: Int64?, limit: Int
@@ -98,14 +100,16 @@ package protocol OutboxStore: Sendable {
     _ account: AccountName, configured: Set<Origin>, signedIn: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> Int
 
-  /// Makes `subject` the current user of an account. The items of all other users are held, including those of
-  /// `unnamedBefore`.
+  /// Makes `subject` the current user of an account, unless it is `unnamedBefore`. The items of all other users are
+  /// held, including those of `unnamedBefore`.
   ///
-  /// Assigns up to `limit` items of the `former` subject to the user. With `adopts`, also assigns unowned items and,
+  /// Assigns up to `limit` items of the `former` subject to `subject`. With `adopts`, also assigns unowned items and,
   /// for a named user, items of the unnamed user. Items in flight stay in flight, but claims that have not begun are
-  /// released. If two items now have the same idempotency key, one of them may be superseded, or held for review if
-  /// their contents differ (`KeyedItem`). The key then belongs to the item that can still be sent, or to the item that
-  /// was there first if both can.
+  /// released.
+  ///
+  /// If two items now have the same idempotency key, one of them may be superseded, or held for review if their
+  /// contents differ (`KeyedItem`). The key then belongs to the item that can still be sent. If both can be sent, the
+  /// key belongs to the item that `subject` already owned.
   func bind(
     _ account: AccountName, to subject: Subject, formerly former: Subject?, adopts: Bool, limit: Int
   ) async throws(OutboxStoreFailure) -> OutboxBinding
@@ -114,16 +118,17 @@ package protocol OutboxStore: Sendable {
   /// number. `Subject.last` stands for the last user.
   func purge(_ account: AccountName, of subject: Subject?, limit: Int) async throws(OutboxStoreFailure) -> Int
 
-  /// Makes up to `limit` waiting items due now, or at their `notBefore` if that is later, and returns their number.
+  /// Makes up to `limit` waiting items due immediately or, if that is later, at their `notBefore`, and returns their
+  /// number.
   func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int
 
   /// Marks up to `limit` items as dead if their `expiresAt` has passed and they are not in flight. Returns the time of
   /// the next expiry, or of the first remaining expired item. `agreedTime` is the time that servers have confirmed. If
-  /// it is `nil`, no item has expired.
+  /// it is `nil`, no item counts as expired.
   func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
 
   /// Removes up to `limit` finished items that are older than `settings` allows or exceed `maxItems`, and returns some
-  /// free pages to the disk. If `agreedTime` is `nil`, no item is too old.
+  /// free pages to the file system. If `agreedTime` is `nil`, no item counts as too old.
   func prune(
     keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning
@@ -131,7 +136,7 @@ package protocol OutboxStore: Sendable {
   /// Saves whether the user has paused these accounts.
   func setPaused(_ accounts: Set<AccountName>, _ isPaused: Bool) async throws(OutboxStoreFailure)
 
-  /// Sets the configured accounts. Until the next start, unsent items of all other accounts appear as held
+  /// Sets the configured accounts for this run of the daemon. Unsent items of all other accounts appear as held
   /// (`originNotConfigured`). Returns the accounts that the user has paused.
   func configure(_ accounts: Set<AccountName>) async throws(OutboxStoreFailure) -> Set<AccountName>
 }
@@ -178,7 +183,8 @@ package struct OutboxBinding: Hashable, Sendable {
 package struct OutboxPruning: Hashable, Sendable {
   /// Whether there is more to prune now.
   package var isMore: Bool
-  /// The time at which the next finished item becomes too old, or `nil` if there is none. It may be in the past.
+  /// The time at which the next finished item becomes too old, or `nil` if there are no finished items. It may be in
+  /// the past.
   package var nextAt: Timestamp?
   /// Whether the files still contain the content of removed items, because the disk is too full to wipe it.
   package var leavesContent = false
@@ -250,7 +256,7 @@ package struct OutboxCommit: Hashable, Sendable {
   package var changes: [Change] = []
   /// The new counts of the accounts that have changed.
   package var stats: [AccountName: OutboxStats] = [:]
-  /// Whether all accounts that are not in `stats` have no items.
+  /// Whether the accounts that are not in `stats` have no items.
   package var isOfAll = false
   /// The accounts with new items to claim, now or when they become due.
   package var ready: [AccountName: OutboxKinds] = [:]

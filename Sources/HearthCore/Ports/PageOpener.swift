@@ -1,13 +1,14 @@
 /// Opens web pages in the user's browser.
 package protocol PageOpener: Sendable {
-  /// Returns whether there is a display that somebody may be looking at. Displays come and go, so check each time.
+  /// Returns whether there is a display that somebody may be looking at. The result can change at any time, so check
+  /// before each use.
   func hasDisplay() async -> Bool
 
   /// Asks the browser to open the page, without waiting until it is open.
   func open(_ url: String) async throws(PageNotOpened)
 }
 
-/// The reason why a page could not be opened. It is only for the log.
+/// The reason why a page could not be opened, for the log only.
 package struct PageNotOpened: Error, Hashable, Sendable {
   package let message: String
 

@@ -30,7 +30,7 @@ package struct RedirectPage: Hashable, Sendable {
   package let html: String
   /// The value of `Content-Security-Policy`.
   package let policy: String
-  /// The address to send the browser to (RFC 9110, section 10.2.2), or `nil` if it stays.
+  /// The address to redirect the browser to (RFC 9110, section 10.2.2), or `nil` to show the page.
   package var location: String?
 
   package init(status: Int, html: String, policy: String) {

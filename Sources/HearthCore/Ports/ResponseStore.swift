@@ -1,24 +1,25 @@
 /// Caches successful API responses across restarts. Each response belongs to one user of one account.
 ///
-/// If the store fails, it finds and saves nothing, and logs the reason. When a call that wipes responses returns, they
-/// are gone from the files, even if the whole cache had to be removed. Calls take effect in the order in which they are
-/// made.
+/// If the store fails, it logs the reason, finds no response and saves none. Once a call that wipes responses has
+/// returned, the files no longer contain them. If necessary, the store removes the whole cache to ensure this. Calls
+/// take effect in the order in which they are made.
 package protocol ResponseStore: Sendable {
-  /// Returns the cached response that matches the request's URL and header fields.
+  /// Returns the cached response that matches the request's URL and header fields, or `nil` if there is no such
+  /// response.
   func find(_ key: ResponseKey) async -> StoredResponse?
 
-  /// Saves the response and replaces an earlier one for the same request. If the account exceeds its limit, the least
-  /// recently used responses are removed. If the response is too large or contains one of `secrets`, the earlier one is
-  /// removed and nothing is saved.
+  /// Saves the response, replacing an earlier response to the same request. If the account exceeds its limit, the least
+  /// recently used responses are removed. If the response is too large or contains one of `secrets`, nothing is saved,
+  /// and the earlier response is removed.
   func keep(_ response: StoredResponse, for key: ResponseKey, unlessRepeating secrets: [Secret]) async
 
-  /// Removes the response to this request.
+  /// Removes the cached response to this request.
   func remove(_ key: ResponseKey) async
 
   /// Removes the account's responses, except those of `subject`.
   func wipe(_ account: AccountName, keeping subject: Subject?) async
 
-  /// Removes the responses of all other accounts.
+  /// Removes all cached responses except those of `accounts`.
   func wipeAll(but accounts: Set<AccountName>) async
 }
 

@@ -1,9 +1,9 @@
-/// The provider's side of a sign-in. Each call is one step, and no state is kept between calls.
+/// The provider's side of a sign-in. Each call is one step, and the endpoint keeps no state between calls.
 ///
 /// Returned grants are validated: the token is a Bearer token, and the ID token, if any, satisfies OpenID Connect Core,
 /// section 3.1.3.7.
 package protocol SignInEndpoint: Sendable {
-  /// The address that the provider redirects the browser to. Its path is registered for the client.
+  /// The address that the provider redirects the browser to. Its path is the path that is registered for the client.
   var redirect: RedirectAddress { get }
 
   /// Creates the authorization request for the browser. Pushes the request if the provider supports or requires that
@@ -16,8 +16,8 @@ package protocol SignInEndpoint: Sendable {
   /// Requests a device code (RFC 8628, section 3.1).
   func beginDevice() async throws(SignInFailure) -> DeviceSignIn
 
-  /// Asks the provider whether the user has finished (RFC 8628, section 3.4). Throws `pending` if not, or if the
-  /// provider does not respond.
+  /// Asks the provider whether the user has finished (RFC 8628, section 3.4). Throws `pending` if the user has not
+  /// finished or the provider does not respond.
   func poll(_ signIn: DeviceSignIn) async throws(SignInFailure) -> TokenResponse
 
   var takesPassword: Bool { get }
@@ -26,7 +26,7 @@ package protocol SignInEndpoint: Sendable {
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse
 
   /// Returns the URL of the page that ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,
-  /// section 2). `signedOut` identifies the session. If it is `nil`, the provider asks the user.
+  /// section 2). `signedOut` identifies the session. If it is `nil`, the provider asks the user for confirmation.
   func endSession(of signedOut: Credential?) async throws(SignInFailure) -> String
 }
 

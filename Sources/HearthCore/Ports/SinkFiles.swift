@@ -18,7 +18,7 @@ package protocol SinkFiles: Sendable {
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path` and the remains of an interrupted `put`, if there are any. Leaves other kinds
-  /// of files and files of other programs alone. With `keepingFile`, only truncates the file.
+  /// of files and other programs' files unchanged. With `keepingFile`, only truncates the file.
   func remove(_ path: String, keepingFile: Bool) async throws(SinkFailure)
 }
 
@@ -38,11 +38,12 @@ package struct SinkPlace: Hashable, Sendable {
 }
 
 /// Records the targets that sinks may have written, with the marks of their files, so that Hearth finds its own files
-/// after a crash and leaves other programs' files alone. The content of a file without marks is unknown.
+/// after a crash and leaves other programs' files unchanged. If a target has no marks, any file at its path may be
+/// Hearth's own.
 package protocol SinkRecord: Sendable {
-  /// Returns the saved record, or an empty one if there is none.
+  /// Returns the saved record, or an empty record if nothing was saved.
   func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]]
 
-  /// Replaces the saved record. The new one is durable when this returns. If this throws, the old one is unchanged.
+  /// Replaces the saved record durably. If this method throws, the saved record is unchanged.
   func keep(_ claims: [SinkTarget: [SinkMark]]) async throws(AccessFailure)
 }

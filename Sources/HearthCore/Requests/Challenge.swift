@@ -32,7 +32,7 @@ extension Challenge {
     guard response.status == 401 || response.status == 403 else { return nil }
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     let demand = fields.lazy.compactMap(Self.demand).first
-    // Any other 403 is final (RFC 6750, section 3.1).
+    // A 403 for any other reason is not a challenge, because signing in again would not help (RFC 6750, section 3.1).
     guard let demand, response.status == 401 || demand["error"] == Self.insufficientScope else { return nil }
     let redactor = Redactor(secrets)
     func text(_ name: String) -> String? { demand[name].map(redactor.redacted) }
@@ -48,7 +48,8 @@ extension Challenge {
   /// Returns the `error` code in a `WWW-Authenticate` field, or `nil` if there is none.
   package static func reason(in field: String) -> String? { AuthenticationChallenges.reason(in: field) }
 
-  /// Returns the parameters of the first challenge that asks for more than a fresh token.
+  /// Returns the parameters of the first challenge that asks for more than a fresh token, or `nil` if no challenge asks
+  /// for more.
   private static func demand(in field: String) -> [String: String]? {
     AuthenticationChallenges(field).parameters.first { parameters in
       let error = parameters["error"]
@@ -71,14 +72,15 @@ extension Challenge {
 }
 
 extension AuthenticationChallenges {
-  /// Returns the `error` code in the response's challenges (RFC 6750, section 3), or `nil` if there is none.
+  /// Returns the `error` code in the response's challenges (RFC 6750, section 3), or `nil` if there is none. Ignores
+  /// codes that contain one of `secrets`.
   static func reason(_ response: APIResponse, without secrets: [Secret]) -> String? {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(reason(in:)).first { Redactor(secrets).redacted($0) == $0 }
   }
 
-  /// Returns the `error` code in one field. Ignores anything that does not look like a code, because servers put all
-  /// kinds of text there.
+  /// Returns the `error` code in one field. Ignores values that do not look like a code, because servers put all kinds
+  /// of text there.
   static func reason(in field: String) -> String? {
     let reasons = AuthenticationChallenges(field).parameters.compactMap { $0["error"] }
     return reasons.first { reason in
@@ -90,7 +92,7 @@ extension AuthenticationChallenges {
 
 /// The challenges in a `WWW-Authenticate` field (RFC 9110, section 11.6.1).
 ///
-/// The parser takes linear time and skips anything unexpected, because many servers assemble the field by hand.
+/// The parser takes linear time. It skips anything unexpected, because many servers assemble the field by hand.
 struct AuthenticationChallenges {
   /// The parameters of each challenge, with names in lower case. If a name is repeated, its first value counts.
   private(set) var parameters: [[String: String]] = []
@@ -108,7 +110,8 @@ struct AuthenticationChallenges {
       }
       skipBlanks()
       if rest.first != UInt8(ascii: "=") {
-        // This is a scheme. Other text may look like one, but has no parameters that matter.
+        // This is a scheme or other text that looks like a scheme. Other text has no parameters that matter, so it is
+        // harmless.
         parameters.append([:])
         continue
       }

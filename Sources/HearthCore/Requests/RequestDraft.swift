@@ -26,8 +26,8 @@ extension RequestDraft {
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",
   ]
 
-  /// Checks the draft by the rules of the outbox, and returns the request. In addition, `Idempotency-Key` is allowed.
-  /// `maxBody` is in bytes.
+  /// Checks the draft as the outbox would, and returns the request. Unlike in the outbox, the caller may set
+  /// `Idempotency-Key` but no hop-by-hop fields. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> APIRequest {
     let keys = headers.filter(\.isIdempotencyKey)
     guard keys.count <= 1 else { throw DraftError("headers: there is more than one Idempotency-Key") }
@@ -48,7 +48,7 @@ extension APIRequest.Header {
   fileprivate var isIdempotencyKey: Bool { name.lowercased() == "idempotency-key" }
 }
 
-/// Whether Hearth may return a cached response if the API fails. The raw value is the parameter.
+/// Whether Hearth may return a cached response if the API fails. The raw value is the value of the `cache` parameter.
 package enum RequestCache: String, Hashable, Sendable, CaseIterable {
   case none, staleIfError
 }

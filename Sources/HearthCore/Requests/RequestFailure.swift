@@ -1,27 +1,28 @@
-/// The reason why a request failed. The numbers below are the JSON-RPC error codes.
+/// The reason why a request failed. Each case states its JSON-RPC error code.
 package enum RequestFailure: Error, Hashable, Sendable {
-  /// -32602. The string names the parameter and says what is wrong with it.
+  /// A parameter is invalid (-32602). The string names the parameter and says what is wrong with it.
   case invalidRequest(String)
-  /// 1005
+  /// The account is not configured (1005).
   case unknownAccount(AccountName)
-  /// 1006
+  /// The account's `api_origins` do not contain the request's origin (1006).
   case originNotAllowed(Origin)
-  /// 1001, 1002 or 1003, depending on the session's state: the session has no token.
+  /// The session has no token (1001, 1002 or 1003, depending on its state).
   case noSession
-  /// 1002: the API rejected the token of a user who has since signed out. Another user's token must not be used.
+  /// The API rejected the token of a user who has since signed out, and another user's token must not be used (1002).
   case otherUser
-  /// 1004
+  /// No token is available, because the provider is unavailable (1004).
   case refreshUnavailable(message: String, retryAfter: Duration?)
-  /// 1007. The message says whether the API may have processed the request.
+  /// The API could not be reached or did not respond (1007). The message says whether it may have processed the
+  /// request.
   case unanswered(message: String)
-  /// 1007: the response is longer than Hearth can return. The API has processed the request.
+  /// The API has processed the request, but the response is longer than Hearth can return (1007).
   case tooLong(limit: Int)
-  /// 1008
+  /// The API requires more than a fresh token (1008).
   case challenge(Challenge)
-  /// 1001 or 1003: the user locked the session or signed out while the response was being read.
+  /// The user locked the session or signed out while the response was being read (1001 or 1003).
   case withheld(SessionState)
-  /// -32000
+  /// The daemon is stopping (-32000).
   case stopping
-  /// -32001: the account already has this many requests in progress.
+  /// The account already has this many requests in progress (-32001).
   case tooMany(Int)
 }

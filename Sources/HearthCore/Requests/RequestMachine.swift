@@ -2,8 +2,10 @@
 ///
 /// After a 401, the machine asks the session for a new token and sends the request again. The session refreshes only
 /// once, even if many requests report a 401. If the session ends after the next 401, the request fails. If the session
-/// keeps the token, the 401 concerns only this request and is returned as its response. The machine does not report a
-/// 401 with a challenge.
+/// keeps the token, the 401 concerns only this request, and the caller gets it as the response.
+///
+/// The machine does not report a 401 with a challenge to the session, because another token from the same sign-in would
+/// not help.
 package struct RequestMachine: Sendable {
   package enum Step: Hashable, Sendable {
     /// Get the account's token, then call `authorized(by:_:)`.
@@ -19,8 +21,8 @@ package struct RequestMachine: Sendable {
   /// The maximum size of a response, in bytes.
   package static let responseLimit = 4 << 20
   static let maxRedirects = 5
-  /// One for the current token, one for a token from another caller's report, and one for a token from this request's
-  /// own report.
+  /// The maximum number of 401s for one request: one for the current token, one for a token from another caller's
+  /// report, and one for a token from this request's own report.
   static let maxRejections = 3
 
   private let original: APIRequest
@@ -78,7 +80,7 @@ package struct RequestMachine: Sendable {
     if redirects < Self.maxRedirects, let next = request.redirected(by: response) {
       redirects += 1
       request = next
-      // The user may have locked the session or signed out in the meantime.
+      // The user may have locked the session or signed out in the meantime, so get the token again.
       return .getBearer
     }
     return response.isTruncated ? .fail(.tooLong(limit: Self.responseLimit)) : .respond(response)
@@ -99,7 +101,7 @@ package struct RequestMachine: Sendable {
       case .unanswered(let message):
         (message, request.isSafe ? "" : " It is unknown whether the request took effect.")
       }
-    // The API may have processed the request before redirecting it.
+    // The API may have processed the request before redirecting it, so do not say that the request was not sent.
     let rest = redirects > 0 && !original.isSafe ? " The API had already redirected the request." : fate
     return .fail(.unanswered(message: message + "." + rest))
   }
@@ -107,8 +109,8 @@ package struct RequestMachine: Sendable {
 
 extension APIRequest {
   /// Returns the request that follows a redirect to the same origin (RFC 9110, section 15.4). Returns `nil` if the
-  /// response is not a redirect, or if the caller must decide, because it leads to another origin or would turn a write
-  /// into a read.
+  /// response is not a redirect, or if the caller has to decide. The caller decides if the redirect leads to another
+  /// origin, or if it is a 301 or 302 for a request other than GET or HEAD.
   package func redirected(by response: APIResponse) -> APIRequest? {
     guard let location = response.headers.first(where: { $0.name.lowercased() == "location" })?.value,
       let url = try? url.resolving(location), url.origin == self.url.origin

@@ -1,7 +1,8 @@
-/// The last successful response to a GET, cached for when the API fails (RFC 9111, section 3; RFC 5861, section 4).
+/// The last successful response to a GET, cached for use when the API fails (RFC 9111, section 3; RFC 5861, section 4).
 ///
-/// Only `no-store` prevents caching, because callers explicitly ask for old responses and learn their age. `no-cache`
-/// and `must-revalidate` are ignored, because many frameworks send them with every response.
+/// Of the `Cache-Control` directives, only `no-store` prevents caching, because callers explicitly ask for old
+/// responses and learn their age. `no-cache` and `must-revalidate` are ignored, because many frameworks send them with
+/// every response.
 package struct StoredResponse: Hashable, Sendable {
   /// The headers, except those that concern only a connection or a single exchange.
   package let headers: [APIRequest.Header]
@@ -49,8 +50,8 @@ package struct StoredResponse: Hashable, Sendable {
     return request
   }
 
-  /// Returns the response with the updated fields of a 304 (RFC 9111, section 3.2), or `nil` if it may no longer be
-  /// cached.
+  /// Returns the response with the updated fields of a 304 (RFC 9111, section 3.2), or `nil` if the response may no
+  /// longer be cached.
   package func confirmed(by response: APIResponse, at now: Timestamp) -> StoredResponse? {
     StoredResponse(answer(confirmedBy: response), isRedirected: false, at: now)
   }
@@ -74,8 +75,8 @@ package struct StoredResponse: Hashable, Sendable {
   /// Returns the age of the response (RFC 9111, section 4.2.3).
   package func age(at now: Timestamp) -> Duration { max(now - confirmedAt, .zero) + initialAge }
 
-  /// Returns whether the response may replace an error. The only restriction is a time limit set by the API (RFC 5861,
-  /// section 4).
+  /// Returns whether the response may replace an error. The only restriction is a time limit that the API has set
+  /// (`stale-if-error`; RFC 5861, section 4).
   package func mayAnswerStale(at now: Timestamp) -> Bool {
     let directives = ResponseFields(headers).directives("cache-control")
     guard let limit = directives["stale-if-error"]?.deltaSeconds else { return true }
@@ -87,11 +88,11 @@ package struct StoredResponse: Hashable, Sendable {
 }
 
 extension APIRequest {
-  /// Whether the response to this request may be cached. Partial responses and responses to conditional requests may
-  /// not.
+  /// Whether the response to this request may be cached. The request must be a GET without a body, a token in its URL,
+  /// a range, a condition or `no-store`.
   package var hasAnswerToKeep: Bool {
     let own: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
-    // The query can contain a token (RFC 6750, section 2.3).
+    // The query can contain a token (RFC 6750, section 2.3), which must not be stored in the cache.
     let hasTokenInAddress = QueryFields(ofTarget: url.target).has("access_token")
     return method == "GET" && body.isEmpty && !hasTokenInAddress
       && !headers.contains { own.contains($0.name.lowercased()) }
@@ -110,12 +111,13 @@ extension APIResponse {
     return codings.contains { $0 != "identity" } || body.starts(with: [0x1F, 0x8B])
   }
 
-  /// Whether the resource is gone or no longer accessible to this user (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11).
+  /// Whether the resource is gone or no longer accessible to this user (RFC 9110, sections 15.5.4, 15.5.5 and 15.5.11),
+  /// so that its cached responses must be removed.
   package var takesEarlierAnswersBack: Bool { [403, 404, 410].contains(status) }
 }
 
 extension RequestFailure {
-  /// Whether the API could not be reached or did not respond.
+  /// Whether the API or the provider could not be reached or did not respond.
   package var isOutage: Bool {
     switch self {
     case .unanswered, .refreshUnavailable: true
@@ -135,11 +137,12 @@ extension APIRequest.Header {
     "transfer-encoding", "upgrade", "set-cookie", "age",
   ]
 
-  /// Whether the field is cached. Fields that concern only a connection or a single exchange are not (RFC 9111, section
-  /// 3.1).
+  /// Whether the field is cached. Fields that concern only a connection or a single exchange are not cached (RFC 9111,
+  /// section 3.1).
   fileprivate var isKept: Bool { !Self.fleeting.contains(name.lowercased()) }
 
-  /// Whether the field describes the body. A 304 has no body (RFC 9110, section 15.4.5).
+  /// Whether the field describes the body. A 304 has no body (RFC 9110, section 15.4.5), so its values for these fields
+  /// are ignored.
   fileprivate var isOfBody: Bool {
     ["content-length", "content-encoding", "content-type", "content-range"].contains(name.lowercased())
   }

@@ -3,14 +3,14 @@ package struct ActiveGrant: Hashable, Sendable {
   package internal(set) var credential: Credential
   /// Whether the grant is on disk. If not, it is written as soon as possible.
   package internal(set) var isStored: Bool
-  /// The reason why the file cannot be read now, or `nil` if it can.
+  /// The reason why the file cannot be read now, or `nil` if it can be read.
   package internal(set) var accessFailure: AccessFailure?
   /// The format of a file that a newer version of Hearth has written, or `nil` if there is no such file.
   package internal(set) var newerFormat: Int?
   /// The time at which a refresh is due, or `nil` if the grant does not expire.
   package internal(set) var refreshAt: Timestamp?
   package internal(set) var phase = RefreshPhase.idle
-  /// Whether the grant replaced one that an API had rejected. If this one is rejected too, the session ends.
+  /// Whether the grant replaced one that an API had rejected. If an API rejects this grant too, the session ends.
   var followsRejection = false
   /// Whether an API has rejected the grant and nothing can renew it. If so, the user has to sign in.
   var isRejected = false
@@ -26,7 +26,8 @@ package struct ActiveGrant: Hashable, Sendable {
   /// How reliable the newest grant's times are.
   var newestTiming: GrantTiming { timing.of(newest.grant, after: grant) }
 
-  /// The credential to store. Times from disk stay as they were, even if the clock was set since.
+  /// The credential to store. Times that were read from disk are stored unchanged, even if the clock has been set
+  /// since.
   var stored: Credential {
     var stored = credential
     stored.grant = timing.unsettled(grant)
@@ -47,15 +48,16 @@ package struct ActiveGrant: Hashable, Sendable {
     if isWorthWriting, timing.access == .counted || timing.refresh == .counted { isStored = false }
   }
 
-  /// Uses the provider's clock, which is ahead by `skew`, to find out whether a grant that cannot be renewed has
-  /// expired.
+  /// Adjusts the times to the provider's clock, which is ahead by `skew`, to find out whether a grant that cannot be
+  /// renewed has expired.
   mutating func compare(providerAhead skew: Duration, at now: Timestamp) {
     timing.settle(&credential.grant, providerAhead: skew)
     correctIssueTime(at: now)
   }
 
-  /// Corrects a grant that appears to have been issued in the future because a clock is or was wrong. It then lasts at
-  /// most its lifetime from now. If the clock is far off, the grant counts as expired until the provider has responded.
+  /// Corrects a grant that appears to have been issued in the future because a clock is or was wrong. The grant then
+  /// lasts at most its lifetime from now. If the clock is off by more than `GrantClock.tolerance`, a refresh is due
+  /// immediately, and a grant with uncertain times counts as expired until the provider has responded.
   mutating func correctIssueTime(at now: Timestamp) {
     let ahead = grant.issuedAt - now
     guard ahead > .zero else { return }
@@ -106,10 +108,11 @@ struct WipedGrant: Hashable, Sendable {
 /// In `confirming`, the session ends or another grant replaces this one.
 package enum RefreshPhase: Hashable, Sendable {
   case idle
-  /// `isRepeated` is true if this request repeats a request whose response was lost. That happens only once.
+  /// `isRepeated` is true if this request repeats a request whose response was lost. Hearth repeats a request only
+  /// once.
   case inFlight(isRepeated: Bool)
-  /// The provider has returned a new grant. It is being written to disk and is not visible until then. If `error` is
-  /// not `nil`, the token cannot be used, but the grant must still be saved.
+  /// The provider has returned a new grant, which is being written to disk and is not visible until the write has
+  /// ended. If `error` is not `nil`, the token cannot be used, but the grant must still be saved.
   case storing(Credential, error: RefreshFailure?)
   /// The provider has permanently rejected the token. The file is read once more, in case another program has replaced
   /// the grant.

@@ -4,8 +4,8 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   case refreshTokenRejected, refreshTokenExpired, noRefreshToken, rejectedByServer, accountDisabled
   case credentialMissing, credentialCorrupt, credentialTooNew
 
-  /// Whether the session ended because of its file. If so, the provider has not rejected the grant, and Hearth uses it
-  /// again if it reappears.
+  /// Whether the session ended because of its file. If so, the provider has not rejected the grant, so Hearth uses the
+  /// grant again if it reappears.
   package var isAboutFile: Bool {
     switch self {
     case .credentialMissing, .credentialCorrupt, .credentialTooNew: true
@@ -16,21 +16,21 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
   }
 }
 
-/// The end of a session. It is saved before it is published, and therefore survives restarts.
+/// The end of a session. It is saved before it is published, so it survives restarts.
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp
   /// The fingerprint of the rejected token, or `nil` if no token was rejected.
   package let fingerprint: Fingerprint?
-  /// A sentence with more details than `reason`, or `nil` if there are none.
+  /// A sentence with more details than `reason`, or `nil` if there are no more details.
   package let detail: String?
 
   package init(reason: EndReason, at: Timestamp, fingerprint: Fingerprint?, detail: String? = nil) {
     (self.reason, self.at, self.fingerprint, self.detail) = (reason, at, fingerprint, detail)
   }
 
-  /// Returns the end that applies: this recorded one or the one in the file. A sign-out by the user always applies,
-  /// regardless of the clock. Otherwise, the later end applies.
+  /// Returns the end that applies: this one, or the one that was found in the file. A sign-out by the user always
+  /// applies, regardless of the clock. Otherwise, the later end applies.
   package func prevailing(over found: EndRecord) -> EndRecord {
     reason == .signedOut || at >= found.at ? self : found
   }

@@ -10,7 +10,7 @@ struct FileAccess: Hashable, Sendable {
       lastSeen = onDisk ?? lastSeen
     }
   }
-  /// The last grant that was on disk. A copy may exist elsewhere, even if it was removed here.
+  /// The last grant that was on disk. Copies may exist elsewhere, even if Hearth has removed the file.
   private(set) var lastSeen: GrantMarks?
   private(set) var storeChange = StoreChange.none
   /// Whether a sign-out revokes the grant that it removes.
@@ -30,7 +30,8 @@ struct FileAccess: Hashable, Sendable {
     case made
   }
 
-  /// Schedules the replacement of the store. Writes to the old store that are still in progress must be repeated.
+  /// Schedules the replacement of the store. Writes to the old store that are in progress are then repeated in the new
+  /// store.
   mutating func storeIsDue() {
     storeChange = .due
     invalidateWrite()
@@ -47,8 +48,8 @@ struct FileAccess: Hashable, Sendable {
   /// Whether the file is idle: no read is in progress or requested, and no write is in progress.
   var isQuiet: Bool { !read.isUnderWay && !read.isRequested && !write.isUnderWay }
 
-  /// Starts a read. If `isRemembered` is true, the account's saved state has already been read, and only the credential
-  /// is left.
+  /// Starts a read. If `isRemembered` is true, the account's saved state has already been read, so only the credential
+  /// is read.
   mutating func beginRead(isRemembered: Bool) -> [SessionAction] {
     read.begin()
     guard isRemembered else { return [.recall] }
@@ -111,7 +112,7 @@ struct FileAccess: Hashable, Sendable {
   }
 
   /// Records an end that was saved in only one place, or that concerns a grant that is not in use. A later read
-  /// completes it.
+  /// completes the record.
   mutating func endMissed(_ accessFailure: AccessFailure, at now: Timestamp) {
     write.failedWithoutRetry(accessFailure)
     read.failed(at: now)
@@ -125,7 +126,7 @@ struct FileAccess: Hashable, Sendable {
   /// Returns whether a write of the grant has failed but the file contains the same tokens.
   func hasSameTokens(as grant: Grant) -> Bool { write.failures > 0 && onDisk == GrantMarks(grant) }
 
-  /// Records that the user may have entered the passphrase.
+  /// Records that the store may have a key again, because the user may have entered the passphrase.
   mutating func keyMayHaveCome() { mayHoldKey = true }
 
   /// Wipes the store's key, if the store may have one.
@@ -206,7 +207,7 @@ struct WriteRetry: Hashable, Sendable {
     retryAt = now + Self.policy.wait(failures: failures, random: share)
   }
 
-  /// Records a failure without scheduling a retry. A later read makes up for it.
+  /// Records a failure without scheduling a retry, because a later read completes the operation.
   mutating func failedWithoutRetry(_ accessFailure: AccessFailure) { lastFailure = accessFailure }
 
   /// Resets the failures after a write has succeeded or is no longer needed.
@@ -221,7 +222,7 @@ struct WriteRetry: Hashable, Sendable {
   /// Returns whether a write can start: no other write is in progress, and no retry is pending.
   func mayBegin(at now: Timestamp) -> Bool { !isUnderWay && retryAt.map { $0 <= now } ?? true }
 
-  /// The time of the next retry. `nil` while a write is in progress.
+  /// The time of the next retry. `nil` if no retry is scheduled or a write is in progress.
   var wakeAt: Timestamp? { isUnderWay ? nil : retryAt }
 
   mutating func move(by step: Duration) { retryAt = retryAt.map { $0 + step } }

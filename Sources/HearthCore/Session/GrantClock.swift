@@ -1,7 +1,7 @@
-/// The state of the clock when a stored grant got its times. It is stored with the grant, so that the next process of
-/// the same boot knows how far the clock was set since.
+/// The state of the clock when a stored grant got its times. It is stored with the grant, so that later processes
+/// during the same boot know how far the clock has been set since.
 package struct GrantClock: Hashable, Sendable {
-  /// The grant's access token. Together with `issuedAt`, it identifies the stored times.
+  /// The fingerprint of the grant's access token. Together with `issuedAt`, it identifies the stored times.
   package let token: Fingerprint
   package let issuedAt: Timestamp
   package let boot: String
@@ -29,13 +29,14 @@ package struct GrantClock: Hashable, Sendable {
     self.init(token: token, issuedAt: issuedAt, boot: boot, stepped: moment.stepped + rest)
   }
 
-  /// Returns how far the clock was set since then, or zero after a reboot, when the step is unknown.
+  /// Returns how far the clock was set since the grant got its times. Returns zero after a reboot, because the step is
+  /// then unknown.
   package func step(to stepped: Duration, boot: String) -> ClockStep {
     ClockStep(token: token, step: boot == self.boot ? stepped - self.stepped : .zero)
   }
 
-  /// The largest difference between clocks that can result from reading them at different moments or from network time
-  /// corrections.
+  /// The largest difference between two clocks that can result from reading them at different moments or from network
+  /// time corrections.
   static let tolerance: Duration = .seconds(60)
 }
 

@@ -1,4 +1,4 @@
-/// A lock on a session. Several locks can be set at once, and each one is removed only by its owner. The raw value is
+/// A lock on a session. A session can have several locks, and each lock is removed only by its owner. The raw value is
 /// the `reason` in the status.
 package enum Lock: String, Sendable, CaseIterable {
   case user = "lockedByUser"

@@ -74,7 +74,7 @@ struct WaitingCall: Hashable, Sendable {
     case refresh
     case apiRejection(Fingerprint)
     case read
-    /// A sign-out, with the newest grant in memory at that time.
+    /// A sign-out, with the newest grant in memory at the time of the call.
     case signOut(Credential?, revoke: Bool)
     /// An import or a sign-in, until there is room for its grant.
     case room

@@ -7,18 +7,19 @@ package struct ReadyToken: Hashable, Sendable {
   /// The configured issuer, which is used if the user is unknown.
   package let issuer: String?
   let validity: TokenValidity
-  /// The time from which callers must ask the session because it has work to do, or `nil` if nothing is planned.
+  /// The time from which callers must ask the session, because it has work to do. `nil` if nothing is planned.
   let until: Timestamp?
 
-  /// Returns whether the token is valid for at least `minimum` or, if that is `nil`, for the default time.
+  /// Returns whether the token can be returned now and is valid for at least `minimum` or, if that is `nil`, for the
+  /// default time.
   package func satisfies(_ minimum: Duration?, at now: Timestamp) -> Bool {
     until.map { now < $0 } ?? true && validity.covers(minimum, at: now)
   }
 }
 
-/// How long a token lasts, and how much of that a caller can ask for.
+/// How long a token lasts, and how much remaining validity a caller can ask for.
 struct TokenValidity: Hashable, Sendable {
-  /// The validity for callers that do not ask for any, if the token lasts that long.
+  /// The minimum validity for callers that do not specify one.
   private static let usual: Duration = .seconds(60)
 
   /// The expiry, or `nil` if the token does not expire.

@@ -8,7 +8,7 @@ package struct RecentVerdicts: Hashable, Sendable {
 
   private struct Refusal: Hashable, Sendable {
     let token: Fingerprint
-    /// Whether the path had already rejected another token and has accepted none since.
+    /// Whether the path had already rejected another token and has accepted no token since.
     let isRepeated: Bool
   }
 

@@ -1,14 +1,14 @@
 /// The refreshes of a session: the request in progress, the history, and the time of the next attempt.
 struct RefreshCycle: Hashable, Sendable {
-  /// The state of the request. As an enum, it allows only one request at a time.
+  /// The state of the request. Because this is an enum, only one request can be in progress.
   ///
   /// Transitions: none → sent; sent → sent (repeated because the response was lost), abandoned or none; abandoned →
   /// none.
   enum Request: Hashable, Sendable {
     case none
     case sent
-    /// The session has ended or was replaced. If the request still returns a grant, Hearth revokes it (RFC 7009,
-    /// section 2.1).
+    /// The session has ended or was replaced. If the request still returns a grant, Hearth revokes that grant (RFC
+    /// 7009, section 2.1).
     case abandoned
   }
 
@@ -22,8 +22,8 @@ struct RefreshCycle: Hashable, Sendable {
   private(set) var apiRejection: APIRejection?
   /// The time at which a refresh last replaced a rejected token.
   private var replacedAt: Timestamp?
-  /// The access tokens whose refresh has returned another user's grant: all from this process, and the last one from
-  /// before.
+  /// The access tokens whose refresh has returned another user's grant. Contains all such tokens that this process has
+  /// seen, and the last one from an earlier process.
   private(set) var barred: Set<Fingerprint> = []
 
   // MARK: - Next attempt
@@ -34,8 +34,8 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   /// Returns the earliest time for the next request. `isDemanded` is true if a user explicitly asks for a refresh. In
-  /// that case, the request waits only for the provider's own `Retry-After`, and only for up to ten seconds, because
-  /// that number may be nonsense.
+  /// that case, the request waits only for the provider's own `Retry-After`, and for no more than ten seconds, because
+  /// the provider's value may be nonsense.
   func earliestAttempt(isDemanded: Bool) -> Timestamp {
     guard let trouble = history.trouble else { return leastGapEnd }
     guard isDemanded else { return Swift.max(trouble.until, leastGapEnd) }
@@ -63,11 +63,11 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAttemptAt = now
   }
 
-  /// Undoes `begin` for a request that was not sent, so that no gap has to follow.
+  /// Undoes `begin` for a request that was not sent, so that the next request does not have to keep the minimum gap.
   mutating func takeBack() { history.lastAttemptAt = attemptBefore }
 
-  /// Records that the provider was changed in the configuration. A request in progress is still answered by the
-  /// previous one.
+  /// Records that the provider was changed in the configuration. The response to a request in progress still comes from
+  /// the previous provider.
   mutating func providerChanged() { isOfFormerProvider = request != .none }
 
   /// Ends the request. Returns false if its result is no longer expected.
@@ -81,7 +81,7 @@ struct RefreshCycle: Hashable, Sendable {
   }
 
   /// Returns the time from which the lifetimes in a response count. If a request took longer than `timeout`, the
-  /// machine was asleep, and the response may be as old as the request.
+  /// machine was asleep. The response may then be as old as the request, so the lifetimes count from the request.
   func receivedAt(_ now: Timestamp, timeout: Duration) -> Timestamp {
     guard let sentAt = history.lastAttemptAt, now - sentAt > timeout else { return now }
     return sentAt
@@ -116,7 +116,7 @@ struct RefreshCycle: Hashable, Sendable {
   ) -> Duration {
     switch failure {
     case .unreachable:
-      // A failed early attempt does not change the step of the back-off, and the step is not cut short again.
+      // A failed early attempt neither changes the back-off step nor allows another early attempt during this step.
       if let trouble = history.trouble, trouble.kind == .unreachable(triedEarly: true), now < trouble.stepEnd {
         return plan(trouble.kind, failure.message, until: trouble.stepEnd, floor: now, at: now)
       }
@@ -178,24 +178,25 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAt = now
     history.lastOutcome = kind == .misconfigured || kind == .otherUser ? .misconfigured : .unavailable
     history.lastError = message
-    // A rejected token is not returned to callers again, unless other APIs accept it.
+    // While a rejection is on record, callers do not get the token. If the token is accepted elsewhere, forget the
+    // rejection.
     if apiRejection?.isAcceptedElsewhere == true { apiRejection = nil }
     return until - now
   }
 
   // MARK: - Other events
 
-  /// Returns whether a token is withheld because an API has rejected it. A token that other APIs accept is not withheld
-  /// before a refresh has replaced it.
+  /// Returns whether a token is withheld because an API has rejected it. If the rejection has `isAcceptedElsewhere`,
+  /// the token is not withheld.
   func isRejected(_ token: Fingerprint) -> Bool {
     apiRejection.map { $0.fingerprint == token && !$0.isAcceptedElsewhere } ?? false
   }
 
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 
-  /// Returns whether a 401 concerns only one request and does not cause a refresh. This is the case if the API accepts
-  /// other tokens of this sign-in, but the path rejects every token, or has just rejected the replacement for a
-  /// rejected one.
+  /// Returns whether a 401 concerns only one request and does not cause a refresh. This is the case if the sign-in's
+  /// tokens are accepted elsewhere, but the path rejects every token or has rejected one again just after a refresh
+  /// replaced it.
   func isAboutRequest(_ rejection: APIRejection, at now: Timestamp) -> Bool {
     guard rejection.isAcceptedElsewhere else { return false }
     let isJustReplaced = replacedAt.map { now - $0 < RefreshSettings.rejectionGap } ?? false
@@ -205,9 +206,8 @@ struct RefreshCycle: Hashable, Sendable {
   /// Forgets the rejection. Called when the rejected token is no longer in use.
   mutating func forgetRejection() { apiRejection = nil }
 
-  /// Allows an early attempt. Called when the network may be back. Addresses and routes change all day, so this works
-  /// only once per step of the back-off, and only if no connection could be made. A provider's `Retry-After` always
-  /// applies.
+  /// Allows an early attempt. Called when the network may be back. Network changes are frequent, so this works only
+  /// once per back-off step, and only if no connection could be made.
   mutating func networkReturned() {
     guard var trouble = history.trouble, trouble.kind == .unreachable(triedEarly: false) else { return }
     trouble.kind = .unreachable(triedEarly: true)
@@ -215,8 +215,8 @@ struct RefreshCycle: Hashable, Sendable {
     history.trouble = trouble
   }
 
-  /// Retries now if the new configuration or endpoint may have fixed the failure. Waits requested by the provider still
-  /// apply.
+  /// Ends the wait if the new configuration or endpoint may have fixed the failure. If the provider is unavailable, the
+  /// wait continues.
   mutating func configurationChanged(endpointIsNew: Bool) {
     switch history.trouble?.kind {
     case .misconfigured: history.trouble?.clearWait()

@@ -10,7 +10,7 @@ package struct RefreshHistory: Hashable, Sendable {
   package var lastAt: Timestamp?
   package var lastOutcome: Outcome?
   package var lastError: String?
-  /// The reason why refreshes have failed since the last success, or `nil` if none has failed.
+  /// The reason why refreshes have failed since the last success, or `nil` if no refresh has failed.
   package internal(set) var trouble: RefreshTrouble?
 
   /// Shifts all times after the clock was set. Waits keep their lengths.
@@ -47,8 +47,8 @@ package struct RefreshTrouble: Hashable, Sendable {
   }
 
   package internal(set) var kind: Kind
-  /// The earliest time of the next automatic refresh. A refresh that a user asks for can be sent at `floor` or after
-  /// ten seconds.
+  /// The earliest time of the next automatic refresh. A refresh that a user asks for can be sent at `floor`, or ten
+  /// seconds after the last attempt if that is earlier.
   package internal(set) var until: Timestamp
   /// The end of the provider's own `Retry-After`.
   package internal(set) var floor: Timestamp
@@ -68,7 +68,7 @@ package struct RefreshTrouble: Hashable, Sendable {
     stepEnd = stepEnd + step
   }
 
-  /// Ends the wait. The next attempt can be made now.
+  /// Ends the wait, so that the next attempt can be made immediately.
   mutating func clearWait() {
     let past = Timestamp(milliseconds: 0)
     (until, floor, stepEnd) = (past, past, past)

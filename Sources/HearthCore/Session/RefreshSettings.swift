@@ -3,7 +3,8 @@ package struct RefreshSettings: Hashable, Sendable {
   /// How long before expiry a refresh is due, at most `marginFraction` of the lifetime.
   package var margin: Duration = .seconds(300)
   package var marginFraction: Double = 0.2
-  /// The maximum random share of the margin that is added to it, so that many machines do not refresh at the same time.
+  /// The maximum random extension of the margin, as a fraction of the margin. It keeps many machines from refreshing at
+  /// the same time.
   package var jitter: Double = 0.1
   package var backoffInitial: Duration = .seconds(1)
   package var backoffMax: Duration = .seconds(300)
@@ -43,13 +44,14 @@ extension RefreshSettings {
   /// The minimum time between any two attempts.
   package static let leastGap: Duration = .seconds(1)
 
-  /// The minimum time between an attempt and a refresh that a user asks for during the provider's `Retry-After`.
+  /// The maximum time, counted from the last attempt, for which a refresh on a user's request waits for the provider's
+  /// `Retry-After`.
   package static let personalGap: Duration = .seconds(10)
 
   /// The minimum time between two refreshes after 401s from an API that accepts the session's tokens.
   static let rejectionGap: Duration = .seconds(60)
 
-  /// The maximum wait while the provider rejects requests for unknown reasons (4xx).
+  /// The maximum wait while the provider rejects requests for unknown reasons (4xx), unless `backoffMax` is longer.
   package static let unclearBackoffMax: Duration = .seconds(3600)
 
   /// The upper limit for a provider's `Retry-After`.
@@ -60,8 +62,8 @@ extension RefreshSettings {
     Swift.min(margin, lifetime * marginFraction)
   }
 
-  /// Returns the time at which a refresh is due, before the bearer and the refresh token expire. Returns `nil` if
-  /// neither expires.
+  /// Returns the time at which a refresh is due, which is before the bearer and the refresh token expire but at least
+  /// `leastGap` after the grant was issued. Returns `nil` if neither token expires.
   package func refreshTime(of grant: Grant, share: Double) -> Timestamp? {
     let ends = [grant.expiresAt, grant.refreshToken == nil ? nil : grant.refreshExpiresAt].compactMap(\.self)
     let due = ends.map { end in
@@ -70,14 +72,14 @@ extension RefreshSettings {
     return due.min().map { Swift.max($0, grant.issuedAt + Self.leastGap) }
   }
 
-  /// Returns the wait after this many consecutive failures. It is between half and all of a step that doubles, up to
-  /// the larger of `backoffMax` and `limit`.
+  /// Returns the wait after this many consecutive failures. The wait is between half and all of a step that doubles, up
+  /// to the larger of `backoffMax` and `limit`.
   package func backoff(failures: Int, atLeastUpTo limit: Duration = .zero, share: Double) -> Duration {
     let policy = RetryPolicy(initial: backoffInitial, max: Swift.max(backoffMax, limit))
     return Swift.max(policy.wait(failures: failures, random: share), .milliseconds(1))
   }
 
-  /// Returns the wait after this many consecutive failures. `kind` is the kind of the last one.
+  /// Returns the wait after this many consecutive failures. `kind` is the kind of the last failure.
   func backoff(after kind: RefreshTrouble.Kind, failures: Int, share: Double) -> Duration {
     switch kind {
     case .misconfigured, .otherUser: configurationBackoff(share: share)
@@ -86,7 +88,8 @@ extension RefreshSettings {
     }
   }
 
-  /// Returns the wait while the provider rejects the configuration. It is between half and all of `backoffMax`.
+  /// Returns the wait while the provider rejects the configuration: between half and all of `backoffMax`, but at least
+  /// `leastGap`.
   package func configurationBackoff(share: Double) -> Duration {
     Swift.max(backoffMax * (0.5 + share / 2), Self.leastGap)
   }

@@ -23,8 +23,8 @@ package struct SessionLocks: Hashable, Sendable {
     all.insert(lock).inserted && lock == .user ? writeNote() : []
   }
 
-  /// Removes a lock. `isRemembered` is true if the note has been read. Until then, an unlock by the user is always
-  /// saved.
+  /// Removes a lock. `isRemembered` is true if the note has been read. Until it has been read, an unlock by the user is
+  /// always saved.
   mutating func remove(_ lock: Lock, isRemembered: Bool) -> [SessionAction] {
     let isChange = all.remove(lock) != nil || !isRemembered
     return isChange && lock == .user ? writeNote() : []
@@ -35,7 +35,7 @@ package struct SessionLocks: Hashable, Sendable {
     if !note.isUnderWay, note.failures == 0 { all.insert(.user) }
   }
 
-  /// The store writes notes in order, so the last one wins.
+  /// Saves whether the user's lock is set. The store writes notes in order, so the last one wins.
   private mutating func writeNote() -> [SessionAction] {
     note.begin()
     return [.rememberLockedByUser(all.contains(.user))]

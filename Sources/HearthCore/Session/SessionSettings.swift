@@ -1,9 +1,9 @@
 /// The configuration of one account's session.
 package struct SessionSettings: Hashable, Sendable {
   package var refresh = RefreshSettings()
-  /// The locks that apply to the account: the user's own lock, and those in `lock_on`.
+  /// The locks that apply to the account: the user's own lock, and the locks in `lock_on`.
   package var locks: Set<Lock> = [.user]
-  /// Whether an unreadable file locks the session at once rather than when the token expires (`lock_on =
+  /// Whether an unreadable file locks the session immediately instead of when the token expires (`lock_on =
   /// ["unreadable"]`).
   package var locksWhenUnreadable = false
   /// Whether the provider issues new tokens without a refresh token (RFC 6749, section 4.4).
@@ -11,11 +11,11 @@ package struct SessionSettings: Hashable, Sendable {
   package var bearer = BearerKind.accessToken
   /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?
-  /// The session's user, for a provider that does not name one.
+  /// The session's user, for a provider that does not report one.
   package var configuredSubject: Subject?
   /// The user's name in other programs, such as git.
   package var username: String?
-  /// The origins that grants are bound to, or `nil` if they are unbound.
+  /// The origins that grants are bound to, or `nil` if grants are not bound.
   package var binding: TokenBinding?
   package var reauthPrompt = ReauthPrompt.none
 
@@ -60,7 +60,7 @@ extension SessionSettings {
 package enum ReauthPrompt: String, CaseIterable, Sendable {
   /// Only show the end in the status.
   case none
-  /// Open the user's browser, once for each session that ends while in use. A session that ended before the daemon
-  /// started, or while locked, does not open it.
+  /// Open the user's browser, once for each session that ends while in use. The browser is not opened for a session
+  /// that ended before the daemon started or while locked.
   case browser
 }

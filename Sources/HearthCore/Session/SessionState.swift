@@ -6,7 +6,7 @@ package enum SessionState: Hashable, Sendable {
   case locked(LockReason)
   /// There is no credential.
   case unauthenticated(signedOut: Bool)
-  /// The session has ended.
+  /// The session has ended, so the user has to sign in again.
   case reauthRequired(EndReason)
   /// A grant is in use, or a client's first grant has been requested.
   case authenticated
@@ -43,8 +43,8 @@ extension SessionState {
     case loading, locked, onboarding, signIn, main
   }
 
-  /// Creates the state with this name and reason. Returns `nil` if this version does not know it. `detail` is used only
-  /// for an access failure.
+  /// Creates the state with this name and reason. Returns `nil` if this version does not know the combination. `detail`
+  /// is used only for an access failure.
   package init?(name: String, reason: String?, detail: String = "") {
     let states = Self.all(detail: detail)
     guard let state = states.first(where: { $0.name == name && $0.reason == reason }) else { return nil }
@@ -102,7 +102,8 @@ extension SessionState {
     }
   }
 
-  /// Returns a sentence about the state and what to do. `detail` replaces the general reason.
+  /// Returns a sentence about the state and what to do. For an ended or active session, `detail` replaces the general
+  /// sentence.
   package func message(for account: AccountName, detail: String? = nil) -> String {
     switch self {
     case .hydrating: "The credential is being read."

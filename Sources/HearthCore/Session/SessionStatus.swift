@@ -1,8 +1,9 @@
-/// The status of a session, without secrets. It does not change just because time passes.
+/// The status of a session, without secrets. The values do not change just because time passes.
 package struct SessionStatus: Hashable, Sendable {
   package var account: AccountName
   package var subject: Subject?
-  /// The user's subject under the issuer that was assumed before the provider named another one. Not sent to clients.
+  /// The user's subject under the issuer that Hearth assumed before the provider reported a different issuer. Not sent
+  /// to clients.
   package var formerSubject: Subject?
   /// The configured issuer, which clients see while the subject is unknown.
   package var issuer: String?
@@ -12,8 +13,8 @@ package struct SessionStatus: Hashable, Sendable {
   package var message: String
   package var action: SessionState.Action?
   package var since: Timestamp
-  /// Whether the grant came from a provider other than the configured one. If so, it is not sent anywhere. Not sent to
-  /// clients.
+  /// Whether the grant came from a provider other than the configured one. If so, Hearth does not send the grant
+  /// anywhere. Not sent to clients.
   package var isForeign = false
   package var token: TokenLife?
   package var isRefreshing = false
@@ -30,7 +31,7 @@ package struct SessionStatus: Hashable, Sendable {
     }
 
     package var fingerprint: Fingerprint
-    /// The token's lifetime when it was issued. Like the times below, it is `nil` if the token does not expire.
+    /// The token's lifetime when it was issued, or `nil` if the token does not expire.
     package var lifetime: Duration?
     package var expiresAt: Timestamp?
     package var refreshAt: Timestamp?

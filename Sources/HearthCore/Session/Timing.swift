@@ -1,10 +1,10 @@
-/// How reliable the times of a token are. If they are certain, they decide whether the token has expired. Otherwise,
-/// the provider has to confirm that the token has expired (contract, section 3).
+/// How reliable the times of a token are. If the times are certain, they decide whether the token has expired.
+/// Otherwise, the provider has to confirm that the token has expired (contract, section 3).
 package enum Timing: Hashable, Sendable {
   /// This process has measured the time since the token was issued, so the times are right even if the clock was set.
   case counted
   /// The times were read from disk, so a different clock may have set them. `offset` is how far they have moved since.
-  /// `isCertain` is true if the provider's clock has confirmed them, or if the whole lifetime counts from now.
+  /// `isCertain` is true if the provider's clock has confirmed the times, or if the whole lifetime counts from now.
   case read(offset: Duration = .zero, isCertain: Bool = false)
 
   var isCertain: Bool {
@@ -41,7 +41,7 @@ package enum Timing: Hashable, Sendable {
   }
 }
 
-/// The timing of a grant: of its token for APIs and of its refresh token.
+/// The timing of a grant's token for APIs and of its refresh token.
 package struct GrantTiming: Hashable, Sendable {
   private(set) var access = Timing.counted
   private(set) var refresh = Timing.counted
@@ -72,8 +72,9 @@ package struct GrantTiming: Hashable, Sendable {
 
   /// Corrects a grant that seems to have been issued in the future, by `ahead`. Its lifetimes then count from now,
   /// whichever clock was wrong. If `mayBeOver` is true, the access token counts as expired, but not for certain. The
-  /// expiry of the refresh token is never certain, because it may come from an earlier grant and another clock. Returns
-  /// how far to move a plan that is based on the grant's times.
+  /// expiry of the refresh token is never certain, because it may come from an earlier grant and another clock.
+  ///
+  /// Returns how far to move a plan that is based on the grant's times.
   mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration, mayBeOver: Bool) -> Duration {
     func offset(_ timing: Timing, _ end: Timestamp?) -> Duration? {
       end.map { grant.issuedAt < $0 } ?? true ? timing.shift - ahead : nil

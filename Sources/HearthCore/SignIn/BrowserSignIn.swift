@@ -3,8 +3,8 @@ package struct BrowserSignIn: Hashable, Sendable {
   /// The URL to open in the browser (RFC 6749, section 4.1.1). It must not be logged, because it contains `state` and
   /// `nonce`.
   package let authorizationURL: String
-  /// The URL to open if the provider refuses the scope for offline access that Hearth adds. `nil` if Hearth has not
-  /// added the scope.
+  /// The URL to open if the provider refuses the scope for offline access that Hearth adds, or `nil` if Hearth has not
+  /// added that scope.
   package let fallbackURL: String?
   /// The loopback URL that the provider redirects the browser to (RFC 8252, section 7.3).
   package let redirectURI: String
@@ -23,7 +23,7 @@ package struct BrowserSignIn: Hashable, Sendable {
     case required(String)
     /// `iss` may be missing, but must have this value if it is present.
     case ifPresent(String)
-    /// The issuer is unknown.
+    /// The issuer is unknown, so `iss` is not checked.
     case none
   }
 

@@ -3,8 +3,8 @@ package struct RedirectRequest: Hashable, Sendable {
   package let method: String
   package let host: String?
   package let target: String
-  /// The sender of the request. Another user can see the authorization URL in the browser's command line, and could
-  /// sign in there as somebody else.
+  /// The sender of the request. Another user can see the authorization URL in the browser's command line and sign in
+  /// there as somebody else, so only requests from this user's programs count.
   package let sender: RedirectSender
 
   package init(method: String, host: String?, target: String, sender: RedirectSender) {
@@ -29,20 +29,22 @@ package enum RedirectSender: Hashable, Sendable {
 package enum RedirectReading: Hashable, Sendable {
   /// The request is not the provider's response. The sign-in continues.
   case foreign
-  /// An error without a state, which any program could send. It is reported, and the sign-in continues.
+  /// An error without a state, which any program could have sent. The error is reported, and the sign-in continues.
   case unclaimedError(message: String)
-  /// A valid response that may come from another user. It is reported, and the sign-in continues.
+  /// A response with the right state that may come from another user. The response is reported, and the sign-in
+  /// continues.
   case untrusted(message: String)
   /// The authorization code (RFC 6749, section 4.1.2).
   case code(Secret)
   case failed(SignInFailure)
-  /// The provider has refused the scope for offline access that Hearth adds. The browser may be sent to this URL once.
+  /// The provider has refused the scope for offline access that Hearth adds. Hearth may redirect the browser to
+  /// `fallbackURL` once.
   case scopeRefused(SignInFailure, fallbackURL: String)
 }
 
 extension BrowserSignIn {
-  /// Interprets a request to the loopback address. The request counts only if this user's program sent it, with the
-  /// right path and state. Any issuer in it must be the right one (RFC 9207, section 2.4).
+  /// Interprets a request to the loopback address. The request counts only if one of this user's programs sent it with
+  /// the right path and state. If it names an issuer, that must be the right one (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
     guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
       return .foreign
@@ -59,8 +61,8 @@ extension BrowserSignIn {
     }
   }
 
-  /// Interprets the redirect address as pasted by the user, without surrounding white space. Returns `nil` for any
-  /// other address.
+  /// Interprets an address that the user has pasted, ignoring surrounding white space. Returns `nil` if it is not the
+  /// redirect address.
   package func read(address text: String) -> RedirectReading? {
     let address = text.trimmingWhitespace
     guard address.hasPrefix(redirectURI) else { return nil }
@@ -82,7 +84,8 @@ extension BrowserSignIn {
       guard let error = fields["error"], !fields.has("state") else { return .foreign }
       return .unclaimedError(message: "The provider says: \(words(fields, of: error))".withFullStop)
     }
-    // If a parameter is repeated, there is no way to tell which value is the provider's (RFC 6749, section 3.1).
+    // If a parameter is repeated, there is no way to tell which value is the provider's (RFC 6749, section 3.1), so
+    // reject the response.
     if let name = fields.repeatedName {
       return .failed(
         .failed(

@@ -1,7 +1,8 @@
 /// Tracks the phases of a sign-in, and decides when it ends.
 ///
-/// An authorization code can be used only once. An interruption therefore waits for a grant that has been requested and
-/// may still be used.
+/// An authorization code can be used only once, so a grant that has been requested would be lost if the sign-in ended
+/// too early. If the grant may still be used, an interruption therefore takes effect only after the provider has
+/// responded.
 package struct SignInMachine: Hashable, Sendable {
   package enum Phase: Hashable, Sendable {
     /// Waiting for the user.
@@ -41,7 +42,7 @@ package struct SignInMachine: Hashable, Sendable {
   package private(set) var phase = Phase.waiting
   /// Whether the sign-in is meant to replace a locked credential.
   private let replacesLocked: Bool
-  /// The reason why the last poll got no response, or `nil` if it got one.
+  /// The reason why the last poll got no response, or `nil` if it got a response.
   private var silence: String?
 
   package init(replacesLocked: Bool) { self.replacesLocked = replacesLocked }
@@ -54,7 +55,7 @@ package struct SignInMachine: Hashable, Sendable {
     }
   }
 
-  /// Records that the grant has arrived, and returns whether to use it. If so, the sign-in can no longer be
+  /// Records that the grant has arrived, and returns whether to use it. A sign-in that uses its grant can no longer be
   /// interrupted.
   package mutating func land() -> Bool {
     guard keepsGrant else { return false }
@@ -120,8 +121,9 @@ package enum SignInInterruption: Hashable, Sendable {
   /// The sign-in has timed out. If the last poll got no response, `unanswered` is a sentence that says why.
   case expired(unanswered: String?)
 
-  /// Whether to discard a grant that is still being requested. When the daemon stops, the grant may arrive in time. For
-  /// a locked account, the session decides what to do with it.
+  /// Whether to discard a grant that is still being requested. The other interruptions wait for the grant. It may
+  /// arrive before the daemon stops or just after the timeout, and for a locked account the session decides whether to
+  /// use it.
   fileprivate var dropsGrant: Bool {
     switch self {
     case .cancelled, .superseded, .signedOut, .reconfigured: true

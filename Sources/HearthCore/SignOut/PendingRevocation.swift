@@ -1,4 +1,5 @@
-/// A grant that still has to be revoked (RFC 7009), because its provider was unavailable when the user signed out.
+/// A grant that still has to be revoked (RFC 7009), for example because its provider was unavailable when the user
+/// signed out.
 package struct PendingRevocation: Hashable, Sendable {
   /// The maximum time for which a revocation is retried.
   package static let longest: Duration = .seconds(7 * 86_400)
@@ -9,7 +10,8 @@ package struct PendingRevocation: Hashable, Sendable {
     case ownKey
     /// Sealed with the key of the account's key file.
     case keyFile(String)
-    /// Only in memory. The account's seal needs the user, and the grant must not be stored with a different seal.
+    /// Only in memory, because the account's seal needs the user and the grant must not be stored with a different
+    /// seal.
     case memory
   }
 
@@ -27,7 +29,8 @@ package struct PendingRevocation: Hashable, Sendable {
     (self.keeping, self.expiresAt) = (keeping, expiresAt)
   }
 
-  /// Creates a revocation with only the parts of the credential that it needs. It expires no later than the grant.
+  /// Creates a revocation with only the parts of the credential that it needs. The revocation expires no later than the
+  /// grant.
   package init(of signedOut: Credential, _ account: AccountName, id: String, keeping: Keeping, at now: Timestamp) {
     var credential = signedOut
     credential.grant.idToken = nil

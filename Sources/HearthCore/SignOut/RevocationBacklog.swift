@@ -1,9 +1,11 @@
 /// Decides when to retry pending revocations and when to give up.
 ///
-/// A revocation is held while its user is signed in (`SessionMachine.mayShareUser`).
+/// A revocation is held while its user is signed in, because many providers revoke all of a user's grants together
+/// (`SessionMachine.mayShareUser`).
 package struct RevocationBacklog: Sendable {
   package enum Action: Hashable, Sendable {
-    /// Ask the account's provider, unless the grant's user is signed in. Then call `ended` or `held`.
+    /// If the grant's user is signed in, call `held`. Otherwise, ask the account's provider to revoke the grant, then
+    /// call `ended`.
     case ask(PendingRevocation)
     /// Delete the revocation, including its copy on disk.
     case remove(PendingRevocation, Reason)
@@ -19,7 +21,7 @@ package struct RevocationBacklog: Sendable {
     let pending: PendingRevocation
     var failures = 0
     var nextAt: Timestamp
-    /// The time at which the revocation is given up, by this machine's clock.
+    /// The time at which Hearth gives up the revocation, according to this machine's clock.
     var expiresAt: Timestamp
     var isUnderWay = false
     /// Whether the grant's user was signed in when the revocation was last due.
@@ -38,7 +40,7 @@ package struct RevocationBacklog: Sendable {
 
   package func holdsAny(of account: AccountName) -> Bool { entries.contains { $0.pending.account == account } }
 
-  /// The next time at which `woke` has something to do, or `nil` if it needs another event first.
+  /// The next time at which `woke` has something to do, or `nil` if another event has to come first.
   package var nextWake: Timestamp? {
     entries.filter { !$0.isUnderWay }.map { Swift.min($0.nextAt, $0.expiresAt) }.min()
   }
@@ -51,14 +53,15 @@ package struct RevocationBacklog: Sendable {
     return ended(pending.id, .unavailable(retryAfter: retryAfter), share: share, at: now)
   }
 
-  /// Adds a grant that is no longer used. Its revocation is due now.
+  /// Adds a grant that is no longer used. Its revocation is due immediately.
   package mutating func add(_ pending: PendingRevocation, at now: Timestamp) -> [Action] {
     entries.append(Entry(pending: pending, nextAt: now, expiresAt: pending.expiresAt))
     return woke(at: now)
   }
 
   /// Adds the grants that were on disk when the daemon started. The clock may have been wrong when they were saved, or
-  /// may be wrong now. Each grant is therefore tried at least once, and only the provider's clock can expire it early.
+  /// may be wrong now. Hearth therefore tries to revoke each grant at least once, and a grant expires early only
+  /// according to the provider's clock.
   package mutating func recall(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
     entries += pending.map { Entry(pending: $0, nextAt: now, expiresAt: now + PendingRevocation.longest) }
     return woke(at: now)
@@ -94,7 +97,8 @@ package struct RevocationBacklog: Sendable {
     return [.remove(entries.remove(at: index).pending, reason)]
   }
 
-  /// Handles a revocation that was not sent because the grant's user is signed in. It waits until the user changes.
+  /// Handles a revocation that was not sent because the grant's user is signed in. It is tried again when the user of
+  /// any session changes, or after the usual wait.
   package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     if entries[index].isOutdated {
@@ -121,7 +125,7 @@ package struct RevocationBacklog: Sendable {
     }
   }
 
-  /// Retries everything. Called when the network may be back.
+  /// Retries all revocations. Called when the network may be back.
   package mutating func networkReturned(at now: Timestamp) -> [Action] {
     for index in entries.indices { entries[index].nextAt = now }
     return woke(at: now)

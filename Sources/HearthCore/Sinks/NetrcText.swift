@@ -2,8 +2,8 @@
 /// for byte.
 ///
 /// Hosts have no port, because curl, Python and other programs compare only the host name. Hearth's entries come first,
-/// because curl and Go stop reading at `default`, and a macro could absorb later lines. The comment before each entry
-/// is one word, because Python treats the following words of some comments as keywords.
+/// because curl and Go stop reading at `default`, and because a macro could absorb later lines. The comment before each
+/// entry is one word, because Python treats the following words of some comments as keywords.
 package struct NetrcText: Sendable {
   /// A problem in one line that keeps Hearth from changing the file.
   package struct Fault: Error, Hashable, Sendable {
@@ -46,7 +46,7 @@ package struct NetrcText: Sendable {
   package static func mark(_ account: AccountName) -> String { "#hearthd:\(account)" }
 
   /// Returns the text with `entries` in place of the account's current entries. Throws if the text cannot be parsed, or
-  /// if another line names one of the hosts with the same login or without one.
+  /// if another line names one of the hosts with the same login or without a login.
   package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }
@@ -117,7 +117,8 @@ package struct NetrcText: Sendable {
     return value.text
   }
 
-  /// Returns the next word, which ends at a space or a closing quote. `\` escapes the next character.
+  /// Returns the next word, or `nil` at the end of the text. A word ends at white space or at its closing quote, and
+  /// `\` escapes the next character.
   private func word(at place: inout Int, _ line: inout Int) throws(Fault) -> Word? {
     while place < bytes.count, Self.isBlank(bytes[place]) {
       if bytes[place] == 0x0A { line += 1 }

@@ -6,10 +6,10 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case notRegular
   /// A line in the netrc file is invalid or conflicts with an entry, so the file was not changed.
   case netrc(NetrcText.Fault)
-  /// Another sink uses the same file under this path.
+  /// Another sink uses the same file under this other path.
   case shared(String)
   case folderMissing
-  /// The folder or one above it can be changed by other users. The string says which.
+  /// Other users can change the folder or one above it. The string says which folder and what to do.
   case folderUnsafe(String)
   case denied
   case readOnly

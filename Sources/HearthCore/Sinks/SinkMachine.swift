@@ -26,7 +26,7 @@ package struct SinkMachine: Hashable, Sendable {
     case put(SinkContent)
     /// Remove the file, then send `.removed`.
     case remove
-    /// Report a failure, unless it is the same as the last one.
+    /// Report a failure that differs from the last reported one.
     case report(SinkFailure)
     case recovered
   }
@@ -38,7 +38,7 @@ package struct SinkMachine: Hashable, Sendable {
   }
 
   private enum Held: Hashable {
-    /// The file is from an earlier run of the daemon, or an operation on it has failed halfway.
+    /// The file is from an earlier run of the daemon, or the result of an operation on it is unknown.
     case unknown
     case nothing
     case content(SinkContent.Mark)
@@ -49,7 +49,8 @@ package struct SinkMachine: Hashable, Sendable {
     case removing
   }
 
-  /// How long the file stays while the session is still reading its credential. Calls wait for the same time.
+  /// How long the file stays while the session is still reading its credential. Calls that need a token wait equally
+  /// long.
   private static let timeout: Duration = .seconds(2)
 
   private var goal: Goal
@@ -68,7 +69,7 @@ package struct SinkMachine: Hashable, Sendable {
   /// Whether the machine can be discarded, because the file is gone and no longer wanted.
   package var isOver: Bool { isRetired && isIdle && held == .nothing }
 
-  /// The reason why the file does not have the right content, or `nil` if it does or soon will.
+  /// The reason why the file does not have the right content. `nil` if the content is right or soon will be.
   package var failure: SinkFailure? { removing.failure ?? putting.failure }
 
   package var fingerprint: Fingerprint? { if case .content(let mark) = held { mark.fingerprint } else { nil } }
@@ -114,7 +115,7 @@ package struct SinkMachine: Hashable, Sendable {
       (putting, removing) = (SinkRetry(), SinkRetry())
       return wasFailing ? [.recovered] : []
     case .failure(let failure):
-      // The operation may still complete.
+      // The operation may still complete, so the content is unknown.
       if case .unanswered = failure { held = .unknown }
       return putting.failed(failure, at: now) ? [.report(failure)] : []
     }
@@ -169,7 +170,7 @@ package struct SinkMachine: Hashable, Sendable {
     return [.remove]
   }
 
-  /// Returns the next time at which there is something to do, or `nil` if only an input can change that.
+  /// Returns the next time at which there is something to do, or `nil` if nothing happens without another input.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     guard step == nil else { return nil }
     var times = [putting.retryAt, removing.retryAt]

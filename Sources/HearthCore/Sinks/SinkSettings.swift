@@ -24,14 +24,15 @@ package struct SinkSettings: Hashable, Sendable {
   /// The absolute path, without `//`, `/./` or `/../`.
   package let path: String
   package let format: Format
-  /// The token to write, or `nil` for the one that the account sends to APIs.
+  /// The kind of token to write, or `nil` for the kind that the account sends to APIs.
   package let bearer: BearerKind?
   /// The permission bits.
   package let mode: UInt32
   /// The names or numbers of the file's owner and group, or `nil` for the daemon's.
   package let owner: String?
   package let group: String?
-  /// Whether the file is written in place, and emptied instead of removed. This is for a bind mount of a single file.
+  /// Whether the file is written in place, and emptied instead of removed. A single file that is bind-mounted needs
+  /// this, because it cannot be replaced.
   package let isInPlace: Bool
   /// The netrc settings, or `nil` for other formats.
   package let netrc: Netrc?
@@ -86,7 +87,7 @@ extension SinkSettings {
 }
 
 extension SinkSettings.Netrc {
-  /// The login for an account without a user name. git gets the same one.
+  /// The login for an account without a user name. Hearth's git credential helper uses the same one.
   private static let anybody = "oauth2"
 
   /// Reads the netrc keys. Returns `nil` for other formats.

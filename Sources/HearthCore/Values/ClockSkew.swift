@@ -1,6 +1,8 @@
-/// How far a server's clock is ahead of this machine's, according to the `Date` headers of its responses. The
-/// difference does no harm, because only this machine's clock measures lifetimes. If it exceeds a minute, however,
-/// somebody should set a clock.
+/// Decides when to warn that a server's clock, according to the `Date` headers of its responses, differs from this
+/// machine's clock.
+///
+/// The difference does no harm by itself, because Hearth measures lifetimes only with this machine's clock. A
+/// difference of more than a minute, however, means that one of the two clocks should be set.
 package struct ClockSkew: Hashable, Sendable {
   package static let alarming: Duration = .seconds(60)
 

@@ -28,7 +28,8 @@ package struct Grant: Hashable, Sendable {
   /// Creates a grant from a token response. Values that the response omits are taken from the old grant (RFC 6749,
   /// section 6).
   package init(_ response: TokenResponse, after old: Grant?, bearer: BearerKind, receivedAt now: Timestamp) {
-    // The provider has just accepted the old refresh token. If it should already have expired, a clock is wrong.
+    // The provider has just accepted the old refresh token. If the token should already have expired, a clock is wrong,
+    // so ignore the old expiry.
     let oldEnd = response.refreshToken == nil ? old?.refreshExpiresAt.flatMap { now < $0 ? $0 : nil } : nil
     let refreshExpiresAt = response.refreshLifetime.map { now + $0 } ?? oldEnd
     let refreshToken = response.refreshToken ?? old?.refreshToken

@@ -4,11 +4,11 @@
 /// character references (even in part), in Base64 at any alignment, and in hexadecimal digits. The beginning of a
 /// secret is found if it has at least 16 bytes, or if the text is cut off after it.
 ///
-/// An attacker may choose both the text and the secrets. The time is therefore linear in the length of the text and the
-/// number of secrets, and only as much of a secret is read as fits in the text.
+/// An attacker may choose both the text and the secrets. The running time is therefore linear in the length of the text
+/// and in the number of secrets, and only as much of each secret is read as fits in the text.
 package struct Redactor: Sendable {
   package static let replacement = "[redacted]"
-  /// The number of bytes to read from a text in order to quote one line.
+  /// The number of bytes that are read from a text to quote one line of it.
   package static let quotable = 2048
 
   private var secrets: [Secret] = []
@@ -23,7 +23,7 @@ package struct Redactor: Sendable {
     String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
   }
 
-  /// Redacts the beginning of a text in order to quote one line. Also redacts a secret that is cut off at the end.
+  /// Redacts the beginning of the text, to quote one line of it. Also redacts a secret that is cut off at the end.
   package func redactedBeginning(of text: String) -> String {
     let beginning = redacted(Array(text.utf8.prefix(Self.quotable)), isCut: text.utf8.count > Self.quotable)
     return String(decoding: beginning, as: UTF8.self)
@@ -89,8 +89,8 @@ package struct Redactor: Sendable {
     Unicode.Scalar(byte).properties.isAlphabetic || byte.isASCIIDigit
   }
 
-  /// Returns whether the text contains a secret, judged by the secret's last 16 bytes. Ignores secrets shorter than 8
-  /// bytes, because no token is that short.
+  /// Returns whether the text contains a secret, judged by the last 16 bytes of each spelling. Ignores spellings
+  /// shorter than 8 bytes, because no token is that short.
   package func findsAny(in text: [UInt8]) -> Bool {
     var endings: [Int: Set<UInt128>] = [:]
     var mayEnd = [Bool](repeating: false, count: 256)

@@ -1,7 +1,8 @@
 /// One way to write a secret, in lower case: unchanged, in hexadecimal digits, or in Base64 at one of three alignments.
 struct SecretSpelling {
   let bytes: [UInt8]
-  /// Whether the spelling is too short to be searched for inside words. The replacement would then reveal its position.
+  /// Whether the spelling is too short to be searched for inside words. There, its replacement would show which letters
+  /// are missing, and so reveal the secret.
   let standsAlone: Bool
 
   /// Returns all spellings of the first `limit` bytes of a secret.
@@ -20,7 +21,7 @@ struct SecretSpelling {
   /// Tracks how much of a pattern matches at each position of a text.
   struct Search {
     private let pattern: [UInt8]
-    /// For each number of matched bytes, the length of the longest proper prefix that is also a suffix.
+    /// For each number of matched bytes, the length of the longest proper prefix of the match that is also its suffix.
     private var borders: [Int] = [0, 0]
     private var count = 0
 
@@ -58,7 +59,7 @@ struct SecretSpelling {
     var forms: Set<[UInt8]> = []
     for offset in 0..<3 {
       let sextets = sextets(of: [UInt8](repeating: 0, count: offset) + secret)
-      // Some bits of the first sextets come from the text before the secret.
+      // Some bits of the first sextets come from the text before the secret, so skip these sextets.
       let own = sextets.dropFirst([0, 2, 3][offset])
       guard own.count >= 6 else { continue }
       forms.insert(own.map { standard[Int($0)] })

@@ -3,10 +3,11 @@ extension Unicode.Scalar {
   ///
   /// Characters are not plain if they control the output instead of appearing in it: control characters (C0, DEL and
   /// C1), line and paragraph separators, characters that change the writing direction (Unicode Standard Annex #9), and
-  /// all other format characters. The same goes for characters that are invisible (default ignorable code points, such
-  /// as zero-width joiners, variation selectors and tags: Unicode Standard, section 5.21) or have no agreed meaning
-  /// (unassigned and private-use code points). Some scripts and emoji use joiners, but two different names must not
-  /// look alike.
+  /// all other format characters.
+  ///
+  /// Characters are not plain either if they are invisible (default ignorable code points, such as zero-width joiners,
+  /// variation selectors and tags: Unicode Standard, section 5.21) or have no agreed meaning (unassigned and
+  /// private-use code points). Some scripts and emoji use joiners, but with them two different names could look alike.
   package var isPlain: Bool {
     if value < 0x7F { return value >= 0x20 }
     switch properties.generalCategory {
@@ -17,7 +18,7 @@ extension Unicode.Scalar {
 }
 
 extension String {
-  /// The default limit on how many characters of an untrusted text are shown.
+  /// The default maximum number of characters that are shown from untrusted text.
   package static let shownLength = 4096
 
   /// Returns the string in a form that is safe to show, whoever wrote it. Each character that is not plain (see
@@ -25,7 +26,7 @@ extension String {
   /// ellipsis if it was truncated.
   ///
   /// Untrusted text must pass through this function before it reaches a terminal or a log. If `keepsLines` is true,
-  /// line feeds are kept.
+  /// line feeds stay unchanged.
   package func shown(limit: Int = String.shownLength, keepsLines: Bool = false) -> String {
     if isPlainASCII(keepsLines), utf8.count <= limit { return self }
     var shown = UnicodeScalarView()
@@ -48,8 +49,8 @@ extension String {
   /// The string in stream-safe text format: after 30 combining marks in a row, a joiner is inserted (Unicode Standard
   /// Annex #15, section 13).
   ///
-  /// To compare or hash a string, Swift sorts the marks on each character in quadratic time. Untrusted text is
-  /// therefore made stream-safe when it is read.
+  /// To compare or hash a string, Swift sorts the marks on each character in quadratic time. Hearth therefore makes
+  /// untrusted text stream-safe when it reads the text.
   package var streamSafe: String {
     if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0x80 } }) ?? false { return self }
     var safe = UnicodeScalarView()

@@ -3,7 +3,7 @@
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
-  /// Whether the issuer is assumed. If the provider names no issuer, Hearth uses the origin of its token endpoint.
+  /// Whether the issuer is assumed. If the provider names no issuer, Hearth uses the origin of the token endpoint.
   package let isIssuerAssumed: Bool
 
   /// The maximum length of a user's name, in bytes (OIDC Core, section 2).
@@ -16,7 +16,8 @@ package struct Subject: Hashable, Sendable {
     (self.issuer, self.id, self.isIssuerAssumed) = (issuer, id, isIssuerAssumed)
   }
 
-  /// The user of a sign-in without a user name. The items from this sign-in belong to it until the user signs out.
+  /// The user of a sign-in without a user name. Items from this sign-in belong to this subject until the user signs
+  /// out.
   package static let unnamed = Subject(issuer: "", id: "unnamed")
   /// The users of earlier sign-ins without a user name, who have signed out. Their items wait until somebody retries
   /// them.

@@ -20,9 +20,9 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
 /// The characters that tokens may contain. A control character could end the header that carries the token.
 package enum TokenSyntax {
-  /// Returns whether the text can be in an `Authorization` header. It must be visible ASCII (RFC 6749, appendix A.12)
-  /// without spaces, which separate the parts of the header. Providers issue tokens that are not a b64token (RFC 6750,
-  /// section 2.1), so these are accepted too.
+  /// Returns whether the text can be in an `Authorization` header. The text must be visible ASCII (RFC 6749, appendix
+  /// A.12) without spaces, which separate the parts of the header. Some providers issue tokens that are not a b64token
+  /// (RFC 6750, section 2.1), so the syntax is not restricted further.
   package static func isBearer(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
@@ -34,7 +34,8 @@ package enum TokenSyntax {
   }
 }
 
-/// The configured scopes and audience of an account's tokens. Clients cannot get tokens with others.
+/// The configured scopes and audience of an account's tokens. Clients cannot get tokens with other scopes or another
+/// audience.
 package struct TokenOffer: Hashable, Sendable {
   package let scopes: [String]
   package let audience: String?
@@ -43,7 +44,7 @@ package struct TokenOffer: Hashable, Sendable {
     (self.scopes, self.audience) = (scopes, audience)
   }
 
-  /// Returns whether these scopes, separated by spaces (RFC 6749, section 3.3), are exactly those of the tokens, in any
+  /// Returns whether these scopes, separated by spaces (RFC 6749, section 3.3), are exactly the tokens' scopes, in any
   /// order.
   package func hasScopes(_ text: String) -> Bool { Set(text.split(separator: " ").map(String.init)) == Set(scopes) }
 }

@@ -1,7 +1,7 @@
 /// The origins that an account's grants are bound to: the origin of the token endpoint and, if known, those of all
 /// other endpoints that receive tokens.
 package struct TokenBinding: Hashable, Sendable {
-  /// The origin of the token endpoint or, until discovery has found that, of the issuer.
+  /// The origin of the token endpoint. Until discovery has found that endpoint, the origin of the issuer.
   package private(set) var origin: Origin
   /// Whether discovery may still find another origin.
   package private(set) var isOriginOpen: Bool
@@ -11,8 +11,8 @@ package struct TokenBinding: Hashable, Sendable {
   /// Whether a grant without an origin is recognized by its issuer.
   private let isRecognizedByIssuer: Bool
 
-  /// Creates a binding to a configured endpoint. `isRecognizedByIssuer` is true if the provider's issuers are its
-  /// origins.
+  /// Creates a binding to a configured endpoint. `isRecognizedByIssuer` is true if the provider's issuer URLs have the
+  /// same origin as its token endpoint.
   package init(named origin: Origin, endpoints: Set<Origin>? = nil, isRecognizedByIssuer: Bool = true) {
     (self.origin, self.isRecognizedByIssuer) = (origin, isRecognizedByIssuer)
     self.endpoints = endpoints
@@ -37,7 +37,7 @@ package struct TokenBinding: Hashable, Sendable {
     isOriginOpen = false
   }
 
-  /// Returns the reason why a grant must not be sent here, or `nil` if there is none.
+  /// Returns the reason why a grant must not be sent to this provider, or `nil` if it may be sent.
   package func mismatch(of credential: Credential) -> String? {
     if let own = credential.origin {
       guard own != origin, !isOriginOpen || isForeign(credential.subject) else { return nil }
@@ -51,7 +51,7 @@ package struct TokenBinding: Hashable, Sendable {
   }
 
   /// Returns the reason why one of the endpoints must not receive the token, although the token may be refreshed.
-  /// Returns `nil` if there is none.
+  /// Returns `nil` if all endpoints may receive it.
   package func strayEndpoint(of credential: Credential) -> String? {
     guard let stray = endpoints?.filter({ !credential.mayReach($0) }).map(\.description).min() else { return nil }
     return "The provider now names an endpoint at \(stray) that it did not name when you signed in, so nothing is sent "
