@@ -15,7 +15,7 @@ extension HearthClient {
   /// Returns a token for the account's APIs that remains valid for at least `validFor`, in whole seconds (default: one
   /// minute). The daemon refreshes the token first if necessary.
   ///
-  /// `url` is the URL that you will send the token to. The call fails if its server is not in the account's
+  /// `url` is the URL that you will send the token to. The call fails if the URL's origin is not in the account's
   /// `api_origins`. Without `url`, the daemon cannot check the destination.
   public func token(for account: String, validFor: Duration? = nil, url: String? = nil) async throws -> Token {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
@@ -33,14 +33,15 @@ extension HearthClient {
     return Session(value: try await self.call(call, mayRepeat: true))
   }
 
-  /// Locks an account, or all accounts. Until you unlock an account, the daemon returns no tokens for it and sends none
-  /// of its requests.
+  /// Locks one account, or all accounts if `account` is `nil`. Until you unlock an account, the daemon returns no
+  /// tokens for it and sends none of its requests.
   @discardableResult
   public func lock(_ account: String? = nil) async throws -> [Session] {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
   }
 
-  /// Removes the lock that ``lock(_:)`` set.
+  /// Removes the lock that ``lock(_:)`` set, from one account or, if `account` is `nil`, from all accounts. If the
+  /// account also needs a passphrase, the call fails with ``Failure/Kind-swift.enum/passphraseNeeded``.
   @discardableResult
   public func unlock(_ account: String? = nil) async throws -> [Session] {
     try await call(UnlockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
@@ -50,8 +51,8 @@ extension HearthClient {
   /// Returns once the request is on disk.
   ///
   /// Items in the same `lane` are sent one after the other. If `lane` is `nil`, the item does not wait for other items.
-  /// An `idempotencyKey` ensures that the same content is queued only once. A `replaceKey` replaces waiting items that
-  /// have the same key.
+  /// If you repeat a call with the same `idempotencyKey` and content, the content is queued only once. If `replaceKey`
+  /// is set, the new item replaces waiting items that have the same key.
   public func enqueue(
     _ request: Request, for account: String, lane: String? = "default", idempotencyKey: String? = nil,
     replaceKey: String? = nil
@@ -76,8 +77,8 @@ extension HearthClient {
   /// Sends a request with the account's token and returns the API's answer, whatever its status. The URL must be in the
   /// account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five minutes.
   ///
-  /// If `staleIfError` is set, the daemon stores the answer to a `GET`. If the API later fails or cannot be reached,
-  /// the daemon returns the stored answer and its ``Answer/age``.
+  /// If `staleIfError` is set, the daemon caches the response to a `GET`. If the API fails or cannot be reached during
+  /// a later call that also sets `staleIfError`, the daemon returns the cached response and its ``Answer/age``.
   public func send(
     _ request: Request, for account: String, timeout: Duration = .seconds(30), staleIfError: Bool = false
   ) async throws -> Answer {

@@ -14,8 +14,9 @@ import Synchronization
 /// cancelled call.
 ///
 /// If the connection is lost before the answer arrives, the client repeats calls that are safe to repeat: calls that
-/// only read, ``token(for:validFor:url:)``, ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``,
-/// and ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Other calls throw
+/// only read, ``send(_:for:timeout:staleIfError:)`` with a `GET` or `HEAD` request, ``token(for:validFor:url:)``,
+/// ``reportUnauthorized(_:wwwAuthenticate:)``, ``lock(_:)``, ``unlock(_:)``, and
+/// ``enqueue(_:for:lane:idempotencyKey:replaceKey:)`` with an idempotency key. Other calls throw
 /// ``Failure/Kind-swift.enum/disconnected``, because the daemon may or may not have carried them out.
 public final class HearthClient: Sendable {
   /// The path of the daemon's socket.
@@ -24,7 +25,7 @@ public final class HearthClient: Sendable {
   public let timeout: Duration
   private let line = Mutex<CallLine?>(nil)
 
-  /// Connects to the daemon. Checks that the daemon answers and that it runs as the same user.
+  /// Connects to the daemon. Checks that the daemon answers and that it runs as this process's user.
   ///
   /// `socket` is the path of the daemon's socket (default: `$HEARTH_SOCKET`, else `$XDG_RUNTIME_DIR/hearth/rpc.sock`).
   /// Calls that take longer than `timeout` fail with ``Failure/Kind-swift.enum/timedOut``. For

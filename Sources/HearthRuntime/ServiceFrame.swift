@@ -18,11 +18,11 @@ package struct WorkInbox: Sendable {
 
   package func add(_ work: @escaping Work) { inbox.yield(work) }
 
-  /// Makes `run` return once all work added so far is done.
+  /// Makes `run` return after the work that has been added so far.
   package func finish() { inbox.finish() }
 
-  /// Does all work concurrently until `finish` is called. Runs `tasks` at the same time. At the end, cancels `tasks`
-  /// and any unfinished work.
+  /// Does all work concurrently until `finish` is called, and waits for unfinished work at the end. If there are
+  /// `tasks`, runs them at the same time and, at the end, cancels them and the unfinished work.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -69,7 +69,7 @@ extension PlanningService {
   func planAnew() { woke() }
 
   /// Returns the time, after telling the service about any change of the clock. The clock's own notification may arrive
-  /// after an action was planned with the new time. That action would then be shifted again.
+  /// too late: an action that was already planned with the new time would then be shifted again.
   func catchUp() -> Timestamp {
     let moment = clock.moment()
     let step = moment.stepped - time.stepped

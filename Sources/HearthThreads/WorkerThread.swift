@@ -2,11 +2,11 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Runs blocking work sequentially on its own thread. The thread exists while there is work, and for a second
-/// afterwards.
+/// Runs blocking work sequentially on its own thread. The thread ends when there has been no work for `linger`
+/// milliseconds.
 ///
-/// Dispatch is unsuitable, because it inspects its threads every second through `/proc` while work is queued. It aborts
-/// if the process has no file descriptors left.
+/// Dispatch is unsuitable. While work is queued, it reads the state of its threads from `/proc` every second, and it
+/// aborts the process if there are no file descriptors left.
 package final class WorkerThread: Sendable {
   package typealias Work = @Sendable () -> Void
 
@@ -24,7 +24,7 @@ package final class WorkerThread: Sendable {
   private let state = Mutex(State())
   private let arrived = DispatchSemaphore(value: 0)
 
-  /// `linger` is the time that the thread waits for more work, in milliseconds.
+  /// Creates a worker. `linger` is the time that its thread waits for more work, in milliseconds.
   package init(linger: Int = 1000) {
     self.linger = .milliseconds(linger)
   }

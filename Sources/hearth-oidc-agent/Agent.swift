@@ -4,7 +4,7 @@ import HearthControl
 import HearthCore
 import Synchronization
 
-/// Answers requests of oidc-agent's clients by calling hearthd. To these clients, Hearth's accounts are loaded
+/// Answers requests of oidc-agent's clients by calling hearthd. Hearth's accounts appear to these clients as loaded
 /// accounts.
 final class Agent: Sendable {
   /// A lock that only the same password removes, as in oidc-agent.
@@ -29,7 +29,7 @@ final class Agent: Sendable {
   }
 
   private func reply(to request: Request) throws(Failure) -> Answer {
-    // As in oidc-agent, these requests are answered even if the agent is locked.
+    // As in oidc-agent, answer `check` and `unlock` even if the agent is locked.
     switch request {
     case .check: return .success()
     case .unlock(let password): return try unlock(password)
@@ -64,7 +64,7 @@ final class Agent: Sendable {
     } catch { throw Failure(error) }
   }
 
-  /// The accounts that count as loaded. These are all accounts that are not signed out.
+  /// The accounts that count as loaded, which are all accounts except those that are signed out.
   private var accounts: [String] {
     get throws(Failure) {
       try call(ListSessions()).sessions.filter { !$0.state.isUnauthenticated }.map(\.account.description)
@@ -83,7 +83,7 @@ final class Agent: Sendable {
     switch request.validity {
     case .atLeast(let period): return try token(validFor: period)
     case .new:
-      // Check that such a token exists before refreshing.
+      // Before refreshing, check that the account's tokens have the requested scope and audience.
       if request.scope != nil || request.audience != nil { _ = try token(validFor: .zero) }
       _ = try call(RefreshSession(account))
       return try token(validFor: nil)
@@ -116,8 +116,8 @@ final class Agent: Sendable {
     try wrongPasswords.withLock { wrong throws(Failure) in
       if held.withLock({ $0 != nil }) { throw .locked }
       guard let password = Password(text) else { throw .noMemory }
-      // Accounts that the user locked earlier must stay locked. The state of an account without a session does not show
-      // its lock.
+      // Accounts that the user locked earlier must stay locked. The lock of a signed-out account is not visible in its
+      // state, so `unlock` removes that lock too.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
       do throws(Failure) { _ = try call(LockSessions(nil)) } catch {
         // `hearthd` may have locked some accounts, although a restart would forget that.

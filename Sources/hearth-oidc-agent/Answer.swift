@@ -3,11 +3,11 @@ import HearthCore
 
 /// An answer in oidc-agent's own words. Clients show the answer to users and sometimes parse it.
 enum Answer: Hashable, Sendable {
-  /// `expiresAt` is `nil` if the expiry is unknown. It is then sent as 0.
+  /// A token. An unknown expiry (`nil`) is sent as 0.
   case token(Secret, issuer: String, expiresAt: Timestamp?)
   /// `info` is text for the user, or the requested data.
   case success(info: JSON? = nil)
-  /// `error` is oidc-agent's own phrase if it has a suitable phrase. `info` says what to do.
+  /// `error` is one of oidc-agent's own phrases if one fits. `info` tells the user what to do.
   case failure(_ error: String, info: String? = nil)
 
   static func malformed(_ reason: String) -> Answer { .failure("Bad Request: \(reason)") }
@@ -25,7 +25,7 @@ enum Answer: Hashable, Sendable {
       return .object(object)
     case .failure(let error, let info):
       var object: JSONObject = ["status": "failure", "error": .string(error)]
-      // Clients print the text unchanged, so it needs a newline.
+      // Clients print the text unchanged, so add the newline here.
       if let info { object["info"] = .string(info + "\n") }
       return .object(object)
     }

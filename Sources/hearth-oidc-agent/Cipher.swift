@@ -64,7 +64,7 @@ final class Cipher {
     guard rest.count > nonce.count else { return .incomplete }
     guard rest[nonce.endIndex] == colon else { return .failed }
     let sealed = rest[(nonce.endIndex + 1)...]
-    // Some clients declare the number of characters, so there may be more bytes than they declare.
+    // Accept more bytes than declared, because some clients declare the length in characters instead of bytes.
     guard sealed.count >= (length + Self.macLength + 2) / 3 * 4 else { return .incomplete }
     return message(in: sealed, nonce).map { .message($0) } ?? .failed
   }

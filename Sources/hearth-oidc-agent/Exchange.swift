@@ -2,12 +2,12 @@ import HearthControl
 import HearthCore
 
 /// The exchange with one client. Either the client sends a JSON request, or it sends its public key, receives the
-/// agent's, and sends an encrypted request (oidc-agent 4). Messages have no delimiter, so their end is found by
-/// parsing.
+/// agent's public key and sends an encrypted request (oidc-agent 4). Messages have no delimiter, so their end is found
+/// by parsing.
 struct Exchange {
   enum Step: Hashable {
     case more
-    /// A text to send to the client. The client then continues the exchange.
+    /// Text to send to the client, which then continues the exchange.
     case send(String)
     case request(Request)
     /// The answer to an invalid message. It ends the exchange.

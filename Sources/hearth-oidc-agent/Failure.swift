@@ -60,8 +60,8 @@ extension Failure {
     "account not loaded",
     info: "Hearth has no account for this issuer. Add one with \"hearthctl account add\".")
 
-  /// The error if the issuer has several accounts. Unlike oidc-agent, Hearth does not choose an account, because a
-  /// program could get the wrong user's token.
+  /// Returns the error for an issuer that has several accounts. Unlike oidc-agent, Hearth does not choose an account,
+  /// because a program could get the wrong user's token.
   static func severalAccounts(_ accounts: [AccountName]) -> Failure {
     Failure(
       "There are several accounts of this issuer",

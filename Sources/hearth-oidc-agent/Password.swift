@@ -2,7 +2,7 @@ import CSodium
 import HearthCore
 
 /// The password that unlocks the agent, as an Argon2id hash that includes salt and cost. Hashing and verifying each
-/// take 64 MiB of memory for a moment.
+/// temporarily use 64 MiB of memory.
 struct Password: Sendable {
   private let hash: String
 

@@ -18,7 +18,7 @@ enum Request: Hashable, Sendable {
   /// Requests that Hearth does not support.
   enum Foreign: Hashable, Sendable {
     case idToken
-    /// A request to manage the agent's accounts, clients or files. Only oidc-agent's own programs send it.
+    /// A request to manage the agent's accounts, clients or files. Only oidc-agent's own programs send such requests.
     case management
     case unknown
   }
@@ -71,7 +71,7 @@ enum Request: Hashable, Sendable {
     }
   }
 
-  /// The requests in versions 4 and 5 that manage accounts.
+  /// The requests of oidc-agent 4 and 5 that manage accounts, clients or files.
   private static let managing: Set = [
     "account_info", "add", "code_exchange", "delete", "delete_client", "device", "file_read", "file_remove",
     "file_write", "gen", "mytoken", "reauthenticate", "register", "remove", "remove_all", "scopes", "state_lookup",
@@ -113,8 +113,8 @@ extension Request.AccessToken {
 }
 
 extension JSON {
-  /// Returns a string. Returns `nil` if it is missing, null or empty, because oidc-agent's clients treat these cases
-  /// alike.
+  /// Returns the string for a key, or `nil` if the string is missing, null or empty. oidc-agent's clients treat these
+  /// cases alike.
   fileprivate func text(_ key: String) throws(Request.Malformed) -> String? {
     switch self[key] {
     case nil, .null?: return nil

@@ -19,13 +19,13 @@ final class Server: Sendable {
   private let state = Mutex(State())
   private let served = DispatchGroup()
 
-  /// `connections` is the maximum number of concurrent connections. `requestTime` is the time for a client to send its
-  /// request, and again to receive the answer. Only programs of `user` are served.
+  /// Creates a server for programs of `user`. `connections` is the maximum number of concurrent connections.
+  /// `requestTime` is the time for a client to send its request, and again to receive the answer.
   init(agent: Agent, connections: Int = 64, requestTime: Duration = .seconds(10), user: uid_t = getuid()) {
     (self.agent, self.connections, self.requestTime, self.user) = (agent, connections, requestTime, user)
   }
 
-  /// Accepts connections from now on. If the process has run out of file descriptors, retries after a moment.
+  /// Starts accepting connections. If the process has run out of file descriptors, retries after 0.1 seconds.
   func start(on listener: Int32) {
     WorkerThread(linger: 0).enqueue { [self] in
       while true {
@@ -64,7 +64,7 @@ final class Server: Sendable {
     var exchange = Exchange()
     while let bytes = connection.receive() {
       guard !bytes.isEmpty else {
-        // A client that only checks for a running agent sends nothing.
+        // Do not answer a client that has sent nothing, because it only checked whether an agent is running.
         if !exchange.isAtStart { connection.send(exchange.written(.malformed("The request is incomplete."))) }
         return
       }

@@ -76,7 +76,7 @@ struct Fault: Codable, Hashable, Sendable {
     return response
   }
 
-  /// Returns the credentials in a request. A careless server's response would repeat them.
+  /// Returns the credentials in a request, for a response that repeats them as a careless server would.
   private static func secrets(in call: Call) -> String {
     let names: Set = [
       "refresh_token", "token", "client_secret", "password", "access_token", "code", "code_verifier", "device_code",

@@ -2,20 +2,20 @@ import HTTPTypes
 
 /// A mistake that the provider makes, or a refusal that it returns, while it handles a request.
 enum Mistake: String, CaseIterable, Codable, Hashable, Sendable {
-  // These are mistakes in the ID token. Section 3.1.3.7 of OpenID Connect Core describes the checks that detect them.
+  // Mistakes in the ID token. The checks in OpenID Connect Core, section 3.1.3.7, detect them.
   case wrongNonce, noNonce, algNone, unknownKey, wrongSignature, otherAudience, otherIssuer, expiredIDToken
   case wrongAtHash, noIDToken, otherSubject, otherParty
   /// Valid but unusual ID tokens. In the first, `sub` is a number. In the second, `aud` names an additional API and
   /// `azp` is missing.
   case numericSubject, twoAudiences
-  // These are mistakes in the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
+  // Mistakes in the redirect to the client (RFC 6749, section 4.1.2; RFC 9207, section 2).
   case wrongState, noState, wrongIss, noIss, noCode
   /// The user consented, but the provider reports a refusal.
   case denied
   /// Errors in the token endpoint's response to a code or to a poll.
   case replayedCode, expiredDeviceCode, slowDown
 
-  /// Whether the mistake can be made while handling this request.
+  /// Returns whether the mistake can be made while handling this request.
   func concerns(_ call: Call) -> Bool {
     let isBack = call.path == Endpoint.consent.rawValue && call.method == .post
     let isToken = Sandbox.tokenPaths.contains(call.path)

@@ -23,7 +23,7 @@ extension Sandbox {
     let method, path, subject: String
   }
 
-  /// Handles requests under /api/. Methods that only read have no effect.
+  /// Handles requests under /api/. The ledger records only requests that write.
   func api(_ call: Call) -> Response {
     state.withLock { $0.statistics.apiRequests += 1 }
     let response: Response =

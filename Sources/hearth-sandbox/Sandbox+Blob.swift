@@ -4,11 +4,11 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Handles `/api/blob`, which accepts and returns bodies of any length without storing them.
+/// Handles `/api/blob`, which accepts and returns bodies of unlimited size without storing them.
 ///
 /// GET returns `bytes` bytes in blocks of 64 KiB. Each block starts with a number. The answer ends early after `cut`
-/// bytes, or hangs after `stall` bytes. Other methods return the size and SHA-256 of the body. If `late` is set, they
-/// check the token only after the body.
+/// bytes, or hangs after `stall` bytes. Other methods return the size and SHA-256 of the body. With `late`, these
+/// methods check the token only after they have read the body.
 extension Sandbox {
   static let blobPath = "/api/blob"
   private static let blockSize = 65_536
@@ -23,7 +23,7 @@ extension Sandbox {
   func blob(_ request: Request) async throws -> Response {
     let call = Call(request, body: ByteBuffer())
     state.withLock { $0.statistics.apiRequests += 1 }
-    // A server need not read the body before it refuses a request.
+    // Apply faults before reading the body, because a real server may refuse a request without reading its body.
     if let fault = state.withLock({ $0.faults.next(for: call) }) { return fault.response(to: call, inPlaceOf: nil) }
     let isLate = call.query["late"] != nil
     if !isLate, owner(of: call) == nil { return unauthorized(call) }

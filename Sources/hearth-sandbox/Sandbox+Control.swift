@@ -79,7 +79,7 @@ extension Sandbox {
         guard fault.path != nil || fault.mistake != nil else {
           throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is required.")
         }
-        // The end of the connection can be observed only once.
+        // Allow only one of them, because each observes the end of the connection, which is possible only once.
         guard fault.hold != true || fault.hang != true else {
           throw ErrorBody("invalid_request", "Give either \"hold\" or \"hang\", not both.")
         }
@@ -114,7 +114,7 @@ extension Sandbox {
   }
 }
 
-/// Decodes only the keys of a JSON object.
+/// The keys of a JSON object, decoded without the values.
 private struct KeyNames: Decodable {
   struct Name: CodingKey {
     let stringValue: String

@@ -90,7 +90,7 @@ extension Sandbox {
     return Response(status: .ok)
   }
 
-  /// Describes a token (RFC 7662, section 2). The response for an inactive token contains nothing else.
+  /// Describes a token (RFC 7662, section 2). The response for an inactive token contains only `active`.
   private func introspect(_ call: Call) throws(ErrorBody) -> Response {
     _ = try authenticatedClient(call)
     let (now, token) = (now, call.fields["token"] ?? "")

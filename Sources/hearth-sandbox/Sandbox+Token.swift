@@ -93,9 +93,9 @@ extension Sandbox {
     return state.withLock { $0.provider.grant(family, issuer: issuer, at: now).grant }
   }
 
-  /// Issues a grant after the user has consented. The scope `openid` adds an ID token. In that case, there is a refresh
-  /// token only with `offline_access` (OpenID Connect Core, section 11). Plain OAuth clients always get a refresh
-  /// token.
+  /// Issues a grant after the user has consented. With the scope `openid`, the grant contains an ID token, and a
+  /// refresh token only with `offline_access` (OpenID Connect Core, section 11). Without `openid`, the grant always
+  /// contains a refresh token.
   private func issue(
     to clientID: String?, scope: String, login: Login, nonce: String?, mistake: Mistake?
   ) -> (grant: Grant, family: Int) {

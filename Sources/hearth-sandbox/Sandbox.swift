@@ -39,7 +39,7 @@ final class Sandbox: HTTPResponder {
 
   let settings: Settings
   let state = Mutex(State())
-  /// The continuations to finish in order to release held requests. If both locks are needed, this one is acquired
+  /// The continuations to finish in order to release held requests. If both locks are needed, `held` must be acquired
   /// before `state`.
   let held = Mutex<Set<AsyncStream<Void>.Continuation>>([])
   private let url = Mutex("http://127.0.0.1")
@@ -92,7 +92,7 @@ final class Sandbox: HTTPResponder {
       throw ChannelError.ioOnClosedChannel
     }
     var answer = fault.response(to: call, inPlaceOf: response)
-    // The connection cannot be read any more, because its end was observed.
+    // Close the connection after a hold, because nothing more can be read from it once its end has been observed.
     if hold != nil { answer.headers[.connection] = "close" }
     return answer
   }

@@ -9,7 +9,8 @@ import HearthCore
 enum Main {
   static func main() {
     let line = CommandLine.arguments.dropFirst()
-    // Do this before the process reads any passphrase or token. A program run by exec keeps the caller's limits.
+    // Forbid core dumps before the process reads any passphrase or token. `exec` leaves the limits unchanged, because
+    // the program would inherit them.
     guard hearth_forbid_dumps(line.first == "exec" ? 0 : 1) == 0 else {
       Output.error("Cannot exclude the process from core dumps: \(reason()).")
       exit(ExitStatus.failed.rawValue)

@@ -5,7 +5,7 @@ import HearthCore
 enum Verbs {
   /// Parses the verb and its arguments with ArgumentParser.
   static func parse(_ line: some Sequence<String>) throws -> any ParsableCommand {
-    // ArgumentParser would report an unknown verb poorly, with an error about the first option or with the whole help.
+    // Report an unknown verb here. ArgumentParser would report an error about the first option or print the whole help.
     let (_, unknown, verbs) = read(line.filter { $0 != "help" })
     if let unknown { throw ValidationError("There is no verb \"\(unknown)\".\(verbs.suggestion(for: unknown))") }
     return try Hearthctl.parseAsRoot(arranged(Array(line)))
@@ -44,6 +44,6 @@ enum Verbs {
 }
 
 extension [String] {
-  /// A comma-separated list of the names. After twelve names, only the number of the others.
+  /// A comma-separated list of the first twelve names, followed by the number of remaining names.
   var listed: String { prefix(12).joined(separator: ", ") + (count > 12 ? " and \(count - 12) more" : "") }
 }

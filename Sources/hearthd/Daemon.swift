@@ -76,10 +76,10 @@ struct Daemon {
       store: FileMetricsStore(path: setup.state.metrics, files: LinuxFileSystem(), clock: clock, logger: logger),
       clock: clock, logger: logger, elapsed: ControlServer.uptime)
     self.metrics = metrics
-    // Open the socket first. If another daemon uses it, nothing else is touched.
+    // Open the socket first, so that nothing else is touched if another daemon uses the socket.
     let sockets = try Self.sockets(setup)
     if let complaint = setup.passed.complaint { logger.warning("\(complaint)") }
-    // Sessions work even if the outbox cannot be opened. Calls for the outbox then fail, and opening it is retried.
+    // If the outbox cannot be opened, sessions still work. Outbox calls fail until a retry opens the outbox.
     outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] in
       logger.error("\($0)")
     }
@@ -258,10 +258,11 @@ struct Daemon {
       await parts.sessions.networkReturned()
       await parts.outbox.networkReturned()
       await revocations.networkReturned()
-      // IPv4 and IPv6 addresses and routes usually appear shortly after one another.
+      // Wait before the next retry, because IPv4 and IPv6 addresses and routes usually appear shortly after one
+      // another.
       await parts.clock.sleep(until: parts.clock.now() + .seconds(3))
     }
-    // Without notifications from the kernel, failed attempts are retried after the usual delay.
+    // Continue without notifications from the kernel. Failed attempts are then retried only after the usual delay.
     try? await gracefulShutdown()
   }
 
@@ -298,7 +299,7 @@ struct Daemon {
 /// A service in the daemon's service group. It runs until it is stopped, and stopping may take a while.
 private struct DaemonService: Service {
   let run: @Sendable () async throws -> Void
-  /// Asks `run` to end. `nil` if `run` may be cancelled at any time.
+  /// Asks `run` to end, or `nil` if `run` may be cancelled at any time.
   var stop: (@Sendable () async -> Void)?
 
   func run() async throws {

@@ -120,7 +120,7 @@ actor Reloader {
     parts.status.sessionIs(account, nil)
   }
 
-  /// From now on, tokens may be sent only to these APIs.
+  /// Restricts tokens to these APIs from now on.
   private func allow(_ apis: [AccountName: APISettings], _ settings: OutboxSettings) async {
     parts.access.change(to: apis)
     await parts.outbox.accountsChanged(settings: settings)
@@ -128,8 +128,8 @@ actor Reloader {
     await parts.streams.accountsChanged()
   }
 
-  /// Updates the account's running session. Discovered endpoints are kept if the provider's settings are unchanged. The
-  /// passphrase is kept if the credential's settings are unchanged.
+  /// Updates the account's running session. Discovered endpoints are kept if the settings of the provider and of
+  /// refreshes are unchanged. The passphrase is kept if the credential's settings are unchanged.
   private func update(_ account: AccountConfiguration, after former: AccountConfiguration) async {
     guard var entry = await parts.sessions[account.name] else { return }
     var tokens: (any TokenEndpoint)?

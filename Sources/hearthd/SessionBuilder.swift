@@ -56,8 +56,8 @@ struct SessionBuilder: Sendable {
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
-  /// Creates the endpoints and the probe for the account's provider. From now on, requests to APIs use the same proxy
-  /// and certificates.
+  /// Creates the endpoints and the probe for the account's provider. Also makes requests to the account's APIs use the
+  /// provider's proxy and certificates.
   func endpoints(
     of account: AccountConfiguration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint, probe: any AccountProbe) {
@@ -70,7 +70,7 @@ struct SessionBuilder: Sendable {
 }
 
 extension CredentialSettings {
-  /// The storage for grants that must be revoked. It protects them at least as well as the credential.
+  /// How to store grants that must be revoked. They are protected at least as well as the credential.
   var keepsRevocations: PendingRevocation.Keeping {
     switch protection {
     case .none: .ownKey

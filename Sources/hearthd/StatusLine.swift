@@ -34,7 +34,7 @@ final class StatusLine: Sendable {
     notifier.ready(status: text)
   }
 
-  /// Tells the service manager that the daemon is stopping and needs at most `time`. No more status is sent afterwards.
+  /// Tells the service manager that the daemon is stopping and needs at most `time`. No status is sent afterwards.
   func stopping(within time: Duration) {
     state.withLock { $0.isReady = false }
     notifier.stopping(within: time)

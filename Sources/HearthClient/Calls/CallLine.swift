@@ -65,7 +65,7 @@ final class CallLine: Sendable {
 
   private func take(_ call: Call, _ continuation: Continuation) {
     let refusal: (any Error)? = state.withLock { state in
-      // The task may have been cancelled before its continuation is registered here.
+      // Check here, because the task may have been cancelled before its continuation is registered.
       if Task.isCancelled { return CancellationError() }
       if let end = state.end { return Lost(failure: end, wasSent: false) }
       state.queue.append(call)
@@ -101,20 +101,19 @@ final class CallLine: Sendable {
     var begun: [JSON: Call] = [:]
     while true {
       for call in newCalls() {
-        // A send that times out would close the connection for all other calls.
+        // Do not send an overdue call, because a send that times out would close the connection for all other calls.
         guard call.deadline > .now else {
           finish(call.number, .failure(ControlClient.Failure.timedOut(after: call.limit)))
           continue
         }
-        // If sending fails halfway, the daemon may already have received the call.
+        // If sending fails, `end` reports the call as sent, because the daemon may already have received it.
         let id = try client.begin(call.method, call.params, until: call.deadline)
         begun[id] = call
       }
       if state.withLock({ $0.isClosed }) { return }
       let response = try client.nextResponse(until: begun.values.map(\.deadline).min())
       if let response {
-        // A response without an id is an error of the connection, such as too many connections or a line that is too
-        // long.
+        // An error with a null id concerns the whole connection, for example because there are too many connections.
         if response.id.isNull, case .failure(let error) = response.outcome { throw .refused(error) }
         if let call = begun.removeValue(forKey: response.id) {
           finish(call.number, response.outcome.mapError { ControlClient.Failure.refused($0) })

@@ -72,7 +72,8 @@ package struct ControlClient: ~Copyable {
   package static let timeout: Duration = .seconds(60)
   /// The maximum time to wait until the daemon accepts the connection. A running daemon accepts immediately.
   package static let connectingTimeout: Duration = .seconds(5)
-  /// The longest line accepted from the daemon, in bytes. It is generous because the daemon runs as a trusted user.
+  /// The longest line accepted from the daemon, in bytes. The limit is generous, because a daemon of the same user is
+  /// trusted.
   private static let lineLimit = 256 << 20
   /// The number of calls that the daemon accepts on a connection before the client must read a response.
   private static let sentAtOnce = 128
@@ -84,7 +85,7 @@ package struct ControlClient: ~Copyable {
   private var lastID = 0
   /// Notifications that arrived while the client was waiting for a response.
   private var notifications: [Notification] = []
-  /// Responses that arrived while the client was waiting for another one, keyed by the call's id.
+  /// Responses that arrived while the client was waiting for another response, keyed by the call's id.
   private var early: [String: Response] = [:]
   private var begun: Set<String> = []
 
@@ -181,7 +182,7 @@ package struct ControlClient: ~Copyable {
     return Reply(value: value, json: json)
   }
 
-  /// Returns the result of the first of two pending calls to be answered.
+  /// Waits until one of two pending calls is answered and returns its result.
   package mutating func response<First, Second>(
     to first: BegunCall<First>, or second: BegunCall<Second>?
   ) throws(Failure) -> EitherResult<First.Result, Second.Result> {
@@ -234,7 +235,8 @@ package struct ControlClient: ~Copyable {
       try socket.write(lines, until: deadline, reading: &framer)
     } catch {
       switch error {
-      // The daemon may have sent an error before it closed the connection. That error can still be read.
+      // Continue, because the daemon may have sent an error before it closed the connection, and that error can still
+      // be read.
       case .closed: break
       case .timedOut, .forbidden, .system, .foreign, .interrupted: throw Self.failure(error, path: path, limit)
       }
@@ -262,8 +264,7 @@ package struct ControlClient: ~Copyable {
       if let notification = Notification(json: json) {
         notifications.append(notification)
       } else if let response = Response(json: json) {
-        // A response without an id is an error of the connection, such as too many connections or a line that is too
-        // long.
+        // An error with a null id concerns the whole connection, for example because there are too many connections.
         guard ids.contains(response.id) || response.id.isNull else {
           keep(response)
           continue

@@ -26,11 +26,12 @@ struct UnixSocket: ~Copyable {
     self.waker = waker
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else {
-      // A seccomp filter fails the call with one of these errors. systemd's RestrictAddressFamilies= uses EAFNOSUPPORT.
+      // These errors mean that a seccomp filter forbids Unix sockets. systemd's RestrictAddressFamilies= causes
+      // EAFNOSUPPORT.
       throw [EPERM, EACCES, EAFNOSUPPORT].contains(errno) ? .forbidden(errno) : .system(errno)
     }
     let (seconds, attoseconds) = limit.components
-    // A timeout of zero would wait forever (socket(7)).
+    // Set at least one microsecond, because a timeout of zero would wait forever (socket(7)).
     var timeout = timeval(tv_sec: Int(seconds), tv_usec: max(Int(attoseconds / 1_000_000_000_000), 1))
     setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     guard SocketPath.withAddress(of: path, { connect(descriptor, $0, $1) }) == 0 else {
@@ -50,8 +51,8 @@ struct UnixSocket: ~Copyable {
     guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
-  /// Sends all bytes and passes incoming bytes to `framer`. If neither end read while it was writing, both would block
-  /// forever.
+  /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because two ends that only write would block each
+  /// other forever.
   func write(
     _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
   ) throws(Failure) {
@@ -73,7 +74,7 @@ struct UnixSocket: ~Copyable {
     }
   }
 
-  /// Returns at least one byte.
+  /// Waits for incoming bytes and returns them.
   func read(until deadline: ContinuousClock.Instant?) throws(Failure) -> [UInt8] {
     while true {
       _ = try wait(for: Int16(POLLIN), until: deadline)

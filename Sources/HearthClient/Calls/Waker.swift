@@ -1,7 +1,7 @@
 import Glibc
 
-/// Wakes a thread that waits for a socket, after another thread has left work for it. With `init(watching:)`, the
-/// thread instead stays awake while a file descriptor is readable.
+/// Wakes a thread that is waiting for a socket when another thread calls `wake`. A waker created with `init(watching:)`
+/// instead wakes the thread when a file descriptor becomes readable.
 package final class Waker: Sendable {
   /// A file descriptor that is readable while the thread should wake up.
   let descriptor: Int32
@@ -28,7 +28,7 @@ package final class Waker: Sendable {
   }
 
   package func wake() {
-    // If the buffer is full, the thread has already been woken.
+    // Ignore a full buffer, because the thread has already been woken then.
     var byte: UInt8 = 0
     _ = send(other, &byte, 1, Int32(MSG_NOSIGNAL))
   }

@@ -19,7 +19,8 @@ extension HearthClient {
     case configurationReloaded
     /// An event that this version does not know.
     case other(name: String)
-    /// The daemon is unreachable. Hearth reports this once and keeps trying to connect. A snapshot follows.
+    /// The daemon is unreachable. The client reports this once and keeps trying to connect. After it has reconnected,
+    /// it sends a snapshot.
     case unavailable(Failure)
 
     /// Returns `nil` for steps that a program need not know about.

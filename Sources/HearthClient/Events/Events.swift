@@ -6,8 +6,8 @@ extension HearthClient {
   /// task that reads it is cancelled.
   ///
   /// The sequence has its own connection and reconnects if the daemon restarts, with pauses of up to five seconds. If a
-  /// reader falls too far behind, events are dropped. In both cases the next event is a
-  /// ``Event/snapshot(sessions:outbox:)``, so readers never keep outdated state.
+  /// reader falls too far behind, events are dropped. In both cases a ``Event/snapshot(sessions:outbox:)`` follows, so
+  /// readers never keep outdated state.
   ///
   /// If `account` is set, the sequence contains only events of that account and of the daemon.
   public func events(of account: String? = nil) -> Events {

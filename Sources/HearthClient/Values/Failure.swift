@@ -5,9 +5,9 @@ extension HearthClient {
   /// Why a call failed. The description is one sentence for the user and contains no secrets.
   public struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-      /// Nothing listens on the socket, or its path cannot be determined.
+      /// Nothing listens on the socket, or the socket's path cannot be determined.
       case noDaemon
-      /// The socket exists but cannot be used.
+      /// The socket cannot be used, for example because this process lacks the permission.
       case unreachable
       /// The server runs as another user. Nothing was sent to it.
       case foreignServer
@@ -20,22 +20,23 @@ extension HearthClient {
       /// The daemon returned an error that this version does not know. See ``Failure/code``.
       case unknown
 
-      // The daemon's errors (JSON-RPC 2.0, section 5.1).
+      // The errors that JSON-RPC 2.0 defines (section 5.1).
       case parseError, invalidRequest, methodNotFound, invalidParams, internalError
       case shuttingDown, overloaded
       /// The account is not signed in (1001).
       case unauthenticated
-      /// The session has ended. The user has to sign in again (1002).
+      /// The session has ended and the user has to sign in again, or another user signed in during the request (1002).
       case reauthRequired
       /// The account is locked, or its credential cannot be read at the moment (1003).
       case locked
-      /// A new token is needed but the provider is unavailable (1004). See ``Failure/retryAfter``.
+      /// A new token is needed, but the provider is unavailable or the account's configuration must be fixed (1004).
+      /// See ``Failure/retryAfter``.
       case refreshUnavailable
       /// The account is not in the configuration (1005).
       case unknownAccount
       /// The URL is not in the account's `api_origins` (1006).
       case originNotAllowed
-      /// The API did not answer (1007).
+      /// The API did not answer, or its answer is longer than the daemon can return (1007).
       case requestFailed
       /// The API requires more than a fresh token, such as a stronger sign-in or another scope (1008). See
       /// ``Failure/challenge``.
@@ -43,7 +44,7 @@ extension HearthClient {
       case outboxFull, unknownItem, invalidItemState
       /// The idempotency key was already used for different content (1104).
       case idempotencyConflict
-      /// The disk is full or not writable, so the daemon did not accept the item (1105).
+      /// The disk is full or not writable, so the daemon stored nothing (1105).
       case storageUnavailable
       case signInFailed, signInExpired, signInDenied, unknownSignIn, flowNotSupported
       case wrongPassphrase, passphraseNeeded

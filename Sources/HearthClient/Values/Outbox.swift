@@ -45,7 +45,7 @@ extension HearthClient {
 
     public var id: String { value.id }
     public var account: String { value.account.description }
-    /// The item's lane, or `nil` if it waits for no other item.
+    /// The item's lane, or `nil` if the item does not wait for other items.
     public var lane: String? { value.lane?.text }
     public var method: String { value.method }
     public var url: String { value.url }

@@ -27,7 +27,8 @@ extension HearthClient {
     /// Header fields in the order received. A name may occur more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
-    /// The age of a stored answer that was returned instead of an error, or `nil` if the answer is new.
+    /// The age of the cached response that the daemon returned because the API failed, or `nil` if the API answered
+    /// this call.
     public var age: Duration? { value.age }
   }
   /// The requirements of an API beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC

@@ -44,7 +44,7 @@ extension HearthClient {
 
     public var account: String { value.account.description }
     public var state: State { State(value.state) }
-    /// The reason why the session is locked, ended or signed out, as one word such as `lockedByUser` or
+    /// The reason why the session is locked, has ended or was signed out, as one word such as `lockedByUser` or
     /// `refreshTokenRejected`.
     public var reason: String? { value.state.reason }
     /// The state and the next step, as one sentence for the user.

@@ -8,7 +8,8 @@ package enum Base64 {
     return values
   }()
 
-  // Long bodies pass through `encode` and `decode`. Plain loops over memory are fast even in debug builds.
+  // Long bodies pass through `encode` and `decode`, so both use plain loops over memory, which are fast even in debug
+  // builds.
 
   package static func encode(_ bytes: [UInt8]) -> String {
     let alphabet = alphabet

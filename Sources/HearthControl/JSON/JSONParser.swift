@@ -14,7 +14,7 @@ extension JSON {
   package static let maximumDepth = 128
 
   /// Parses exactly one value (RFC 8259) from UTF-8. Throws if the value is nested more than 128 levels deep, or if a
-  /// key occurs twice and `allowsTwins` is false.
+  /// key occurs twice in an object and `allowsTwins` is false.
   package init(parsing bytes: [UInt8], allowsTwins: Bool = false) throws(JSONError) {
     self = try bytes.withUnsafeBufferPointer { (buffer) throws(JSONError) -> JSON in
       var parser = JSONParser(bytes: buffer, allowsTwins: allowsTwins)

@@ -66,7 +66,8 @@ extension Incoming.Call {
     switch object["params"] {
     case nil: self = .request(Request(id: id, method: method))
     case .object(let params): self = .request(Request(id: id, method: method, params: params))
-    // Params are optional, but must be an object if present (section 4.2), so null is refused.
+    // Params are optional, but must be structured if present (section 4.2), so null is refused. Hearth accepts only
+    // objects.
     case .array, .null: self = .invalid(id: id, .invalidParams("Parameters must be passed by name, in an object."))
     case .bool, .number, .string: self = invalid("Parameters must be an object.")
     }

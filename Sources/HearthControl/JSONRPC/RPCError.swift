@@ -11,8 +11,8 @@ package struct RPCError: Error, Hashable, Sendable {
     (self.code, self.message, self.data) = (code, message, data)
   }
 
-  /// Creates an error of the contract. Its `data` contains kind, retryable, account, message, action and, if known,
-  /// `retryAfterSeconds`. `isRetryable` overrides the kind's default.
+  /// Creates an error with the `data` that the contract requires (section 5). `isRetryable` overrides the kind's
+  /// default.
   package init(
     _ kind: Kind, account: AccountName? = nil, message: String, action: SessionState.Action? = nil,
     retryAfterSeconds: Int? = nil, isRetryable: Bool? = nil
@@ -85,7 +85,7 @@ extension RPCError {
 
   package static func overloaded(_ message: String) -> RPCError { RPCError(.overloaded, message: message) }
 
-  /// Creates an error for a name that the caller sent, which need not be a valid account name. Sanitizes the name.
+  /// Creates the error for an unknown account. Sanitizes `name`, because the caller may have sent an invalid name.
   package static func unknownAccount(_ name: String) -> RPCError {
     RPCError(.unknownAccount, message: Failure.unknownAccount(name))
       .with("account", .string(name.shown(limit: String.quotedNameLength)))

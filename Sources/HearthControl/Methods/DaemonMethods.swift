@@ -8,8 +8,8 @@ package struct GetInfo: ParameterlessMethod {
 }
 
 /// Returns metrics of the daemon and its sessions. Counters start at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects. The exceptions are the number and duration of ended sessions.
-/// These survive restarts, because users ask about them after a reboot.
+/// (`hearth_start_time_seconds`), as Prometheus expects. The exceptions are the number of ended sessions and the time
+/// until the next sign-in. These survive restarts, because users ask about them after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)
@@ -76,9 +76,10 @@ package struct DaemonInfo: TimelessWireValue {
   package let pid: Int
   package let startedAt: Timestamp
   package let capabilities: [String]
-  /// The names of places (`state`, `socket`, …) with their paths. The path of a place that does not exist is `nil`.
+  /// The paths of the daemon's files and folders, by name (`state`, `socket`, …). The path is `nil` if there is no such
+  /// file.
   package let paths: [Path]
-  /// Problems in the daemon's environment and how to fix them, as sentences for the user. `nil` if there are no
+  /// Problems in the daemon's environment and how to fix them, as sentences for the user, or `nil` if there are no
   /// problems.
   package let warnings: [String]?
 
@@ -91,7 +92,7 @@ package struct DaemonInfo: TimelessWireValue {
     (self.startedAt, self.capabilities, self.paths, self.warnings) = (startedAt, capabilities, paths, warnings)
   }
 
-  /// Returns the path of a place, or `nil` if the place does not exist.
+  /// Returns the path with this name, or `nil` if there is no such file.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 

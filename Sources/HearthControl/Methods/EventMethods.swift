@@ -5,8 +5,8 @@ package enum EventTopic: String, CaseIterable, Sendable {
   case session, outbox, daemon
 }
 
-/// Starts a subscription and returns a snapshot. The first notification follows the snapshot, so no event is missed or
-/// repeated.
+/// Starts a subscription and returns a snapshot. Notifications start with the first event after the snapshot, so no
+/// event is missed or repeated.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
     "events.subscribe", "Receive events from now on.", isReadOnly: true, errors: [.unknownAccount])

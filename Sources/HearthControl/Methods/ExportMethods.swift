@@ -18,8 +18,8 @@ extension ExportPage: TimelessWireValue {
     .optional("cursor", \.cursor, .text), make: ExportPage.init)
 }
 
-/// Imports exported items. Each item still belongs to its user. An item of another user is held until that user signs
-/// in. Items with an existing id or idempotency key are skipped.
+/// Imports exported items. Each item still belongs to its user. If a different user is signed in, the item is held
+/// until its own user signs in. Items with an existing id or idempotency key are skipped.
 package struct ImportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ImportReceipt>(
     "outbox.import", "Queue exported items atomically.", errors: Enqueue.errors)
@@ -89,7 +89,8 @@ extension ExportedItem: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text stays short when it is encoded as JSON. Otherwise, Base64 is shorter.
+  /// Whether the text contains no control characters other than tabs and line breaks. Other control characters need up
+  /// to six bytes each in JSON, so text that contains any is exported as Base64.
   var isPlain: Bool {
     utf8.allSatisfy { $0 >= 0x20 || $0 == 0x09 || $0 == 0x0A || $0 == 0x0D }
   }

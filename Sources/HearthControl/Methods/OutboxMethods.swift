@@ -59,7 +59,7 @@ extension OutboxDraft {
 }
 
 extension Field<OutboxDraft, Bool> {
-  /// The field `unordered`. It must not be true if `lane` is present.
+  /// Returns the field `unordered`, which must not be true if `lane` is present.
   fileprivate static func unordered(_ get: @escaping @Sendable (OutboxDraft) -> Bool) -> Field {
     let field = optional("unordered", get, .bool, omitting: false)
     return Field(
@@ -112,7 +112,7 @@ package enum ItemChoice: Hashable, Sendable {
   fileprivate var state: ChangeableState? { if case .all(_, let state) = self { state } else { nil } }
 }
 
-/// The states in which a method can change all items of an account together.
+/// The states in which a method can change all of an account's items together.
 package enum ChangeableState: String, CaseIterable, Sendable {
   case dead, held
 
@@ -182,7 +182,7 @@ package struct ResumeOutbox: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Sends all waiting items now. The daemon answers once nothing is left to send or the timeout has passed.
+/// Sends all waiting items immediately. The daemon answers once nothing is left to send or the timeout has passed.
 package struct FlushOutbox: ControlMethod {
   package static let declaration = MethodDeclaration<OutboxStats>(
     "outbox.flush", "Try all waiting items now, and return once nothing is left to send.",

@@ -19,7 +19,7 @@ package struct SendRequest: ControlMethod {
 }
 
 extension RequestDraft {
-  /// The time limits that callers may set for the API, in seconds.
+  /// The range of timeouts that callers may set for an API, in seconds.
   package static let timeouts = 1...300
 
   fileprivate static let fields = Fields<RequestDraft>(
@@ -52,10 +52,10 @@ package struct RequestAnswer: TimelessWireValue {
   package let headers: [APIRequest.Header]
   package let body: [UInt8]
   package let isFromCache: Bool
-  /// The age of a stored answer in whole seconds, or `nil` if the API answered now.
+  /// The age of the cached response in whole seconds, or `nil` if the API answered this request.
   package let age: Duration?
 
-  /// Creates an answer. If `age` is set, `response` is a stored answer that replaces an error.
+  /// Creates an answer. `age` must be set if `response` is a cached response.
   package init(_ response: APIResponse, age: Duration? = nil) {
     self.init(
       status: response.status, headers: response.headers, body: response.body, isFromCache: age != nil, age: age)
@@ -68,8 +68,8 @@ package struct RequestAnswer: TimelessWireValue {
 }
 
 extension String {
-  /// Whether the text contains no control characters other than white space. Each control character would need six
-  /// bytes in JSON.
+  /// Whether the text contains no control characters other than white space. Other control characters need up to six
+  /// bytes each in JSON, so text that contains any is sent as Base64.
   fileprivate var isPlainText: Bool {
     utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || (0x09...0x0D).contains($0) }
   }

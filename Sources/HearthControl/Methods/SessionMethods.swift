@@ -25,7 +25,8 @@ package struct ChooseAccount: ControlMethod {
 
   /// The URL that the token will be sent to, if known.
   package let url: String?
-  /// The absolute paths of the program's working directory.
+  /// The absolute paths of the program's working directory: as the kernel reports it and, if different, as the shell
+  /// reports it.
   package let directories: [String]
 
   package init(url: String?, directories: [String]) { (self.url, self.directories) = (url, directories) }
@@ -108,7 +109,7 @@ package struct GivenToken: TimelessWireValue {
   /// The user's email addresses and names from the grant's tokens, or `nil` if the caller did not ask for names.
   package private(set) var names: [String]?
 
-  /// Creates the result. The configured `issuer` is used if the bearer names no user.
+  /// Creates the result. Uses the configured `issuer` if the bearer's user is unknown.
   package init(_ account: AccountName, _ bearer: Bearer, issuer: String?) {
     self.account = account
     self.bearer = bearer
@@ -184,8 +185,8 @@ package struct LockSessions: AccountsMethod {
   package init(_ account: AccountName?) { self.account = account }
 }
 
-/// Removes the user's lock. If `protection` is `"passphrase"` and nothing is sealed yet, also sets the passphrase for
-/// the first sign-in.
+/// Removes the user's lock. If there is a `passphrase`, also opens the credential that it seals. If `protection` is
+/// `"passphrase"` and nothing is sealed yet, the passphrase is set for the first sign-in.
 package struct UnlockSessions: ControlMethod {
   package static let declaration = MethodDeclaration<Sessions>(
     "session.unlock", "Remove the user's lock, and unseal a credential that is protected by a passphrase.",

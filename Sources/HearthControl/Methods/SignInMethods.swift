@@ -15,8 +15,8 @@ package struct ImportGrant: ControlMethod {
     .optional("replace", \.replace, .bool, default: false), make: Self.init)
 
   package let account: AccountName
-  /// The refresh token. Either this or `accessToken` is required. The daemon checks this after finding the account, so
-  /// that an unknown account is reported first.
+  /// The refresh token. At least one of `refreshToken` and `accessToken` is required. The daemon checks this after
+  /// finding the account, so that an unknown account is reported first.
   package let refreshToken: Secret?
   package let accessToken: Secret?
   package let idToken: Secret?
@@ -39,7 +39,7 @@ extension WireType<Secret> {
     WireType<String>.text.refusing { text in
       if text.isEmpty { return "is empty" }
       guard isInForm(text) else { return "contains characters that are not allowed in tokens" }
-      // All three tokens must fit in a sealed credential file that Hearth can read back.
+      // Limit each token, because all three must fit in a sealed credential file that Hearth can read back.
       return text.utf8.count > 128 << 10 ? "is longer than 128 KiB" : nil
     }.mapped("", to: { Secret($0) }, from: { $0.reveal() })
   }

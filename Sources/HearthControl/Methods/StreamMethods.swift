@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Starts a request and transfers its body and answer in pieces.
+/// Starts a request whose body and answer are transferred in pieces.
 package struct OpenStream: ControlMethod {
   package static let declaration = MethodDeclaration<OpenedStream>(
     "http.open", "Start a request to an API with a body and a response of any length, both sent in pieces.",
@@ -39,7 +39,7 @@ package struct OpenedStream: TimelessWireValue {
   package init(id: String) { self.id = id }
 }
 
-/// Sends a piece of the body. The daemon answers once the piece is on the network.
+/// Sends a piece of the body. The daemon answers once the network has accepted the piece.
 package struct WriteStream: ControlMethod {
   package static let declaration = MethodDeclaration<WrittenPiece>(
     "http.write", "Send a piece of the body of a request opened with http.open.", errors: OpenStream.errors)
@@ -68,7 +68,7 @@ package struct WrittenPiece: TimelessWireValue {
   package init(next: Int?) { self.next = next }
 }
 
-/// Reads the next part of the answer. The daemon answers as soon as some of it is available.
+/// Reads the next part of the answer. The daemon answers as soon as a part is available.
 package struct ReadStream: TextMethod {
   package static let declaration = MethodDeclaration<ReadPiece>(
     "http.read", "Return the next part of the response to a request opened with http.open, starting with its head.",

@@ -7,18 +7,18 @@ package struct ConnectionID: Hashable, Sendable {
 
 /// Answers the calls of all connections. The server implements the wire format. The handler implements the methods.
 package protocol ControlHandler: Sendable {
-  /// Handles a call. Calls of one connection run concurrently and are cancelled if the connection is lost or the daemon
+  /// Handles a call. Calls on one connection run concurrently and are cancelled if the connection is lost or the daemon
   /// stops. The result of a notification (`request.id` is `nil`) is discarded, but its `start` is still called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
   /// Returns the result if it is available without waiting, or `nil` if the call must go to `handle`. Must not block.
   func resultAtOnce(of request: Request) -> JSON?
 
-  /// Whether the call changes nothing. Such a call can be dropped if its client has disconnected.
+  /// Returns whether the call changes nothing. Such a call can be dropped if its client has disconnected.
   func isReadOnly(_ request: Request) -> Bool
 
-  /// Called for each call that is refused without being handled. `request` is `nil` if it could not be parsed. Must not
-  /// block.
+  /// Called for each call that is refused without being handled. `request` is `nil` if the call could not be parsed.
+  /// Must not block.
   func refused(_ request: Request?, _ error: RPCError)
 
   /// Called once per connection, before its first call. Must not block.

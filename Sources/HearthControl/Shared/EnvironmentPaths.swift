@@ -16,7 +16,8 @@ package struct EnvironmentPaths: Hashable, Sendable {
   package let runtime: String?
 
   /// Reads the environment through `variable`. Empty variables count as unset. In Hearth's own variables, relative
-  /// paths are resolved from `workingDirectory`. In all others, they are ignored (XDG Base Directory Specification).
+  /// paths are resolved from `workingDirectory`. In all other variables, relative paths are ignored (XDG Base Directory
+  /// Specification).
   package init(workingDirectory: String, _ variable: (String) -> String?) {
     func own(_ name: String) -> String? {
       variable(name).flatMap { $0.isEmpty ? nil : Self.absolute($0, from: workingDirectory) }

@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Extracts one secret from a file or from standard input. Users create such files with any editor or reuse files of
-/// other tools.
+/// Extracts one secret from a file or from standard input. Accepts several formats, because users create such files in
+/// various editors or reuse the files of other tools.
 package enum SecretText {
   /// The kind of secret to look for in JSON.
   package enum Kind: Sendable {
@@ -9,7 +9,7 @@ package enum SecretText {
 
     fileprivate var names: [String] {
       switch self {
-      // Google, RFC 7591 and most others use the first name. Azure and Spring use the second.
+      // Google, RFC 7591 and most others use the first name. Azure and Spring use the second name.
       case .clientSecret: ["client_secret", "clientSecret"]
       case .refreshToken: ["refresh_token", "refreshToken"]
       }
@@ -26,7 +26,7 @@ package enum SecretText {
   package static func secret(_ kind: Kind, in bytes: [UInt8]) throws(Refusal) -> Secret {
     guard !ByteOrderMark.saysUTF16(bytes) else { throw Refusal(reason: "is UTF-16 text and must be saved as UTF-8") }
     let bytes = ByteOrderMark.removed(from: bytes)
-    // A secret that is not JSON may also start with a brace.
+    // Treat text that is not valid JSON as the secret, because a secret may start with a brace too.
     if let json = try? JSON(parsing: bytes, allowsTwins: true), json.object != nil || json.array != nil {
       return Secret(try secret(kind, in: json))
     }
@@ -52,7 +52,7 @@ package enum SecretText {
     return line
   }
 
-  /// Whether the line looks like `CLIENT_SECRET=…`, `export TOKEN_SECRET=…` or `client_secret: …`.
+  /// Returns whether the line looks like `CLIENT_SECRET=…`, `export MY_CLIENT_SECRET=…` or `client_secret: …`.
   private static func isSetting(_ line: String, of kind: Kind) -> Bool {
     guard let end = line.firstIndex(where: { $0 == "=" || $0 == ":" }) else { return false }
     let name = line[..<end].split(separator: " ").last.map { $0.lowercased() } ?? ""
@@ -61,7 +61,7 @@ package enum SecretText {
 
   private static func secret(_ kind: Kind, in json: JSON) throws(Refusal) -> String {
     let found = Set(members(of: json).filter { kind.names.contains($0.name) }.map(\.text))
-    // Keycloak's adapters store the client secret in `credentials`.
+    // Otherwise, look in `credentials`, where Keycloak's adapters store the client secret.
     let other = kind == .clientSecret ? json["credentials"]?["secret"]?.string : nil
     let all = found.isEmpty ? [other].compactMap(\.self) : Array(found)
     guard all.count <= 1 else {

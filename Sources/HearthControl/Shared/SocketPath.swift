@@ -22,7 +22,7 @@ package enum SocketPath {
   /// The longest path that fits in `sockaddr_un` (unix(7)), without the terminating zero.
   package static let maximumBytes = 107
 
-  /// Returns the path from `--socket`, or from the environment if there is no such option.
+  /// Returns the path from `--socket`, or from the environment if the option is missing.
   package static func resolve(option: String?, else paths: EnvironmentPaths) throws(Failure) -> String {
     guard let path = option ?? paths.socket else { throw .unknown }
     try check(path)
@@ -48,7 +48,7 @@ package enum SocketPath {
 /// The credentials of the process at the other end of a Unix socket: `struct ucred` from SO_PEERCRED (unix(7)). Client
 /// and server accept only processes of their own user.
 ///
-/// The credentials of a server are those of the process that called listen(2).
+/// For a server, these are the credentials of the process that called listen(2), which may be systemd.
 package struct PeerCredentials: Sendable, CustomStringConvertible {
   package let process: pid_t
   package let user: uid_t

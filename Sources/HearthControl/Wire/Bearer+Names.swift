@@ -1,11 +1,11 @@
 package import HearthCore
 
 extension Bearer {
-  /// Claims that contain names users recognize as their own (OIDC Core, section 5.1, Microsoft and Amazon).
+  /// Claims with names that users recognize as their own (OIDC Core, section 5.1, Microsoft and Amazon).
   private static let claims = ["email", "preferred_username", "upn", "username", "cognito:username"]
 
-  /// The user's names in the grant's tokens, if they are JWTs. The subject is omitted, because for most providers it is
-  /// a number.
+  /// The user's email addresses and names from those of the grant's tokens that are JWTs. Omits the subject, because
+  /// most providers use an opaque id that users do not recognize.
   package var userNames: [String] {
     var names: [String] = []
     for secret in secrets {

@@ -55,7 +55,7 @@ struct FieldReader {
   /// Returns the member's object, or an empty object if the member is not an object.
   func object(_ name: String) -> JSONObject { members[name]?.object ?? [:] }
 
-  /// Reads the whole object. Throws the most important error, if there are any.
+  /// Reads the whole object. Throws the most important error, if there is one.
   mutating func read<Whole>(_ fields: Fields<Whole>) throws(RPCError) -> Whole {
     let whole = fields.read(&self)
     func isKnown(_ key: String) -> Bool { fields.names.contains { $0.hasSameBytes(as: key) } }

@@ -64,7 +64,7 @@ extension Field {
     }
   }
 
-  /// A member for an optional value. In results, `nil` is written as null. In parameters, `nil` is omitted.
+  /// Returns a field for an optional value. In results, `nil` is written as null. In parameters, `nil` is omitted.
   static func optional<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -75,7 +75,7 @@ extension Field {
     }
   }
 
-  /// Like `optional`, but `nil` is omitted from results too.
+  /// Returns a field like `optional`, but with `nil` omitted from results too.
   static func omittable<Wrapped>(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Wrapped?, _ type: WireType<Wrapped>
   ) -> Field where Value == Wrapped? {
@@ -85,7 +85,8 @@ extension Field {
     }
   }
 
-  /// A member that is always written. When read, a missing member has the value `fallback`.
+  /// Returns a field for a member that is always written. If the member is missing when an object is read, its value is
+  /// `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
   ) -> Field where Value: Sendable {
@@ -95,7 +96,7 @@ extension Field {
       read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
   }
 
-  /// Like `optional` with a default, but a member with the value `fallback` is not written.
+  /// Returns a field like `optional` with a default, but with the member omitted if its value is `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
   ) -> Field where Value: Equatable & Sendable {
@@ -105,7 +106,7 @@ extension Field {
     }
   }
 
-  /// A member that contains some fields of the whole in a nested object.
+  /// Returns a field for a member that contains some fields of the whole in a nested object.
   static func within<each Member>(
     _ name: String, _ fields: repeat Field<Whole, each Member>
   ) -> Field where Value == (repeat each Member) {
@@ -125,7 +126,7 @@ extension Field {
     }
   }
 
-  /// All fields of a part, at the same level as the other fields of the whole.
+  /// Returns a field that combines all fields of a part, at the same level as the other fields of the whole.
   static func all(_ get: @escaping @Sendable (Whole) -> Value, _ fields: Fields<Value>) -> Field {
     Field(names: fields.names, schemas: fields.schemas, read: fields.read) { whole, now, members in
       fields.write(get(whole), now, &members)

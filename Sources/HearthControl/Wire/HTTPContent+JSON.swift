@@ -41,9 +41,9 @@ extension WireType<[UInt8]> {
 }
 
 extension Field where Value == [UInt8] {
-  /// The body of a request or answer. A body is written as `body` if it is UTF-8 that `isText` accepts, and otherwise
-  /// as `bodyBase64`. An object must not contain both members. If it contains neither, the body is empty. `omitsEmpty`
-  /// leaves out an empty body.
+  /// Returns the field for the body of a request or answer. A body is written as `body` if it is UTF-8 that `isText`
+  /// accepts, and otherwise as `bodyBase64`. An object must not contain both members. If an object contains neither,
+  /// the body is empty. With `omitsEmpty`, an empty body is not written.
   static func body(
     _ get: @escaping @Sendable (Whole) -> [UInt8], omitsEmpty: Bool = true,
     isText: @escaping @Sendable (String) -> Bool = { _ in true }

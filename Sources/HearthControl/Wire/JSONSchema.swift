@@ -7,7 +7,7 @@ struct JSONSchema: Sendable {
     JSONSchema { _ in JSONObject([JSONObject.Member(key: "type", value: .string(name))] + keywords.members) }
   }
 
-  /// A whole number. Bounds at the limits of `Int` are omitted.
+  /// Returns the schema for a whole number. Bounds at the limits of `Int` are omitted.
   static func integer(in range: ClosedRange<Int>) -> JSONSchema {
     var bounds = JSONObject()
     if range.lowerBound != .min { bounds["minimum"] = JSON(range.lowerBound) }
@@ -23,7 +23,7 @@ struct JSONSchema: Sendable {
     JSONSchema { components in ["type": "array", "items": .object(element.json(&components))] }
   }
 
-  /// An object whose member names are not known in advance.
+  /// Returns the schema for an object whose member names are not known in advance.
   static func dictionary(of value: JSONSchema) -> JSONSchema {
     JSONSchema { components in ["type": "object", "additionalProperties": .object(value.json(&components))] }
   }
@@ -59,7 +59,7 @@ struct MemberSchema {
     { components in [MemberSchema(name: name, isRequired: true, schema: schema.json(&components))] }
   }
 
-  /// A member that may be missing or null.
+  /// Returns the schema for a member that may be missing or null.
   static func optional(
     _ name: String, _ schema: JSONSchema, default fallback: JSON? = nil
   ) -> @Sendable (inout SchemaComponents) -> [MemberSchema] {

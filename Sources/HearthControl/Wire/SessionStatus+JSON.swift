@@ -30,7 +30,7 @@ extension SessionStatus: WireValue {
     credential: Reading, signIn: SignInProgress?, username: String?
   ) -> SessionStatus? {
     let (isReadable, isWritePending, credentialError) = credential
-    // Subjects are unique only within an issuer, so a subject without an issuer is meaningless.
+    // Refuse a subject without an issuer, because subjects are unique only within an issuer.
     guard let state = SessionState(name: name, reason: reason, detail: credentialError ?? ""), state.route == route,
       subject == nil || issuer != nil
     else { return nil }

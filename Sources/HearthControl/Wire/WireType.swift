@@ -95,7 +95,7 @@ extension WireType<Int> {
 }
 
 extension WireType<Duration> {
-  /// A duration in whole seconds, rounded towards zero.
+  /// Returns the type for a duration in whole seconds, rounded towards zero.
   static func seconds(in range: ClosedRange<Int> = Int.min...Int.max) -> WireType {
     WireType<Int>.int(in: range).mapped("", to: { .seconds($0) }, from: { Int($0.components.seconds) })
   }
@@ -165,7 +165,8 @@ extension WireType {
     }
   }
 
-  /// A set of enumeration cases, written in the order of declaration. `known` lists the cases for the error message.
+  /// Returns the type for a set of enumeration cases, written in the order of declaration. `known` lists the cases for
+  /// the error message.
   static func set<Element: RawRepresentable<String> & CaseIterable & Hashable & Sendable>(
     known: String
   ) -> WireType where Value == Set<Element> {

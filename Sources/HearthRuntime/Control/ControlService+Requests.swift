@@ -7,11 +7,12 @@ extension ControlService {
     SendRequest.self, OpenStream.self, WriteStream.self, ReadStream.self, CloseStream.self,
   ]
 
-  /// Returns the account's status before a request is sent to an API. Throws if the account cannot send requests.
+  /// Returns the account's status before a request to an API. Throws if the account is not configured or if its grant
+  /// is of an earlier configuration.
   func statusToAsk(_ account: AccountName) async throws(RPCError) -> SessionStatus {
     try await check(account)
     let status = try await ask(account, .awaitReading).answer.status
-    // The grant was issued for an earlier configuration, so Hearth must not send it anywhere.
+    // Hearth must not send tokens that were issued for an earlier configuration anywhere.
     if status.isForeign {
       throw RPCError(.refreshUnavailable, account: account, message: status.message, action: status.action)
     }
@@ -40,7 +41,7 @@ extension ControlService {
 extension SendRequest: PlainMethod {
   func result(from service: ControlService, for peer: any ControlPeer) async throws(RPCError) -> RequestAnswer {
     let before = try await service.statusToAsk(draft.account)
-    // Stored answers are returned only to the signed-in user, and never while the session is locked or has ended.
+    // Cached responses are returned only to the signed-in user, and never while the session is locked or has ended.
     let user = before.state == .authenticated ? before.subject : nil
     let answer = try await service.answer(
       of: draft.account, await service.requests.answer(to: draft, cache: cache, of: user, for: peer.id))

@@ -59,8 +59,8 @@ extension GetToken {
     guard api.allOrigins.contains(place) else { throw RPCError(.originNotAllowed(place, account)) }
   }
 
-  /// Checks that the account's tokens have the requested scopes and audience. If they do not match, the program would
-  /// get the wrong token.
+  /// Checks that the account's tokens have the requested scopes and audience, because the program would otherwise get
+  /// the wrong token.
   private func check(_ offer: TokenOffer) throws(RPCError) {
     if let scope, !offer.hasScopes(scope) {
       let scopes =
@@ -179,7 +179,7 @@ extension UnlockSessions: PlainMethod {
     }
   }
 
-  /// Whether the account needs a passphrase. Before the first sign-in, a passphrase is needed too, so that the
+  /// Returns whether the account needs a passphrase. Before the first sign-in, a passphrase is needed too, so that the
   /// credential can be sealed.
   private static func lacksPassphrase(_ entry: SessionDirectory.Entry) async -> Bool {
     if await entry.service.needsPassphrase() { return true }
@@ -195,17 +195,17 @@ extension SignOut: PlainMethod {
     let discarded = outbox == .discard ? await service.outbox.subjects(of: account) : []
     try await service.outbox.purge(account, of: discarded)
     await service.signIns.end(allOf: account, .signedOut)
-    // Both the revocation and the provider's sign-out page need the credentials.
+    // Get the credentials if the revocation or the provider's sign-out page needs them.
     let (entry, answer) = try await service.ask(account, .signOut(revoke: revoke || everywhere))
     let credentials: [Credential] = if case .signedOut(let signedOut, _) = answer.response { signedOut } else { [] }
-    // Start the revocation now, so that it is stored before anything else is awaited.
+    // Start the revocation immediately, so that none of the steps below can delay it.
     async let revoked: SignedOut.Revocation =
       revoke ? await service.revocations.revoke(credentials, of: entry, isComplete: answer.isCompleteSignOut) : .none
-    // Purge again, because programs could enqueue more items for this user until now. Later items belong to the next
-    // user.
+    // Purge again, because programs could enqueue more items for this user until the sign-out. Later items belong to
+    // the next user.
     let discard = await Swift.Result { try await service.outbox.purge(account, of: discarded) }
     if case .signedOut = answer.response { await service.outbox.left(account) }
-    // Delete the user's stored answers before reporting the sign-out.
+    // Delete the user's cached responses before reporting the sign-out.
     await service.requests.sessionChanged(account, answer.status.state, answer.status.subject)
     if case .rejected(let rejection) = answer.response { throw RPCError(rejection, answer.status) }
     await service.sinks.waitUntilIdle(account)

@@ -20,8 +20,8 @@ package struct ControlService: ControlHandler {
   /// Held while a page of items is read and encoded.
   let pages = AsyncMutex()
 
-  /// `info` returns the daemon's current state. `rules` returns the configured account rules. `token` adds the
-  /// fingerprint to a secret. `reload` applies the configuration completely or not at all.
+  /// Creates the handler. `info` returns the daemon's current state. `rules` returns the configured account rules.
+  /// `token` adds the fingerprint to a secret. `reload` applies the configuration completely or not at all.
   package init(
     sessions: SessionDirectory, signIns: SignInService, revocations: RevocationService, sinks: SinkService,
     outbox: OutboxService, requests: RequestService, streams: StreamService, hub: EventHub, metrics: Metrics,
@@ -95,7 +95,7 @@ package struct ControlService: ControlHandler {
     try await method.init(params: params).respond(from: self, for: peer)
   }
 
-  /// Whether the call changes nothing. Unknown methods change nothing either.
+  /// Returns whether the call changes nothing. Unknown methods change nothing either.
   package func isReadOnly(_ request: Request) -> Bool { Self.methods[request.method]?.isReadOnly ?? true }
 
   package func refused(_ request: Request?, _ error: RPCError) {
@@ -111,7 +111,7 @@ package struct ControlService: ControlHandler {
   }
 
   package func connectionClosed(_ connection: ConnectionID) async {
-    // A call that was still queued may have opened a stream after the connection was lost.
+    // End all streams again, because a call that was still queued may have opened one after the connection was lost.
     await streams.end(allOf: connection)
     requests.places.clientForgotten(connection)
     metrics.connectionClosed()
@@ -138,7 +138,7 @@ package struct ControlService: ControlHandler {
     return asked
   }
 
-  /// Returns the named account, or all accounts if it is `nil`.
+  /// Returns the entry of the account, or of all accounts if `account` is `nil`.
   func entries(_ account: AccountName?) async throws(RPCError) -> [SessionDirectory.Entry] {
     if let account { [try await entry(account)] } else { await sessions.all }
   }

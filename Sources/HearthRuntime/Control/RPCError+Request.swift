@@ -38,8 +38,8 @@ extension RPCError {
         "Another user signed in to \(account) during the request. Send it again if it should use that user's token.")
   }
 
-  /// Returns an error if an answer fetched with the token of `subject` must be withheld, or `nil` if it may be
-  /// returned.
+  /// Returns an error if an answer that was fetched with the token of `subject` must be withheld, or `nil` if the
+  /// answer may be returned.
   static func withholding(from status: SessionStatus, answerFor subject: Subject?) -> RPCError? {
     switch status.state {
     case .locked, .hydrating, .unauthenticated: return .state(status.state, status)

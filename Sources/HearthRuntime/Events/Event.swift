@@ -71,7 +71,8 @@ struct EventNotification {
   var params: any WireValue = Empty()
 }
 
-/// Writes events to the log. If stderr is connected to the journal, metadata with upper-case names become fields.
+/// Writes events to the log. If stderr is connected to the journal, metadata with upper-case names become journal
+/// fields.
 package struct EventLog: Sendable {
   private let logger: Logger
 

@@ -11,7 +11,8 @@ package final class EventHub: Sendable {
   package static let backlog = 256
   /// The number of events to buffer for a subscription until its response has been sent.
   package static let earlyBacklog = 4096
-  /// The maximum number of events in one write. All of them are pending until the socket has accepted the whole write.
+  /// The maximum number of events in one write. It is well below `backlog`, because all events of a write are pending
+  /// until the socket has accepted the whole write.
   private static let writtenTogether = 64
   /// The maximum number of subscriptions per connection.
   package static let subscriptionsPerConnection = 64
@@ -208,7 +209,7 @@ package final class EventHub: Sendable {
 }
 
 extension SessionStatus {
-  /// Whether clients can see a difference between the two statuses.
+  /// Returns whether clients can see a difference between the two statuses.
   fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
     (state, subject, action, isReadable, isWritePending, signIn?.message)
       != (other.state, other.subject, other.action, other.isReadable, other.isWritePending, other.signIn?.message)

@@ -2,7 +2,7 @@ import HearthControl
 package import HearthCore
 import Logging
 
-/// An outbox event, published once it is on disk.
+/// An outbox event. It is published once the change is on disk.
 package enum OutboxEvent: Hashable, Sendable {
   case enqueued(OutboxItem)
   case delivered(OutboxItem)
@@ -61,7 +61,7 @@ extension OutboxItem {
     let record = recordName.map { recordName in
       JournalRecord(
         name: recordName, level: .warning, message: "Item \(id) is \(state.rawValue): \(reason).", account: account,
-        // Fields must not be empty, because the journal's message catalog quotes them.
+        // Do not leave a field empty, because the journal's message catalog quotes all of them.
         fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? "none"])
     }
     return Publication(

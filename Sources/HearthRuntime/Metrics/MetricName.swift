@@ -23,7 +23,8 @@ enum MetricName: String, CaseIterable {
   case subscriptions = "hearth_subscriptions"
   case laggedSubscribers = "hearth_lagged_subscribers"
   case buildInfo = "hearth_build_info"
-  /// The daemon's start time. A collector that forwards metrics already uses `process_start_time_seconds` for itself.
+  /// The daemon's start time. The usual name `process_start_time_seconds` would be ambiguous, because a collector that
+  /// forwards metrics reports its own start time under that name.
   case startTime = "hearth_start_time_seconds"
 
   /// Whether the count survives restarts. Such counts rarely change, and users ask about them after a restart. All

@@ -28,7 +28,7 @@ package final class Metrics: RunningService {
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
 
-  /// `elapsed` returns the time since some fixed point, on a monotonic clock.
+  /// Creates empty metrics. `elapsed` returns the time since some fixed point, on a monotonic clock.
   package init(
     store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
   ) {
@@ -94,7 +94,7 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Initializes all counters to zero, so that scrapers notice the first increase.
+  /// Initializes all of an account's counters to zero, so that scrapers notice the first increase.
   private func beginCounting(_ account: String) {
     for outcome in RefreshHistory.Outcome.allCases { _ = refreshes(outcome, account) }
     for reason in EndReason.allCases where reason != .signedOut { _ = automaticSignOuts(reason, account) }
@@ -173,7 +173,7 @@ package final class Metrics: RunningService {
     cell.increment()
   }
 
-  /// Counts a stored answer that was returned instead of an error.
+  /// Counts a cached response that was returned instead of an error.
   func staleAnswerGiven(to account: AccountName) {
     registry.cell(.staleAnswers, ["account": account.description]).increment()
   }
@@ -208,7 +208,7 @@ package final class Metrics: RunningService {
   }
 
   /// The label for calls without a known method. Names of unknown methods are not used, because callers choose them
-  /// freely. Some errors have no method, such as lines that are not calls and connections over the limit.
+  /// freely. Some errors have no method at all, for example the error for a line that is not a call.
   static let unknownMethod = "unknown"
 
   func connectionOpened() { registry.cell(.connections).increment() }

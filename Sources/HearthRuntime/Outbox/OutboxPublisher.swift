@@ -14,7 +14,7 @@ final class OutboxPublisher: Sendable {
     /// The configured accounts, sorted.
     var names: [AccountName] = []
     var pauses: [AccountName: String] = [:]
-    /// The reason why the store cannot write, or `nil` if it can.
+    /// The reason why the store cannot write, or `nil` if the store works.
     var trouble: String?
     /// The store's notice about this run, as a sentence for the user.
     var notice: String?
@@ -48,7 +48,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Publishes items that turned out to be in a different state. The counts have not changed.
+  /// Publishes the current state of these items. The counts have not changed.
   func found(_ items: [OutboxItem]) {
     let events = items.compactMap { OutboxEvent(.changed($0)) }
     record(events)

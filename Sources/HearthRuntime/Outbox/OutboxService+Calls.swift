@@ -114,8 +114,8 @@ extension OutboxService {
     follow()
   }
 
-  /// Repeats a step until no items are left. Each step handles at most `OutboxMachine.batch` items. Returns the total
-  /// number of items.
+  /// Repeats `step` until it handles fewer than `OutboxMachine.batch` items, because then no items are left. Returns
+  /// the total number of items.
   private func untilDone(
     of account: AccountName?, _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
   ) async throws -> Int {
@@ -141,7 +141,7 @@ extension OutboxService {
     return publisher.shown(try await answered(of: account, await store.stats(of: account)), of: account)
   }
 
-  /// Sends waiting items now. Returns once nothing is left to send or the timeout has passed.
+  /// Sends waiting items immediately. Returns once nothing is left to send or the timeout has passed.
   package func flush(_ account: AccountName?, timeout: Duration) async throws -> OutboxStats {
     let chosen = try chosen(account).filter { machine.mayBeSendable($0) }
     for name in chosen {
@@ -151,7 +151,7 @@ extension OutboxService {
       machine.retryNow(name, at: now())
     }
     follow()
-    // If the service was stopped in the meantime, it has already ended the waiting calls.
+    // Do not wait if the service was stopped in the meantime, because it has already ended the waiting calls.
     if !chosen.isEmpty, !machine.isStopping { await waitUntilIdle(chosen, timeout: timeout) }
     return try await getStats(account)
   }
@@ -216,7 +216,7 @@ extension OutboxService {
     return [account]
   }
 
-  /// Returns an item as clients see it. If the item's origin is unreachable, its next attempt is not earlier than the
+  /// Returns an item as clients see it. If the item's origin is unreachable, `nextAttemptAt` is no earlier than the
   /// next attempt to reach the origin.
   private func shown(_ item: OutboxItem) -> OutboxItem {
     let now = now()

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// Exporting items to another outbox, and importing them.
+/// Exports items to another outbox and imports them.
 extension OutboxService {
   /// The maximum size of one page's content, in bytes.
   private static let exportBytes = 1 << 20
@@ -41,7 +41,7 @@ extension OutboxService {
     let url = try checkedURL(of: exported.draft)
     do throws(DraftError) {
       let kept = try exported.kept(horizon: machine.settings.idempotencyHorizon, at: now)
-      // An item of another, unnamed user remains held after an import until the user reviews it.
+      // Keep an item of another, unnamed user on hold after the import, until the user reviews the item.
       let subject = exported.subject ?? (exported.reason == .otherUser ? .unnamedBefore : nil)
       return NewOutboxItem(id: exported.id, draft: exported.draft, url: url, subject: subject, kept: kept)
     } catch { throw Failure(.invalidParams, error.description) }

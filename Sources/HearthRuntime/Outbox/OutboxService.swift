@@ -35,7 +35,7 @@ package actor OutboxService: RunningService {
   /// The minimum interval between publications of the in-flight counts. Commits publish them too.
   private static let countsInterval = Duration.milliseconds(100)
   /// The number of bytes to store from a response's body if the status is not 2xx. Hearth displays fewer bytes, so a
-  /// token at the end of the display is still complete here and can be redacted.
+  /// token that the display would cut off is still complete here and can be redacted.
   private static let keptOfRejection = 16_384
 
   package init(
@@ -83,7 +83,7 @@ package actor OutboxService: RunningService {
   }
 
   /// Waits until these accounts' sessions have been reported and the store has been loaded, or until `shutdown` is
-  /// called. Enqueued items would otherwise have no user, and snapshots would have no counts.
+  /// called. Before that, enqueued items would have no user, and snapshots would have no counts.
   package func waitUntilReady(for names: [AccountName]) async {
     while !machine.isStopping, !machine.hasAskedStore || names.contains(where: { !machine.isSessionReported($0) }) {
       await withCheckedContinuation { readinessWaiters.append($0) }
@@ -338,7 +338,8 @@ package actor OutboxService: RunningService {
       try await api.exchange(request, of: name, bearer: nil, timeout: machine.settings.requestTimeout)
     }
     _ = now()
-    // If the clock was set during the request, the skew may be wrong. The machine will ask again.
+    // If the clock was set during the request, drop the result, because the skew may be wrong. The machine will ask
+    // again.
     if stepped == self.stepped { machine.timeAnswered(result, name, origin) }
     follow()
   }

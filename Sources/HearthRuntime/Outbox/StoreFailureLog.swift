@@ -6,7 +6,7 @@ struct StoreFailureLog {
   /// A place at which failures can recur.
   enum Place: Hashable {
     case loop
-    /// Recording that a request is about to be sent.
+    /// The call that records that a request is about to be sent.
     case sending
   }
 
@@ -33,7 +33,7 @@ struct StoreFailureLog {
   /// The current recurring failure, or `nil` if the store works.
   var lasting: OutboxStoreFailure? { last[.loop] ?? last[.sending] }
 
-  /// Records the failure of a call. The caller reports the failure. Damage is logged too, because the loop may never
+  /// Records the failure of a call, which the caller reports. Logs only damage to the store, because the loop may never
   /// encounter it.
   mutating func callFailed(_ failure: OutboxStoreFailure) {
     guard case .broken = failure, damage != failure else { return }

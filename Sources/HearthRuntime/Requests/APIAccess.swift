@@ -1,8 +1,8 @@
 package import HearthCore
 internal import Synchronization
 
-/// A table of the places to which each account's tokens may be sent, and of the rules for answers from there. It is
-/// updated whenever the configuration is read. Everything that sends or returns tokens uses it. Never blocks.
+/// The API settings of each account, including the origins to which the account's tokens may be sent. Everything that
+/// sends or returns tokens checks these settings. A new configuration replaces them. Never blocks.
 package final class APIAccess: Sendable {
   private let table: Mutex<[AccountName: APISettings]>
 

@@ -23,7 +23,7 @@ final class RequestPlaces: Sendable {
 
   private let state = Mutex(State())
 
-  /// Occupies one of the account's places until `giveBack` is called or the client disconnects. Finishes `presence` if
+  /// Occupies one of the account's slots until `giveBack` is called or the client disconnects. Finishes `presence` if
   /// the client disconnects. `client` is `nil` for callers that cannot disconnect.
   func take(
     _ account: AccountName, for client: ConnectionID?
@@ -42,7 +42,7 @@ final class RequestPlaces: Sendable {
 
   func giveBack(_ number: Int) { state.withLock { _ = $0.places.removeValue(forKey: number) } }
 
-  /// Runs `work` in one of the account's places. If the client disconnects, frees the place immediately and cancels the
+  /// Runs `work` in one of the account's slots. If the client disconnects, frees the slot immediately and cancels the
   /// work.
   func run<Value: Sendable>(
     _ account: AccountName, for client: ConnectionID?,
@@ -59,7 +59,7 @@ final class RequestPlaces: Sendable {
       }
       let first = await group.next()
       group.cancelAll()
-      // The client has disconnected if there is no result. Wait for the work to end in any case.
+      // If there is no result, the client has disconnected. Wait for the cancelled work to end.
       return if let result = first ?? nil { result } else { await group.next() ?? nil }
     }
     guard let result else { throw .clientLeft }

@@ -10,14 +10,15 @@ package actor RequestService {
   private let clock: any Clock
   private let sent: @Sendable (AccountName, Int?) -> Void
   nonisolated let places = RequestPlaces()
-  /// The number of times that each account's stored answers were wiped. An answer that was requested before a wipe must
-  /// not be stored after the wipe.
+  /// The number of times that each account's cached responses were wiped. A response to a request that was sent before
+  /// a wipe must not be cached after the wipe.
   private var wipes: [AccountName: Int] = [:]
-  /// The known users whose answers may be stored.
+  /// The known users whose responses may be cached.
   private var owners: [AccountName: Subject] = [:]
   private var maxBody = OutboxSettings().maxBody
 
-  /// `sent` is called after each request with the status of the answer, or with `nil` if the API did not answer.
+  /// Creates the service. `sent` is called after each request with the status of the answer, or with `nil` if the API
+  /// did not answer.
   package init(
     bearers: any BearerTokenProvider, api: any APIEndpoint, access: APIAccess, store: any ResponseStore,
     clock: any Clock, sent: @escaping @Sendable (AccountName, Int?) -> Void = { _, _ in }
@@ -36,8 +37,8 @@ package actor RequestService {
     await store.wipeAll(but: Set(access.all.keys))
   }
 
-  /// Handles a change of the account's session. Wipes the answers of a user who has been replaced by another user.
-  /// After a sign-out, wipes all answers before it returns.
+  /// Handles a change of the account's session. Wipes the cached responses of a user who has been replaced by another
+  /// user. After a sign-out, wipes all cached responses before it returns.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     let owner: Subject?
     switch state {
@@ -46,8 +47,8 @@ package actor RequestService {
       guard let subject, owners[account] != subject else { return }
       owner = subject
     }
-    // There is nothing to wipe before the first user. A sign-out may be reported again while its wipe is still running.
-    // The store runs the wipes one after the other.
+    // Before the first user, nothing is cached, so no response becomes invalid. A repeated report of a sign-out wipes
+    // again. Because the store runs wipes in order, the call then also waits for the first wipe.
     if owner == nil || owners[account] != nil { wipes[account, default: 0] += 1 }
     owners[account] = owner
     await store.wipe(account, keeping: owner)
@@ -56,12 +57,12 @@ package actor RequestService {
   package struct Answer: Sendable {
     package var response: APIResponse
     package var subject: Subject?
-    /// The age of a stored answer that is returned instead of an error, or `nil` if the API answered now.
+    /// The age of the cached response, or `nil` if the API answered this request.
     package var age: Duration?
   }
 
   /// Sends a request and returns the answer. The caller must then check that the session still allows returning the
-  /// answer. `user` is the signed-in user, who may get a stored answer if `cache` allows that. If `client` disconnects,
+  /// answer. `user` is the signed-in user, who may get a cached response if `cache` allows it. If `client` disconnects,
   /// the request is cancelled.
   package func answer(
     to draft: RequestDraft, cache: RequestCache = .none, of user: Subject? = nil, for client: ConnectionID? = nil
@@ -77,8 +78,8 @@ package actor RequestService {
     }
   }
 
-  /// Returns the request for a draft with streamed bodies, and the place that the request occupies. The caller must
-  /// give the place back.
+  /// Returns the request for a draft with streamed bodies, and the number of the slot that the request occupies. The
+  /// caller must give the slot back.
   func begin(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, for client: ConnectionID
   ) throws(RequestFailure) -> (request: APIRequest, place: Int) {
@@ -92,7 +93,7 @@ package actor RequestService {
     do { return try draft.checked(maxBody: maxBody) } catch { throw .invalidRequest(error.description) }
   }
 
-  /// Sends a request. Stores the answer if allowed. If the API fails, returns a stored answer.
+  /// Sends a request and caches the response if allowed. If the API fails, returns a cached response.
   private func answer(
     to request: APIRequest, _ key: ResponseKey, timeout: Duration, for client: ConnectionID?
   ) async throws(RequestFailure) -> Answer {
@@ -133,14 +134,14 @@ package actor RequestService {
 
   private struct Exchange {
     var answer: Answer
-    /// Whether the last request asked if the stored answer is still valid.
+    /// Whether the last request asked the API to revalidate the cached response.
     var isValidation = false
     var isRedirected = false
     /// The secrets in the bearer that was sent.
     var secrets: [Secret] = []
   }
 
-  /// Sends a request. `kept` is a stored answer to the same request. The API is asked if it is still valid.
+  /// Sends a request. If `kept` is set, asks the API to revalidate this cached response to the same request.
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
     validating kept: StoredResponse? = nil
@@ -148,7 +149,7 @@ package actor RequestService {
     var (left, exchange) = (timeout, Exchange(answer: Answer(response: APIResponse(status: 0))))
     exchange.answer.response = try await converse(original, of: account) {
       (request, bearer) async throws(ExchangeFailure) in
-      // The client may have disconnected while the token or the previous answer was awaited.
+      // Send nothing if the client has disconnected while the token or the previous answer was awaited.
       if places.hasLeft(client) { throw .notSent(message: "The client disconnected") }
       exchange.isRedirected = request.url != original.url
       let validation = exchange.isRedirected ? nil : kept?.validation(of: request)

@@ -4,8 +4,8 @@ import HearthCore
 /// A request with streamed bodies. It ends once its answer has been read, or when its client disconnects. One call can
 /// write while another reads.
 ///
-/// The exchange starts only after the first piece of the body has arrived. Hearth can therefore ask for the body again
-/// after a 401, or after a redirect that preserves the body.
+/// Hearth does not store the body. After a 401, or after a redirect that preserves the body, Hearth asks the client to
+/// send the body again. Each exchange starts only after the first piece of the body has arrived.
 actor RequestStream {
   /// The maximum time for which a client may leave a stream idle.
   static let idleTime: Duration = .seconds(300)
@@ -20,16 +20,16 @@ actor RequestStream {
   }
 
   private enum Phase {
-    /// Waiting for the token or the connection.
+    /// The stream waits for the token or the connection.
     case preparing
-    /// Ready to send the request. Waiting for the client's first piece.
+    /// The request is ready to be sent. The stream waits for the client's first piece.
     case awaitingBody
     case exchanging(any APIExchange)
     /// The API has answered. The client can read the response.
     case answered(APIResponse, any APIExchange)
     /// The stream failed. The next call throws the failure.
     case failed(RequestFailure)
-    /// The stream has ended. The failure is `nil` if it succeeded.
+    /// The stream has ended. The failure is `nil` if the stream did not fail.
     case over(RequestFailure?)
   }
 
@@ -57,7 +57,7 @@ actor RequestStream {
   private(set) var isReading = false
   private var lastCall: Timestamp
 
-  /// `timeout` is the maximum time without any progress by the API.
+  /// Creates a stream. `timeout` is the maximum time without any progress by the API.
   init(
     _ id: String, _ request: APIRequest, of account: AccountName, timeout: Duration, on connection: ConnectionID,
     exchanges: any APIExchangeEndpoint, clock: any Clock
@@ -147,7 +147,7 @@ actor RequestStream {
     enter(.failed(failure))
   }
 
-  /// Ends the stream and cancels an incomplete exchange. Only calls that are already waiting throw.
+  /// Ends the stream and cancels an incomplete exchange. Calls that are already waiting throw.
   func close() {
     release()
     switch phase {
@@ -178,8 +178,8 @@ actor RequestStream {
     while !Task.isCancelled, let time = look() { await clock.sleep(until: time) }
   }
 
-  /// Ends exchanges that have taken too long. Returns the time of the next call, which is no later than the next
-  /// timeout.
+  /// Ends the stream if the API or the client has been idle for too long. Returns the time of the next check, or `nil`
+  /// if the stream is over.
   private func look() -> Timestamp? {
     let now = clock.now()
     let isLate: (Timestamp, Duration) -> Bool = { $0 + $1 <= now }
@@ -246,7 +246,7 @@ extension RequestStream {
           refusals = attempt
           if (try? await exchange.write(piece, isLast: isLast)) == true {
             let next = isLast ? nil : offset + piece.count
-            // If the body must be sent again by now, the next call reports it.
+            // Leave `taken` unchanged if the body must be sent again. The next call then reports that.
             if refusals == attempt, !isAwaitingBody { self.taken = next }
             return next
           }

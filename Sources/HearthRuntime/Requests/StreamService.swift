@@ -69,8 +69,8 @@ package actor StreamService: RunningService {
     for stream in streams.values where stream.connection == connection { await stream.close() }
   }
 
-  /// Handles a change of the account's session. No more of an answer is returned after its user has locked the account,
-  /// signed out or been replaced.
+  /// Handles a change of the account's session. Ends a stream once its user has locked the account, signed out or been
+  /// replaced, so that no more of the answer is returned.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     for stream in streams.values where stream.account == account {
       switch state {

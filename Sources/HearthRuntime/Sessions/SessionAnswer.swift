@@ -22,8 +22,8 @@ extension SessionStatus {
     }
   }
 
-  /// The user who owns the account's items. Items of an unnamed user belong to the sign-in, even after the session has
-  /// ended.
+  /// The user who owns the account's new items. If the provider did not name the user, this is an unnamed user until
+  /// the account is signed out.
   package var outboxUser: Subject? {
     switch state {
     case .authenticated, .locked, .reauthRequired: subject ?? .unnamed

@@ -1,8 +1,9 @@
 package import HearthCore
 
-/// Unlocking a session, with a passphrase if its credential is sealed.
+/// Unlocks a session, with a passphrase if the session's credential is sealed.
 extension SessionService {
-  /// The maximum time that a passphrase waits for its turn.
+  /// The maximum time to keep trying a passphrase that the store refuses because it follows a wrong passphrase too
+  /// soon.
   private static let unlockTimeout: Duration = .seconds(10)
 
   /// Removes a lock and opens the sealed credential if a passphrase is given. Waits until the credential has been read
@@ -16,12 +17,12 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Whether `unlock` must be called with a passphrase before anything can be sealed.
+  /// Returns whether `unlock` must be called with a passphrase before anything can be sealed.
   package func needsPassphrase() async -> Bool {
     await inStoreOrder { [store] in await store.needsPassphrase() }
   }
 
-  /// Tries passphrases one after the other, so that each is tried even if the previous ones are wrong.
+  /// Tries passphrases one after the other, so that each gets its own attempt even if the previous ones are wrong.
   private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
     try await passphraseMutex.withLock { await attempt(passphrase) }.get()
   }

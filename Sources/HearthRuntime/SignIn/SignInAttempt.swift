@@ -29,7 +29,7 @@ package struct SignInBeginning: Sendable {
   let replacesLocked: Bool
   /// The session's epoch. Locks that the user sets after it remain in force.
   let epoch: SessionEpoch
-  /// The number of times that all sign-ins of the account have been ended.
+  /// The number of times that all of the account's sign-ins had been ended together.
   let ends: Int
 }
 
@@ -46,7 +46,7 @@ struct SignInAttempt {
   var machine: SignInMachine
   /// Whether the browser was sent to the provider again without a scope that the provider had refused.
   var hasFallenBack = false
-  /// The reasons for ignoring the browser's answers that were already displayed.
+  /// The reasons for ignored browser answers that were already reported. Each reason is reported once.
   var told: Set<String> = []
   /// Displays the outcome in the browser. Set once the browser has returned from the provider's page.
   var tell: (@Sendable (SignInService.Outcome) -> Void)?

@@ -42,8 +42,10 @@ package actor RevocationService: PlanningService, RunningService {
   }
 
   /// Asks the provider to revoke the credentials, concurrently and within five seconds. Each credential stays on disk
-  /// until the provider has answered. If the provider is unreachable, Hearth retries later. If there are no
-  /// credentials, retries those on disk now. If `isComplete` is false, another credential follows once it can be read.
+  /// until the provider has answered. If the provider is unreachable, Hearth retries later.
+  ///
+  /// If `credentials` is empty and earlier revocations of the account are pending, retries those immediately. If
+  /// `isComplete` is false, another credential follows once it can be read.
   package func revoke(
     _ credentials: [Credential], of entry: SessionDirectory.Entry, isComplete: Bool = true
   ) async -> SignedOut.Revocation {
@@ -64,8 +66,8 @@ package actor RevocationService: PlanningService, RunningService {
   private func revokeAtOnce(_ credential: Credential, of entry: SessionDirectory.Entry) async -> RevocationOutcome {
     let account = entry.service.account
     let pending = await keep(credential, of: account, entry.revocations)
-    // The provider might also revoke the user's other grants. Later sign-ins wait until it has answered. Do not
-    // ask it now if the user may already be signed in again or is signing in.
+    // The provider might also revoke the user's other grants, so later sign-ins wait for its answer. Do not ask the
+    // provider now if the user may already be signed in again or is signing in.
     let outcome: RevocationOutcome = await asking(pending) {
       if !entry.revokesOneGrant, await entry.service.mayShareUser(with: credential, of: account) {
         return .unavailable(retryAfter: nil)
@@ -164,8 +166,8 @@ package actor RevocationService: PlanningService, RunningService {
   }
 
   private func ask(_ pending: PendingRevocation) async {
-    // Only the account's configuration says how to authenticate to the provider. A missing account may be configured
-    // again.
+    // Only the account's configuration says how to authenticate to the provider. If the account is missing, keep the
+    // revocation for later, because the account may be configured again.
     let entry = await sessions[pending.account]
     let outcome: RevocationOutcome? = await asking(pending) {
       guard let entry else { return nil }

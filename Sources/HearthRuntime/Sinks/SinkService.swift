@@ -44,8 +44,8 @@ package actor SinkService: PlanningService, RunningService {
   let work = WorkInbox()
   var time: ServiceTime
 
-  /// `makeFiles` creates the file access of each sink, so that a hanging file system does not delay other sinks. Its
-  /// second argument contains the marks that an earlier run may have left.
+  /// Creates the service. `makeFiles` creates the file access of each sink, so that a hanging file system does not
+  /// delay other sinks. The second argument of `makeFiles` contains the marks that an earlier run may have left.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
     makeFiles: @escaping @Sendable (SinkTarget, [SinkMark]) -> any SinkFiles
@@ -226,7 +226,7 @@ package actor SinkService: PlanningService, RunningService {
         try await sink.files.put(content.bytes(for: settings), at: settings)
         claims[target] = [mark]
       } catch {
-        // An operation that has timed out may still take effect.
+        // Keep the claim after a timeout, because the operation may still take effect.
         if case .unanswered = error {} else if !settings.isInPlace { claims[target]?.removeAll { $0 == mark } }
         throw error
       }
@@ -238,7 +238,7 @@ package actor SinkService: PlanningService, RunningService {
     let result = await Result { () async throws(SinkFailure) in
       // Do not remove a file at a path that Hearth has never written to.
       guard let sink = sinks[target], claims[target] != nil else { return }
-      // A bind mount shows this particular file. It would not show a new file at the same path.
+      // Keep a file that may be bind-mounted, because the mount would not show a new file at the same path.
       let isKept = sink.settings?.isInPlace == true
       if !(await isAnothers(target, sink.files)) { try await sink.files.remove(target.path, keepingFile: isKept) }
       places[target] = nil
@@ -252,7 +252,7 @@ package actor SinkService: PlanningService, RunningService {
     places.first { $0.value == place && $0.key != target }?.key.path
   }
 
-  /// Whether the file at this path belongs to another sink that is still in use.
+  /// Returns whether the file at this path belongs to another sink that is still in use.
   private func isAnothers(_ target: SinkTarget, _ files: any SinkFiles) async -> Bool {
     // If the folder cannot be accessed, removing the file will report the reason.
     guard let place = try? await files.place(of: target.path) else { return false }
@@ -302,7 +302,7 @@ extension SinkContent {
       case nil: ready.bearer.token
       }
     guard let wanted else { return nil }
-    // The session knows only when the token for APIs expires.
+    // The session knows only when the token for APIs expires, so another token's own expiry takes precedence.
     let bearer =
       wanted == ready.bearer.token
       ? ready.bearer : ready.bearer.with(wanted, expiresAt: wanted.expiresAt ?? ready.bearer.expiresAt)

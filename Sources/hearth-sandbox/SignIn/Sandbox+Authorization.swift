@@ -18,7 +18,8 @@ extension Sandbox {
       let now = now
       let login = loggedIn(call)
       if request.prompts.contains(.none) {
-        // Always ask for consent, because clients on loopback addresses cannot be told apart (RFC 8252, section 8.6).
+        // Fail even if a user is logged in. Consent is always required, because clients on loopback addresses cannot be
+        // told apart (RFC 8252, section 8.6).
         let error =
           login == nil
           ? ErrorBody("login_required", "Nobody is logged in.")

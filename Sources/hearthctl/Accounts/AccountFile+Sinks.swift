@@ -4,7 +4,7 @@ import HearthCore
 
 /// Edits the `[[accounts.NAME.sinks]]` tables of a configuration file.
 extension AccountFile {
-  /// Returns the token files. Returns none if there is no configuration file.
+  /// Returns the sinks, or an empty array if there is no configuration file.
   func sinks() throws -> [DaemonProgram.Sink] {
     try ConfigurationPlace.exists(path) ? usable(program.sinks) : []
   }

@@ -7,7 +7,7 @@ struct AccountFile {
   let path: String
   let program: DaemonProgram
 
-  /// Returns the accounts. Returns none if there is no file.
+  /// Returns the accounts, or an empty array if there is no file.
   func accounts() throws -> [DaemonProgram.Account] {
     try ConfigurationPlace.exists(path) ? usableAccounts() : []
   }
@@ -67,7 +67,7 @@ struct AccountFile {
     return edit.keptPath
   }
 
-  /// Returns the numbers of the lines that select the account by default. Returns none if there is no file.
+  /// Returns the numbers of the lines that select the account by default. Returns an empty array if there is no file.
   func ruleLines(of account: AccountName) throws -> [Int] {
     TOMLDocument(try ConfigurationEdit(path).bytes ?? []).ruleLines(of: account.description)
   }

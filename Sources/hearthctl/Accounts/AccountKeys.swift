@@ -132,7 +132,7 @@ struct AccountKeys: ParsableArguments {
     table.set("refresh_url", refreshUrl)
     table.set("login_url", loginUrl)
     table.set("api_key", apiKey)
-    // Users copy scopes from other tools as one string, such as "openid email".
+    // Split scopes at spaces, because users copy them from other tools as one string, such as "openid email".
     table.set("scopes", scope.flatMap { $0.split(separator: " ").map(String.init) })
     table.set("api_origins", apiOrigin)
     try table.set("token_parameters", Self.pairs(tokenParameter, "--token-parameter"))
@@ -152,15 +152,15 @@ struct AccountKeys: ParsableArguments {
 
   var namesNoProvider: Bool { provider == nil && type == nil && issuer == nil }
 
-  /// Completes an issuer, because users also paste the URL of its discovery document, or only its host.
+  /// Completes an issuer, because users also paste the URL of the discovery document, or only the host.
   private static func issuer(_ text: String) -> String {
     let document = "/.well-known/openid-configuration"
     let name = text.hasSuffix(document) ? String(text.dropLast(document.count)) : text
     return name.contains("://") || !name.contains(".") ? name : "https://" + name
   }
 
-  /// Checks that the provider is known and that its required keys are set. If the user gave no API origins, uses the
-  /// provider's. If `mayAsk` is set, asks the user for a missing client id. Returns whether to ask for the client
+  /// Checks that the provider is known and that its required keys are set. If the user gave no API origins, uses those
+  /// of the provider. If `mayAsk` is set, asks the user for a missing client id. Returns whether to ask for the client
   /// secret too.
   mutating func check(with program: DaemonProgram, hasSecret: Bool, mayAsk: Bool) throws -> Bool {
     guard let provider else {
@@ -186,13 +186,13 @@ struct AccountKeys: ParsableArguments {
         "There is no provider \"\(provider)\".\(all.map(\.name).suggestion(for: provider)) The known providers are "
           + "\(all.map(\.name).joined(separator: ", ")). For any other, use --issuer or --type.")
     }
-    // A different issuer has different APIs.
+    // Do not use the provider's usual API origins for a different issuer, which has different APIs.
     if apiOrigin.isEmpty, issuer == nil { apiOrigin = known.apiOrigins }
     guard type == nil || type == known.type else { return false }
     let asks = mayAsk && clientId == nil && known.required.contains("client_id")
     let asksSecret = try asks && askForClient(hasSecret || known.required.contains("client_key_file"))
     let table = try table(AccountName("a")!, secretFile: nil)
-    // A client secret that was created elsewhere replaces Apple's key.
+    // With a client secret that was created elsewhere, an Apple account needs no key.
     let missing = known.required.filter { key in
       !table.entries.contains { $0.key == key }
         && !(hasSecret && !["issuer", "client_id", "api_key"].contains(key))
@@ -218,7 +218,7 @@ struct AccountKeys: ParsableArguments {
     for (file, isSecret) in [
       (clientSecretFile, true), (clientKeyFile, true), (clientCertificateFile, false), (caFile, false),
     ] {
-      // The credentials of a systemd unit do not exist yet.
+      // Skip a path in `%d`, because a systemd unit's credentials do not exist yet.
       guard let file, let path = Self.absolute(file), !path.hasPrefix("%d") else { continue }
       let place = path.hasPrefix("~") ? (variable("HOME") ?? "") + path.dropFirst() : path
       var status = stat()
@@ -228,7 +228,8 @@ struct AccountKeys: ParsableArguments {
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw CommandFailure(.failed, "\(place) is not a regular file. Nothing was written.")
       }
-      // If root owns the file, its group may read it. Administrators use this to give secrets to users.
+      // If another user such as root owns the file, the file's group may read it, because administrators give secrets
+      // to users in this way.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
         throw CommandFailure(
           .failed, "Other users can read \(place). Run \"chmod go= \(place)\" first. Nothing was written.")

@@ -75,7 +75,7 @@ struct ConfigurationEdit {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
     var mode = mode
-    // If the group cannot be set, remove its permissions. Otherwise a different group would get them.
+    // If the group cannot be set, remove the group's permissions. Otherwise, a different group would get them.
     if let before, fchown(descriptor, before.status.st_uid, before.status.st_gid) != 0 { mode &= ~0o070 }
     guard WholeFile.write(bytes, to: descriptor), fchmod(descriptor, mode) == 0, fsync(descriptor) == 0 else {
       let failure = unwritable()
@@ -164,7 +164,7 @@ private final class FolderLock {
   init(_ path: String) throws(CommandFailure) {
     descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw CommandFailure(.failed, "The folder \(path) cannot be opened: \(reason()).") }
-    // Some file systems do not support locks. `requireUnchanged` detects changes there.
+    // Ignore other errors, because some file systems do not support locks. `requireUnchanged` detects changes there.
     while flock(descriptor, LOCK_EX) != 0, errno == EINTR {}
   }
 

@@ -18,7 +18,7 @@ enum ConfigurationPlace {
     return path
   }
 
-  /// Whether the path exists. A broken link counts too, because it must be fixed before another file is used.
+  /// Returns whether the path exists. A broken link counts too, because it must be fixed before another file is used.
   static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0

@@ -104,7 +104,7 @@ struct DaemonProgram {
     case issuer(String)
   }
 
-  /// A refused request, because of an error in the configuration or an unavailable provider.
+  /// The failure of a request, because the configuration is invalid or the provider is unavailable.
   struct Refusal: Error {
     let sentence: String
     /// Whether a later attempt may succeed.
@@ -147,7 +147,8 @@ struct DaemonProgram {
     }
   }
 
-  /// Returns the endpoints of the account's provider. Throws a `Refusal` if the provider does not answer.
+  /// Returns the endpoints of the account's provider. Throws a `Refusal` on failure, for example if the provider does
+  /// not answer.
   func discover(_ account: AccountName, in path: String) throws -> Endpoints {
     let report = try ask(
       ["--discover", account.description, "--config", path] + places, within: Self.discoveryTimeout)
@@ -184,7 +185,7 @@ struct DaemonProgram {
   private func ask(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration = Self.timeout
   ) throws -> JSON {
-    // The value of %d in a unit is unknown here. Any folder will do, because hearthd reads nothing from it.
+    // Use any folder for %d. The folder's path in a unit is unknown here, and hearthd reads nothing from it.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
     let output = try program.output(arguments, input: input, within: limit)

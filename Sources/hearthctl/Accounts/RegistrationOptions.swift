@@ -12,7 +12,7 @@ struct RegistrationOptions: ParsableArguments {
 
   var isAsked: Bool { register || registrationTokenStdin }
 
-  /// A temporary client id that makes the draft valid. The provider then assigns the real one.
+  /// A temporary client id that makes the draft valid. The provider then assigns the real client id.
   private static let placeholder = "unregistered"
 
   /// Registers a client if the account has none, the provider supports registration and the user agrees. Adds the
@@ -32,7 +32,7 @@ struct RegistrationOptions: ParsableArguments {
         try file.program.discover(account, in: $0)
       }
     } catch let refusal as DaemonProgram.Refusal {
-      // Without --register, leave it to the later check of the provider to report the problem.
+      // Without --register, ignore the problem, because a later check of the provider reports it.
       guard isAsked else { return nil }
       throw failure(refusal)
     }

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A TOML document. Tables can be added and removed without changing any other byte.
+/// A TOML document. Tables can be added and removed, and values changed, without changing any other byte.
 ///
 /// This type understands just enough of the syntax (https://toml.io/en/v1.0.0) to find the start and end of each
 /// statement. hearthd validates the document before and after a change.
@@ -11,7 +11,7 @@ struct TOMLDocument {
     self.bytes = bytes
   }
 
-  /// Adds a table and a blank line after the last table in `group`, or at the end if the group is empty. The lines of
+  /// Adds a blank line and a table after the last table in `group`, or at the end if the group is empty. The lines of
   /// `table` must end with LF.
   mutating func add(_ table: String, to group: String...) {
     let elements = TOMLElement.all(in: bytes)
@@ -85,7 +85,7 @@ struct TOMLDocument {
       for position in start...Self.endOfComments(after: last, in: elements) { isRemoved[position] = true }
     }
     guard isRemoved.contains(true) else { return false }
-    // Also remove the blank line before the removed part, or after it at the start of the file.
+    // Also remove the blank line before the removed part or, at the start of the file, the blank line after it.
     for index in elements.indices.dropLast() where elements[index].kind == .blank && !isRemoved[index] {
       isRemoved[index] = isRemoved[index + 1] && elements[index + 1].kind != .blank
     }
@@ -119,8 +119,8 @@ struct TOMLDocument {
     return true
   }
 
-  /// Returns the last comment that directly follows `index`. Returns `index` if there are no comments or if they belong
-  /// to the next header.
+  /// Returns the index of the last comment that directly follows `index`. Returns `index` if there are no comments or
+  /// if the comments belong to the next header.
   private static func endOfComments(after index: Int, in elements: [TOMLElement]) -> Int {
     let next = elements[(index + 1)...].firstIndex { $0.kind != .comment }
     if let next, elements[next].kind == .header { return index }
@@ -182,7 +182,7 @@ private struct Scanner {
   mutating func next() -> (TOMLElement.Kind, Range<Int>, [String]?)? {
     let start = position
     guard start < bytes.count else { return nil }
-    // A byte order mark at the start of the file is not part of the first statement.
+    // Skip a byte order mark at the start of the file, because it is not part of the first statement.
     if start == 0, bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     skipBlanks()
     var header: [String]?
@@ -196,7 +196,7 @@ private struct Scanner {
     default: kind = .pair
     }
     skipStatement()
-    // An escape in an unterminated string may extend beyond the end.
+    // Stay within the text, because an escape in an unterminated string may extend beyond the end.
     position = min(position, bytes.count)
     return (kind, start..<position, header)
   }
@@ -259,7 +259,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // A long string may contain up to two quotes before the closing quotes.
+        // Skip up to two more quotes, because a long string may end with quotes of its own.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n"), !isLong {

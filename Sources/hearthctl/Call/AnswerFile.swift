@@ -14,7 +14,7 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Throws if the destination is not writable, so that no request is sent whose answer would be lost.
+  /// Throws if the destination is not writable. The request is then not sent, because its answer would be lost.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)

@@ -100,8 +100,8 @@ extension EventFollower {
     }
   }
 
-  /// Returns the next step and those that arrive soon after it, or none if `limit` passes first. Returns after `most`
-  /// at the latest, so that a busy outbox does not delay the screen.
+  /// Returns the next step and the steps that arrive soon after it, or an empty array if `limit` passes first. Collects
+  /// steps for at most `most`, so that a busy outbox does not delay the screen.
   mutating func burst(
     from daemon: inout ControlClient, within limit: Duration? = nil, most: Duration = .milliseconds(200)
   ) throws -> [Step] {

@@ -84,8 +84,8 @@ enum DefaultAccount {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 
-  /// The kernel's path of the working directory. If the user entered the directory through a link, also the shell's
-  /// path.
+  /// The working directory as the kernel reports it and, if the user entered it through a symbolic link, as the shell
+  /// reports it.
   private static var workingDirectories: [String] {
     guard let buffer = getcwd(nil, 0) else { return [] }
     defer { free(buffer) }

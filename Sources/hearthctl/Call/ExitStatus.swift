@@ -28,7 +28,7 @@ enum ExitStatus: Int32, CaseIterable {
 
   init(_ error: RPCError) {
     switch error.kind {
-    // The answer was too long, and a retry would not help.
+    // A retry would not help, for example because the answer was too long.
     case .requestFailed where !error.isRetryable: self = .failed
     case .unauthenticated, .reauthRequired: self = .signInNeeded
     case .locked, .wrongPassphrase, .passphraseNeeded: self = .locked

@@ -48,7 +48,8 @@ struct ImportBatches: ~Copyable {
     bytes += line.count
   }
 
-  /// Whether a dry run has already seen this item or its idempotency key. If so, counts the line.
+  /// Returns whether a dry run has already seen this item or its idempotency key. If so, counts the line as known, or
+  /// refuses it if the content differs.
   private mutating func isSeen(_ object: JSONObject, _ number: Int) -> Bool {
     if let id = object["id"]?.string, !seen.insert(id).inserted {
       counts.known += 1
@@ -86,7 +87,7 @@ struct ImportBatches: ~Copyable {
     while let (number, item) = waiting.first {
       if let refusal = try keep([item]) {
         refuse(number, refusal.message.replacing("items[0].", with: "").replacing("items[0]: ", with: ""))
-        // The daemon closes the connection after a line that is too long.
+        // Connect again, because the daemon closes the connection after a line that is too long.
         if refusal.kind == .parseError { daemon = try options.connect() }
       }
       waiting.removeFirst()
@@ -94,7 +95,7 @@ struct ImportBatches: ~Copyable {
     bytes = 0
   }
 
-  /// Imports items. If an item is refused, returns the reason and none of the items is stored. Otherwise returns `nil`.
+  /// Imports items and returns `nil`. If an item is refused, stores none of the items and returns the reason.
   private mutating func keep(_ items: [JSON]) throws -> RPCError? {
     var params: JSONObject = ["items": .array(items)]
     if isDryRun {

@@ -55,7 +55,7 @@ struct InputLines {
     if count < 0, errno == EINTR { return }
     guard count >= 0 else { throw failure }
     isAtEnd = count == 0
-    // The last line may have no newline.
+    // At the end of the file, add the newline that the last line may lack.
     framer.push(isAtEnd ? (framer.isInsideLine ? [UInt8(ascii: "\n")] : []) : Array(chunk[..<count]))
   }
 

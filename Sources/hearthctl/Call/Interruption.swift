@@ -5,7 +5,7 @@ import Synchronization
 enum Interruption {
   private static let signal = Atomic<Int32>(0)
 
-  /// Starts recording the signals. The program must check `hasCome`, because they no longer end it.
+  /// Starts recording the signals. The program must then check `hasCome`, because the signals no longer end it.
   static func watch() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       Glibc.signal(number) { Interruption.signal.store($0, ordering: .relaxed) }

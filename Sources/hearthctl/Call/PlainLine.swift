@@ -1,9 +1,9 @@
 /// A parser for simple command lines, which consist of a verb, arguments, and long options followed by their values.
 /// Each option may occur once.
 ///
-/// Scripts run these commands in loops, and ArgumentParser takes several times as long as the call to the daemon. Lines
-/// with other spellings, errors or requests for help are left to ArgumentParser. It would parse every simple line in
-/// the same way.
+/// ArgumentParser takes several times as long as the call to the daemon, which matters to scripts that run these
+/// commands in loops. ArgumentParser still parses all lines with other spellings, errors or requests for help. Both
+/// parsers treat a simple line in the same way.
 struct PlainLine {
   /// The line is invalid or not simple.
   private struct NotPlain: Error {}
@@ -95,8 +95,8 @@ struct PlainLine {
     }
   }
 
-  /// Parses a line. `flags` and `options` list those of the verb, in addition to those that every verb has. `count` is
-  /// the allowed number of arguments.
+  /// Parses a line. `flags` and `options` contain the verb's own options, in addition to those that every verb has.
+  /// `count` is the allowed number of arguments.
   private init(
     _ words: ArraySlice<String>, flags: [String], options: [String], arguments count: ClosedRange<Int>
   ) throws {
@@ -117,7 +117,7 @@ struct PlainLine {
     guard count.contains(arguments.count) else { throw NotPlain() }
   }
 
-  /// Whether the word is an option. A single `-` is an argument that means standard input.
+  /// Returns whether the word is an option. A single `-` is an argument that means standard input.
   private static func isOption(_ word: String) -> Bool { word.utf8.first == UInt8(ascii: "-") && word.utf8.count > 1 }
 
   private func values(_ option: String) -> [String] { options.filter { $0.name == option }.map(\.value) }

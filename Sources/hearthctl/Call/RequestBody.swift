@@ -1,7 +1,8 @@
 import Glibc
 import HearthCore
 
-/// The body of a request, which is read piece by piece. If the API needs the body again, it is read from the start.
+/// The body of a request, which is read piece by piece. If the API needs the body again, the body is read from the
+/// start.
 final class RequestBody {
   private enum Source {
     case bytes([UInt8])
@@ -31,7 +32,7 @@ final class RequestBody {
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0 else { throw Self.unreadable(name) }
     let start = lseek(descriptor, 0, SEEK_CUR)
-    // Files that the kernel generates, such as those in /proc, have no length.
+    // Treat files without a length as streams, such as those that the kernel generates in /proc.
     if status.st_mode & S_IFMT == S_IFREG, start >= 0, status.st_size > start {
       source = .file(start: start, count: Int(status.st_size - start))
       return
@@ -83,7 +84,7 @@ final class RequestBody {
       }
       return piece
     case .stream(let beginning, let name):
-      // Once the stream has been read beyond the buffer, the body cannot be sent again.
+      // Send the buffer again only if the stream has not been read beyond the buffer.
       if offset < beginning.count, streamed == beginning.count {
         return Array(beginning.dropFirst(offset).prefix(Self.pieceSize))
       }
@@ -115,7 +116,7 @@ final class RequestBody {
     return piece
   }
 
-  /// Reads at least one byte. Returns none at end of file.
+  /// Reads at least one byte. Returns an empty array at end of file.
   private static func read(_ descriptor: Int32, _ name: String) throws -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: pieceSize)
     while true {

@@ -54,7 +54,7 @@ struct RequestContent: Hashable {
   }
 
   func validate() throws {
-    // If the URL is missing, the account and the method would be mistaken for a method and a URL.
+    // Catch a missing URL here, because otherwise the account and the method would be mistaken for a method and a URL.
     guard account != nil || url.contains("://") else {
       throw ValidationError("The URL is missing or does not begin with https://: \(url.shown())")
     }

@@ -14,11 +14,11 @@ struct SignInWait {
 
   /// Waits for the sign-in until `limit` has passed.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
-    // Do this first. Otherwise, the terminal would truncate a long URL that the user pastes early.
+    // Turn off the kernel's line editing first, because it would truncate a long URL that the user pastes early.
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
-    // An event reports the reason if the daemon refuses the browser's answer.
+    // Subscribe to events, because an event reports why the daemon refused the browser's answer.
     if begun.authorizationURL != nil { _ = try? daemon.call(Subscribe(topics: [.session], account: account)) }
     var (told, asksAddress): (String?, Bool) = (nil, false)
     var opening = instruct()
@@ -48,8 +48,8 @@ struct SignInWait {
     }
   }
 
-  /// Shows the user what to do and starts a browser if possible. While waiting, the user can type the browser's final
-  /// URL. Returns the browser.
+  /// Shows the user what to do and starts a browser if possible. Returns the browser, or `nil` if no browser was
+  /// started.
   private func instruct() -> Browser.Opening? {
     guard let url = begun.authorizationURL else {
       if let code = begun.userCode { show(code) }
@@ -96,7 +96,7 @@ struct SignInWait {
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
-    // On narrow terminals, the text below the picture takes more lines.
+    // Reserve more lines on a narrow terminal, because the text below the picture wraps there.
     let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"
@@ -107,7 +107,7 @@ struct SignInWait {
     if picture == nil, let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
   }
 
-  /// Whether the page can be opened only on this machine.
+  /// Returns whether the page can be opened only on this machine.
   private static func isLocal(_ page: String) -> Bool { (try? HTTPURL(page))?.origin.isLoopback == true }
 
   private func complete(_ address: String, _ daemon: inout ControlClient) throws {

@@ -6,7 +6,7 @@ import HearthCore
 struct StatusCall: PlainCall {
   /// The number of lines of the journal to show.
   private static let logLines = 10
-  /// The number of waiting items to search for a failed one. Most items are only waiting for their next attempt.
+  /// The number of waiting items to search for an item with an error.
   private static let itemsRead = 20
 
   /// The account, or `nil` for all accounts.
@@ -44,7 +44,7 @@ struct StatusCall: PlainCall {
       log: log ? Journal.lines(Self.logLines, of: account) ?? [] : nil, told: json)
   }
 
-  /// Returns one failed item for each account that has waiting items.
+  /// Returns a waiting item with an error for each account that has such items.
   private func waiting(
     _ sessions: [SessionStatus], _ outboxes: [OutboxStats?], _ client: inout ControlClient
   ) throws -> [AccountName: OutboxItem] {

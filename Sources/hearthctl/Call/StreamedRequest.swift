@@ -46,7 +46,7 @@ struct StreamedRequest {
       case .first(let answer):
         if !answer.isEnd { reading = try daemon.begin(ReadStream(stream)) }
         guard let next = answer.next else { return answer }
-        // A pending write will return the same offset.
+        // If a write is pending, its result will contain the same offset.
         if writing == nil { try write(from: next, over: &daemon) }
       }
     }

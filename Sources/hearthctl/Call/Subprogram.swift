@@ -5,7 +5,7 @@ import HearthCore
 struct Subprogram {
   let path: String
 
-  /// Returns the program in the first folder that contains an executable with this name, or `nil`.
+  /// Returns the program in the first folder that contains an executable with this name, or `nil` if no folder does.
   static func find(_ name: String, in folders: some Sequence<String>) -> Subprogram? {
     folders.lazy.map { $0.hasSuffix("/") ? $0 + name : "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
       .map(Subprogram.init)
@@ -15,7 +15,7 @@ struct Subprogram {
   static var searchPath: [String] { (variable("PATH") ?? "").split(separator: ":").map(String.init) }
 
   /// Runs the program and returns its output. `input` is limited to 64 KiB, the size of a pipe (pipe(7)). Throws if the
-  /// program cannot be run. If it takes longer than `limit`, kills it and throws.
+  /// program cannot be run. If the program takes longer than `limit`, kills the program and throws.
   func output(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration
   ) throws(CommandFailure) -> [UInt8] {

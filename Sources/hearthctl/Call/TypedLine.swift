@@ -1,10 +1,10 @@
 import Glibc
 
-/// A line of any length that the user types or pastes into the terminal.
+/// A line of up to 1 MiB that the user types or pastes into the terminal.
 ///
 /// The kernel's line editing silently drops everything beyond 4,095 bytes (termios(3), "Canonical and noncanonical
-/// mode"). Therefore, this type turns line editing off. It implements the echo and the keys that erase a character, a
-/// word or the line.
+/// mode"). This type therefore turns line editing off and itself implements the echo and the keys that erase a
+/// character, a word or the line.
 struct TypedLine {
   /// The number of bytes of a line that the kernel's line editing keeps.
   static let kernelLimit = 4095
@@ -59,11 +59,11 @@ struct TypedLine {
     }
   }
 
-  /// Returns the line that the user has typed, or `nil` if there is none or it is empty. Keeps an incomplete line for
-  /// later.
+  /// Returns the line that the user has typed, or `nil` if the line is empty or incomplete. Keeps an incomplete line
+  /// for the next call.
   mutating func waiting() throws(CommandFailure) -> String? {
     guard Self.isForeground else { return nil }
-    // A shell that resumed this program may have restored its own settings.
+    // Turn off line editing again, because a shell that resumed this program may have restored its own settings.
     begin(dropsEarlier: false)
     var input = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     while poll(&input, 1, 0) == 1, input.revents & Int16(POLLIN) != 0 {
@@ -78,8 +78,8 @@ struct TypedLine {
     return nil
   }
 
-  /// Whether this process may use the terminal. If the terminal does not control the process, there is no foreground
-  /// group, and any process may use the terminal.
+  /// Whether this process may use the terminal. A terminal that is not the process's controlling terminal has no
+  /// foreground group, so any process may use it.
   private static var isForeground: Bool {
     let group = tcgetpgrp(STDIN_FILENO)
     return group < 0 || group == getpgrp()
@@ -121,7 +121,7 @@ struct TypedLine {
     return .going
   }
 
-  /// Returns a control key of the terminal. A disabled key is NUL, which the keyboard cannot send.
+  /// Returns one of the terminal's control keys, or NUL if the key is disabled (termios(3), `_POSIX_VDISABLE`).
   private func key(_ index: Int32) -> UInt8 {
     var control = before.c_cc
     return withUnsafeBytes(of: &control) { $0[Int(index)] }

@@ -3,10 +3,10 @@ import Glibc
 /// Removes the file that is being written if a signal ends the program.
 enum UnfinishedFile {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
-  /// The file's path. It is set before the handlers are installed, and only the handlers read it.
+  /// The file's path. It needs no lock, because it changes only while the handlers are not installed.
   nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
 
-  /// Creates the file with mkstemp(3).
+  /// Creates the file with mkstemp(3) and starts handling signals.
   static func make(_ template: inout [CChar]) -> Int32 {
     // Block signals until the name of the new file has been recorded.
     var (blocked, before) = (sigset_t(), sigset_t())
@@ -31,7 +31,7 @@ enum UnfinishedFile {
     return descriptor
   }
 
-  /// Must be called after the file has been moved into place or removed.
+  /// Restores the default handling of signals. Must be called after the file has been moved into place or removed.
   static func end() {
     for number in signals { signal(number, SIG_DFL) }
     free(path)

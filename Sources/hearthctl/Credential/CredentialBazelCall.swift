@@ -2,7 +2,7 @@ import HearthControl
 import HearthCore
 
 /// Answers Bazel and similar programs (https://github.com/EngFlow/credential-helper-spec). These programs show the
-/// helper's stderr and fail unless it exits with 0. An answer without headers is not a failure.
+/// helper's stderr and fail unless the helper exits with 0. An answer without headers is not a failure.
 struct CredentialBazelCall: HelperCall {
   let source: CredentialChoice
   let operation: String

@@ -5,7 +5,7 @@ import HearthCore
 /// Chooses the account for a helper. The daemon returns a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
   /// The account. If `nil`, the account chosen for the server is used, or else the first account that has a token and
-  /// has the server in its `api_origins`.
+  /// lists the server in its `api_origins`.
   let account: String?
   let daemon: DaemonChoice
 
@@ -13,8 +13,8 @@ struct CredentialChoice: Hashable {
   typealias Answer = Result<GivenToken, RPCError>
 
   /// Returns a token for the first of these URLs that is in an account's `api_origins`, or `nil` if there is no such
-  /// account. If an account is locked or signed out, other accounts are tried. Throws if all accounts with the server
-  /// are locked or signed out.
+  /// account. If an account cannot provide a token, other accounts are tried, unless the environment or the
+  /// configuration chose that account. Throws if no account that lists the server can provide a token.
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
@@ -39,8 +39,8 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// Returns the account that the environment or configuration chooses for this URL, and all accounts. If the chosen
-  /// account has the server, no other account may answer, because users would act as the wrong user while the chosen
+  /// Returns the account that the environment or configuration chooses for this URL. If this account lists the server
+  /// in its `api_origins`, no other account may answer. Otherwise, programs would act as the wrong user while this
   /// account is locked.
   static func candidates(
     for url: String?, _ client: inout ControlClient

@@ -1,8 +1,8 @@
 import HearthControl
 import HearthCore
 
-/// Answers docker (docker-credential-helpers). It reads errors from stdout and recognizes some phrases. Failures are
-/// also printed to stderr, because some programs show that instead.
+/// Answers docker (docker-credential-helpers). docker reads errors from stdout and recognizes some phrases. Failures
+/// are also printed to stderr, because some programs show stderr instead.
 struct CredentialDockerCall: HelperCall {
   static let username = "oauth2accesstoken"
   /// The phrase for missing credentials. Programs then continue without credentials (docker-credential-helpers,
@@ -49,8 +49,8 @@ struct CredentialDockerCall: HelperCall {
 
   private var output: Output { Output(isJSON: true) }
 
-  /// Returns the URLs to try for a registry. docker identifies registries by their hosts. A registry on this machine
-  /// may not use TLS.
+  /// Returns the URLs to try for a registry. If docker passes only a host, both `https` and `http` are tried, because a
+  /// registry on this machine may not use TLS.
   static func urls(of server: String) -> [String] {
     let urls = server.contains("://") ? [try? HTTPURL(server)] : ["https", "http"].map { HTTPURL.root($0, server) }
     return urls.compactMap { $0?.description }

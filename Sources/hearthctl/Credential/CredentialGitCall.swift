@@ -4,11 +4,11 @@ import HearthCore
 /// Answers git (gitcredentials(7)). git reads stdout, shows stderr, and tries its next helper unless stdout contains
 /// `quit=1`.
 struct CredentialGitCall: HelperCall {
-  /// User names that git hosts document for use with any token. They do not identify the token's owner.
+  /// User names that git hosts document for use with any token. They do not identify a user, so they match any account.
   private static let anybody = ["oauth2", "x-access-token", "x-token-auth"]
 
   let source: CredentialChoice
-  /// The user name. If `nil`, the account's `username` is used, or the name that GitLab documents.
+  /// The user name. If `nil`, the account's `username` is used, or else `oauth2`, which GitLab documents.
   let username: String?
   let bearer: Bool
   let operation: String
@@ -16,7 +16,8 @@ struct CredentialGitCall: HelperCall {
   func validate() {}
 
   func answer() throws {
-    // Ignore `store` and `erase`. Hearth stores its tokens itself, and a 401 from a git server can have many causes.
+    // Ignore `store` and `erase`. Hearth stores its tokens itself, and a 401 from a git server does not prove that the
+    // token is invalid.
     guard operation == "get" else { return }
     let asked = GitCredential(String(decoding: try Input.all(), as: UTF8.self))
     guard let url = asked.url else { return }

@@ -1,9 +1,9 @@
 import HearthControl
 import HearthCore
 
-/// Answers Google's client libraries with a token that they exchange for one of Google's
-/// (https://google.aip.dev/auth/4117). They read errors as JSON from stdout, but only if the program exits with 0. Some
-/// also parse stderr, so nothing is printed there.
+/// Answers Google's client libraries with a token that they exchange for a Google token
+/// (https://google.aip.dev/auth/4117). The libraries read errors as JSON from stdout, but only if the program exits
+/// with 0. Some libraries also parse stderr, so nothing is printed there.
 struct CredentialGoogleCall: HelperCall {
   /// The URL at which the libraries exchange the token by default. They do not report which URL they use.
   static let url = "https://sts.googleapis.com/v1/token"

@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// Answers kubectl. It shows the plugin's stderr and fails unless the plugin exits with 0
+/// Answers kubectl. kubectl shows the plugin's stderr and fails unless the plugin exits with 0
 /// (https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins).
 struct CredentialKubectlCall: HelperCall {
   let source: CredentialChoice

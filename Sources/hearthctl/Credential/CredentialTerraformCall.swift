@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// Answers terraform and tofu (https://developer.hashicorp.com/terraform/internals/credentials-helpers). They show the
+/// Answers terraform and tofu (https://developer.hashicorp.com/terraform/internals/credentials-helpers). Both show the
 /// helper's stderr and fail unless the helper exits with 0. An empty object means that there is no token for the host.
 struct CredentialTerraformCall: HelperCall {
   let source: CredentialChoice

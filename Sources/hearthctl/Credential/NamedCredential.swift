@@ -14,21 +14,22 @@ struct NamedCredential {
     let isFinal: Bool
   }
 
-  /// Returns `nil` if no account has the server and the user. If `user` is `nil`, any user matches. `page` is the URL
-  /// with the path, if git passes one.
+  /// Returns `nil` if no account lists the server and belongs to the user. If `user` is `nil`, any user matches. `page`
+  /// is the URL with the path, if git passes one.
   init?(_ choice: CredentialChoice, for url: String, page: String, user: String?) throws {
     var client = try choice.daemon.connect()
     let sessions = try client.call(ListSessions()).value.sessions
     let chosen = try AccountName.asked(choice.account)
     var accounts = chosen.map { [$0] } ?? sessions.map(\.account)
-    // A user named by git takes precedence over the directory.
+    // If git names a user, ignore the account that the environment or the configuration chooses.
     let isOpen = user == nil && accounts.count > 1
     let first = isOpen ? try CredentialChoice.candidates(for: page, &client).chosen : nil
     if let first { accounts = [first] + accounts.filter { $0 != first } }
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: Refusal?
     var others: [GivenToken?] = []
-    // Try accounts with a matching `username` first. The names of all other accounts are known only from their tokens.
+    // Try accounts with a matching `username` or subject first. Other names of an account are known only from its
+    // tokens.
     for account in accounts.filter(named.contains) + accounts.filter({ !named.contains($0) }) {
       let hasName = named.contains(account)
       switch try CredentialChoice.ask(account, [url], names: !hasName, &client) {
@@ -44,8 +45,8 @@ struct NamedCredential {
       case nil: break
       }
     }
-    // Hearth may not know the name. Accept it if the user has chosen the account, or if the only account with the
-    // server has no name. Never accept a name that belongs to another account.
+    // Hearth may not know the name. If no account has this name and only one account lists the server, use that
+    // account, provided that the user chose it or its tokens contain no names.
     if named.isEmpty, others.count == 1, let token = others[0], chosen != nil || token.names?.isEmpty != false {
       self.init(token, of: token.account, sessions)
       return
@@ -78,7 +79,7 @@ extension GivenToken {
 }
 
 private enum UserName {
-  /// Whether two names are the same. Email addresses are compared without regard to case.
+  /// Returns whether two names are the same. Email addresses are compared without regard to case.
   static func isSame(_ one: String, _ other: String) -> Bool {
     one == other || one.contains("@") && one.lowercased() == other.lowercased()
   }

@@ -40,7 +40,7 @@ struct Finding: Equatable {
   /// The account that was checked, or `nil` if the finding is not about one account.
   let account: AccountName?
   let message: String
-  /// Whether the session has ended because an API rejected its tokens.
+  /// Whether the session has ended because an API rejected the session's tokens.
   private(set) var isRejectedByServer = false
 
   init(_ verdict: Verdict, _ check: String, _ message: String, of account: AccountName? = nil) {

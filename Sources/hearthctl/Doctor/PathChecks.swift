@@ -18,7 +18,7 @@ enum PathChecks {
     return [configuration(at: used), state]
   }
 
-  /// Checks a configuration file. `daemon` is the running daemon that uses the file.
+  /// Checks a configuration file. `daemon` is the running daemon that uses the file, or `nil` if no daemon is running.
   static func configuration(at path: String, of daemon: DaemonInfo? = nil) -> Finding {
     guard let status = status(path) else {
       return Finding(.bad(.failed), "configuration", "\(path) cannot be found: \(reason())")

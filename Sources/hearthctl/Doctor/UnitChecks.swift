@@ -4,7 +4,7 @@ import HearthCore
 enum UnitChecks {
   private static let units = ["hearthd.socket", "hearthd.service"]
 
-  /// Returns the findings, or none if the user manager does not answer.
+  /// Returns the findings, or an empty array if the user manager does not answer.
   static func findings() -> [Finding] {
     guard let systemctl = Subprogram.find("systemctl", in: Subprogram.searchPath),
       let output = try? systemctl.output(
@@ -13,7 +13,7 @@ enum UnitChecks {
     return findings(String(decoding: output, as: UTF8.self)).map { [$0] } ?? []
   }
 
-  /// Checks the output of systemctl. It contains a paragraph of `Name=value` lines for each unit.
+  /// Checks the output of systemctl, which contains a paragraph of `Name=value` lines for each unit.
   static func findings(_ text: String) -> Finding? {
     let units = text.split(separator: "\n\n").map { paragraph in
       Dictionary(

@@ -69,7 +69,7 @@ struct ExecVerb: ParsableCommand {
         throw error
       }
       // Use a separate process to refresh the file, so that signals for the program do not end it. If one of the two
-      // processes is killed, the other removes the file. If both are killed, the next exec removes it.
+      // processes is killed, the other removes the file. If both are killed, the next `exec` removes the file.
       let refresher = try TokenFileProcess(file, of: token.account, at: daemonOptions.socketPath, for: running)
       let status = running.waitForEnd(keeping: [file.lock])
       refresher.waitForEnd()

@@ -1,7 +1,6 @@
 import Glibc
 
-/// A child program that this process represents. Signals are forwarded to the child. This process stops or ends when
-/// the child does.
+/// A child program. This process forwards signals to the child, and stops or ends when the child does.
 ///
 /// The child stays in the same process group, so that it receives the terminal's keys (Ctrl-C, Ctrl-Z) and size changes
 /// directly.
@@ -15,7 +14,7 @@ struct RunningProgram {
 
   /// Starts the program with an additional environment variable and blocks the signals in this process.
   init(_ line: [String], variable name: String, _ value: String) throws(ProgramFailure) {
-    // A process that ignores SIGCHLD is not notified when a child ends.
+    // Reset SIGCHLD, because a process that ignores SIGCHLD is not notified when a child ends.
     signal(SIGCHLD, SIG_DFL)
     var (blocked, before) = (Self.blocked, sigset_t())
     sigprocmask(SIG_BLOCK, &blocked, &before)
@@ -55,21 +54,21 @@ struct RunningProgram {
     while true {
       var status: Int32 = 0
       while waitpid(process, &status, WNOHANG | WUNTRACED) == process {
-        // See wait(2). The low byte is 0x7F if the program has stopped. Otherwise, it contains the signal that killed
-        // the program.
+        // See wait(2). The low byte is 0x7F if the program has stopped. Otherwise, the low seven bits contain the
+        // number of the signal that killed the program, or 0.
         guard status & 0xFF == 0x7F else { return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
         // Stop this process too, so that the shell regains the terminal. SIGSTOP is an exception, because it was sent
         // to the child only.
         if status >> 8 & 0xFF != SIGSTOP { raise(SIGSTOP) }
       }
       let number = sigwaitinfo(&signals, &information)
-      // The child has already received signals from the terminal (sigaction(2), SI_KERNEL).
+      // Do not forward the terminal's signals, because the child has already received them (sigaction(2), SI_KERNEL).
       if number > 0, number != SIGCHLD, information.si_code <= 0 { kill(process, number) }
     }
   }
 }
 
-/// The program cannot be run. The exit statuses follow shells and env(1): 127 if the program does not exist, and 126
+/// The failure to run a program. The exit statuses follow shells and env(1): 127 if the program does not exist, and 126
 /// otherwise.
 struct ProgramFailure: Error {
   let program: String

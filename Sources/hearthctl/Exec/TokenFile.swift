@@ -1,8 +1,8 @@
 import Glibc
 import HearthCore
 
-/// The file from which a program of `exec` reads its token. The file has its own folder in `$XDG_RUNTIME_DIR`. A
-/// process that will remove the folder keeps it locked.
+/// The file from which a program run by `exec` reads its token. The file has its own folder in `$XDG_RUNTIME_DIR`. The
+/// processes that will remove the folder keep it locked.
 struct TokenFile {
   private static let prefix = "hearth-exec-"
 
@@ -28,7 +28,7 @@ struct TokenFile {
         throw CommandFailure(.failed, "Cannot create a token file in \(place): \(reason()).")
       }
       let folder = name.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-      // Another process may have removed the folder before it was locked.
+      // If another process removed the folder before it was locked, try again.
       if let file = TokenFile(locking: folder) {
         self = file
         return

@@ -3,8 +3,7 @@ import HearthControl
 import HearthCore
 
 extension HelperTool {
-  /// Returns Hearth's entries for the tool. Each entry is a list of words that identify it. The last word is the
-  /// token's destination.
+  /// Returns the words that identify each of Hearth's entries for the tool. The last word is the token's destination.
   func setUps() -> [String] {
     var found: [String] = []
     for part in parts {
@@ -13,7 +12,7 @@ extension HelperTool {
         let lines = HelperLines(Self.text(file.path()), of: name)
         found += lines.blocks.map(\.words) + lines.others(rival, added)
       case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
-      // A program does not identify an entry. The other parts of the tool's configuration do.
+      // Skip programs, because only the other parts of the tool's configuration identify an entry.
       case .program: break
       }
     }
@@ -51,7 +50,7 @@ extension HelperTool {
     }
   }
 
-  /// Whether Hearth wrote the value, for any account and server.
+  /// Returns whether Hearth wrote the value, for any account and server.
   fileprivate static func isOurs(_ value: String, _ template: String) -> Bool {
     value.hasPrefix(template.prefix { $0 != "{" })
   }
@@ -96,7 +95,7 @@ extension HelperTool.Part {
       case .lines(_, let rival, let added):
         let (rest, lines) = (HelperLines(text, of: tool), added.map(target.filled))
         guard !rest.holds(lines) else { return text }
-        // The user already has lines with the same effect.
+        // Change nothing if the user already has lines with the same effect.
         if rest.others(rival, added).contains(where: { target.isMeant(by: $0) }) { return text }
         if let line = rest.line(beginning: target.filled(rival), besides: target.words) {
           throw CommandFailure(
@@ -188,7 +187,7 @@ struct HelperLines {
     program.hasPrefix("#!/bin/sh\n# Written by \"hearthctl helper install ")
   }
 
-  /// Whether a block contains exactly these lines, regardless of its words.
+  /// Returns whether a block contains exactly these lines, regardless of its words.
   func holds(_ added: [String]) -> Bool { blocks.contains { Array(lines[$0.range].dropFirst().dropLast()) == added } }
 
   /// Returns the first line that starts with `text`, ignoring leading white space. Skips the block with these words.

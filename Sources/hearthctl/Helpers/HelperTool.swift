@@ -18,7 +18,7 @@ struct HelperTool {
   let parts: [Part]
   /// The remaining steps for the user.
   let note: String?
-  /// The shell command that the tool runs, with its input. `nil` if the tool reads a file.
+  /// The shell command that the tool runs and the command's input, or `nil` if the tool reads a file.
   let asks: (command: String, input: String)?
 
   init(
@@ -58,7 +58,8 @@ struct HelperFile {
   private let standard: String
   private let name: String?
 
-  /// The environment variable `variable` contains the file's path. If there is a `name`, it contains the folder's path.
+  /// Creates a reference to a file. `variable` is the environment variable with the file's path or, if there is a
+  /// `name`, with the path of the file's folder. `standard` is the default, relative to the home directory.
   init(_ variable: String?, _ standard: String, _ name: String? = nil) {
     (self.variable, self.standard, self.name) = (variable, standard, name)
   }
@@ -110,7 +111,7 @@ struct HelperTarget: Equatable {
   /// The words that identify the entry in a tool's file.
   var words: String { [account, url].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether an entry has the same server and, if the user chose an account, the same account.
+  /// Returns whether an entry has the same server and, if the user chose an account, the same account.
   func isMeant(by words: String) -> Bool {
     let parts = words.split(separator: " ").map(String.init)
     return HelperTool.isSame(url, parts.last ?? "") && (account == nil || account == parts.dropLast().first)

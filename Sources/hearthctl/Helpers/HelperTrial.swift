@@ -16,7 +16,7 @@ struct HelperTrial {
   init(_ asks: (command: String, input: String), _ target: HelperTarget, _ daemon: DaemonChoice) throws {
     if let socket = daemon.socket { setenv("HEARTH_SOCKET", EnvironmentPaths.absolute(socket), 1) }
     let command = target.filled(asks.command)
-    // Print the command's exit status as the last line, because the shell's own status would be that of echo.
+    // Print the command's exit status as the last line, because `output` does not return an exit status.
     let output = try Subprogram(path: "/bin/sh").output(
       ["-c", "printf '%s\\n' \"$0\" | (\(command)) 2>&1; echo \"$?\"", target.filled(asks.input)], within: Self.limit)
     var lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -41,7 +41,7 @@ struct HelperTrial {
       self.init(ExitStatus(error), "No token. \(error.message)")
       return
     }
-    // Do not show the output, which may contain another token.
+    // Do not show the output of a successful command, which may contain another token.
     self.init(
       .failed,
       code == 0

@@ -2,14 +2,14 @@ import Glibc
 import HearthControl
 import HearthCore
 
-/// Prints text or JSON. Apart from plain text, the output contains only the colours of `Paint`.
+/// Prints text or JSON. The output contains no control sequences except the colours of `Paint`.
 struct Output {
   let isJSON: Bool
 
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-  /// The number of characters that fit on a line. Unlimited if standard output is not a terminal or does not report its
-  /// width.
+  /// The number of characters that fit on a line. If standard output is not a terminal or does not report its width,
+  /// the number is `Int.max`.
   static var columns: Int { columns(of: STDOUT_FILENO) }
 
   private static func columns(of terminal: Int32) -> Int {

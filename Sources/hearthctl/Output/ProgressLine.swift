@@ -7,7 +7,8 @@ enum ProgressLine {
 
   static func show(_ text: String) { show([text]) }
 
-  /// Shows the first of these texts that fits, or a truncated last text. A line that wraps could not be overwritten.
+  /// Shows the first of these texts that fits, or else truncates the last text, because a line that wraps cannot be
+  /// overwritten.
   static func show(_ texts: [String]) {
     guard isShown, let last = texts.last else { return }
     let text = texts.first { $0.count <= Screen.room } ?? last

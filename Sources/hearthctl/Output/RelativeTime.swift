@@ -13,8 +13,8 @@ extension Timestamp {
     return [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
   }
 
-  /// Returns the time since `other`. The result is negative if `other` is later. Both times are truncated to seconds
-  /// first.
+  /// Returns the time since `other`. The result is negative if `other` is later. Both times are truncated to whole
+  /// seconds first.
   func since(_ other: Timestamp) -> Duration {
     .seconds(milliseconds / 1000 - other.milliseconds / 1000)
   }

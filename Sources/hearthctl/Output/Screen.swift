@@ -20,20 +20,20 @@ struct Screen {
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// The number of characters that fit on a line without wrapping. Unlimited if unknown.
+  /// The number of characters that fit on a line without wrapping, or `Int.max` if it is unknown.
   static var room: Int { current.flatMap { $0.columns > 1 ? $0.columns - 1 : nil } ?? .max }
 
-  /// Whether block characters and colours can be used. `variable` reads the environment.
+  /// Returns whether block characters and colours can be used. `variable` reads the environment.
   static func canDraw(_ variable: (String) -> String?) -> Bool {
     isUTF8(variable) && variable("NO_COLOR") == nil && obeysSequences(variable)
   }
 
-  /// Whether the terminal understands control sequences. A "dumb" terminal (terminfo) does not.
+  /// Returns whether the terminal understands control sequences. A "dumb" terminal (terminfo) does not.
   static func obeysSequences(_ variable: (String) -> String?) -> Bool {
     !["dumb", nil].contains(variable("TERM"))
   }
 
-  /// Whether the locale uses UTF-8. The first of these variables that is set determines the locale (locale(7)).
+  /// Returns whether the locale uses UTF-8. The first of these variables that is set determines the locale (locale(7)).
   static func isUTF8(_ variable: (String) -> String?) -> Bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap(variable).first ?? "C"
     return ["UTF-8", "UTF8"].contains { locale.uppercased().contains($0) }

@@ -11,7 +11,7 @@ struct StatusBlock {
   let paint: Paint
   /// The number of characters that fit on a line.
   var columns = Int.max
-  /// Whether to draw the life bar with block characters. `nil` means to draw no bar.
+  /// Whether to draw the life bar with block characters, or `nil` to draw no bar.
   var hasBlocks: Bool?
 
   private static let indent = 12
@@ -95,7 +95,7 @@ struct StatusBlock {
     return parts.joined(separator: ", ")
   }
 
-  /// Returns a label and a text about the last refresh or sign-in.
+  /// Returns a label and a description of the last refresh or sign-in.
   private func describeRefresh() -> (String, String)? {
     let underWay = "a refresh is under way"
     guard let last = session.history.lastAt, let outcome = session.history.lastOutcome else {
@@ -105,7 +105,7 @@ struct StatusBlock {
     let more = session.isRefreshing ? ", \(underWay)" : ""
     switch outcome {
     case .success where session.state != .authenticated: return nil
-    // After an unlock, the daemon does not report whether a sign-in or a refresh yielded the token.
+    // After an unlock, the daemon does not report whether the token is from a sign-in or a refresh, so name neither.
     case .success where last < session.since: return ("new token", time + more)
     case .success: return (last == session.since ? "signed in" : "refreshed", time + more)
     case .unavailable: return ("refresh", "failed \(time)\(more)")
@@ -120,7 +120,7 @@ struct StatusBlock {
     var text = history.lastError ?? "Refreshing fails."
     if history.failures > 0 { text += " (\(history.failures) \(history.failures == 1 ? "failure" : "failures"))" }
     text += nextTry(session.nextAttemptAt)
-    // For other actions, the message contains the command.
+    // If the session has an action, the session's message already contains the command.
     return session.action == nil ? text + session.next.run : text
   }
 
@@ -180,7 +180,7 @@ extension OutboxStats {
   static let pausedByUser = "user"
   fileprivate static let pausedOffline = "offline"
 
-  /// The command for the next step, or `nil` if the user has nothing to do.
+  /// Returns the command for the next step, or `nil` if the user has nothing to do.
   func next(_ account: AccountName) -> String? {
     if dead > 0 { return "hearthctl outbox list \(account) --state dead" }
     if held > 0 { return "hearthctl outbox list \(account) --state held" }
@@ -189,7 +189,7 @@ extension OutboxStats {
 }
 
 extension OutboxItem {
-  /// The last error, without a final period.
+  /// A short form of the last error, without a final period.
   var shortError: String? {
     guard let lastError else { return nil }
     if isUnreached, lastStatus == nil { return "No connection to \(lastError)" }

@@ -1,11 +1,11 @@
 import HearthControl
 import HearthCore
 
-/// A snapshot of the sessions. It can be printed as text or JSON. It also determines the exit status.
+/// A snapshot of the sessions, to print as text or JSON. It also determines the exit status.
 struct StatusLook {
   /// The sessions and their outbox counts. The counts are `nil` if the daemon could not read the outbox.
   let sessions: [(session: SessionStatus, outbox: OutboxStats?)]
-  /// The first failed item of each account.
+  /// A waiting item with an error for each account that has such items.
   var waiting: [AccountName: OutboxItem] = [:]
   /// Problems in the daemon's environment, such as an invalid configuration.
   let warnings: [String]
@@ -45,7 +45,8 @@ struct StatusLook {
     return session
   }
 
-  /// Formats the snapshot. `hasBlocks` is whether to draw life bars with block characters. `nil` means to draw no bars.
+  /// Formats the snapshot. If `hasBlocks` is true, draws life bars with block characters. If it is `nil`, draws no
+  /// bars.
   func text(at now: Timestamp, columns: Int, paint: Paint, hasBlocks: Bool?) -> String {
     var blocks = summary.map { [$0.hanging(0, within: columns)] } ?? []
     blocks += sessions.map { session, outbox in

@@ -2,8 +2,8 @@ import HearthCore
 
 /// A table of rows. Each column is as wide as its widest cell.
 ///
-/// If the columns do not fit, the least important ones are omitted. If the remaining ones do not fit either, each row
-/// takes several lines. Only the last cell of a line is wrapped.
+/// If the columns do not fit, the least important columns are omitted. If the remaining columns do not fit either, each
+/// row takes several lines. Only the last cell of a line is wrapped.
 struct Table {
   struct Column {
     let heading: String
@@ -78,7 +78,8 @@ struct Table {
 
 extension String {
   /// Wraps the text between words into lines of at most `columns` characters. A quoted command counts as one word, so
-  /// that it can be copied. A longer word gets its own line. If `cutting` is true, it is truncated instead.
+  /// that it can be copied. A word that does not fit on a line gets its own line or, if `cutting` is true, is
+  /// truncated.
   func wrapped(to columns: Int, cutting: Bool = false) -> [String] {
     guard count > columns else { return [self] }
     var lines: [String] = []

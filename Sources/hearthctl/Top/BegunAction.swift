@@ -22,7 +22,7 @@ struct BegunAction {
       self = try Self("Requeuing \(account)'s dead items", RetryItems(.all(account, in: .dead)), &daemon) {
         "\($0.count) \($0.count == 1 ? "item" : "items") put back."
       }
-    // A pause because of a lock or the network ends automatically.
+    // Resume only a pause that the user started, because all other pauses end automatically.
     case .pause where chosen.outbox.pausedReason == OutboxStats.pausedByUser:
       self = try Self("Resuming \(account)", ResumeOutbox(account), &daemon) { _ in
         "\(account)'s outbox is no longer paused by you."

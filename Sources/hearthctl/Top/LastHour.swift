@@ -26,7 +26,7 @@ struct LastHour {
   var sum: Int { values.values.reduce(0, +) }
 
   /// Divides the hour into `count` parts, oldest first. Each part contains the largest value of its minutes, or `nil`
-  /// if they have no values.
+  /// if none of the minutes has a value.
   func parts(_ count: Int, at now: Timestamp) -> [Int?] {
     let last = Self.minute(now)
     return (0..<count).map { part in

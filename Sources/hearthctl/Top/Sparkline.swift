@@ -1,4 +1,4 @@
-/// A row of small columns that represent numbers. The largest number has the highest column. `nil` is blank.
+/// A row of small columns that represent numbers. The largest number has the highest column, and `nil` leaves a blank.
 struct Sparkline {
   let values: [Int?]
   /// Whether to use Unicode block characters instead of ASCII.

@@ -23,7 +23,7 @@ struct TopAccount {
     let isNew = history.lastAt != nil && history.lastAt != before.lastAt
     refreshes.add(isNew && history.lastOutcome == .success ? 1 : 0, at: now)
     failures.add(max(history.failures - before.failures, isNew && history.lastOutcome != .success ? 1 : 0), at: now)
-    // The number may have decreased, because delivered items are eventually deleted.
+    // Ignore a decrease, because delivered items are eventually deleted.
     sent.add(max(stats.delivered - outbox.delivered, 0), at: now)
     (session, outbox) = (next, stats)
     queued.see(depth, at: now)

@@ -8,8 +8,8 @@ enum TopKey: Equatable {
     case lock, unlock, refresh, again, retry, pause
   }
 
-  /// Parses keys from the terminal's bytes. Recognizes letters and the sequences of arrow keys in both modes (ECMA-48;
-  /// xterm).
+  /// Parses keys from the terminal's bytes. Recognizes letters and the sequences of arrow keys in both cursor key modes
+  /// (ECMA-48; xterm).
   static func read(_ bytes: [UInt8]) -> [TopKey] {
     var keys: [TopKey] = []
     var rest = bytes[...]
@@ -17,7 +17,7 @@ enum TopKey: Equatable {
       if first == 0x1B, let introducer = rest.first, introducer == UInt8(ascii: "[") || introducer == UInt8(ascii: "O")
       {
         rest = rest.dropFirst()
-        // Parameters precede the final byte of a sequence.
+        // Skip the parameters, which precede the final byte of a sequence.
         rest = rest.drop { !(0x40...0x7E).contains($0) }
         switch rest.popFirst() {
         case UInt8(ascii: "A"): keys.append(.up)

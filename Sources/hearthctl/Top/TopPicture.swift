@@ -1,6 +1,6 @@
 import HearthCore
 
-/// The picture for a terminal of this size. Shows the accounts, the latest events and the keys.
+/// The screen of `hearthctl top` for a terminal of this size. Shows the accounts, the latest events and the keys.
 struct TopPicture {
   let model: TopModel
   let now: Timestamp
@@ -55,7 +55,7 @@ struct TopPicture {
   private var footer: [String] {
     let gap = "  "
     var lines: [String] = []
-    // The key for quitting comes first.
+    // The key for quitting comes first, so that it is always shown.
     for key in TopKey.help {
       let key = hasBlocks ? key : key.replacing("↑↓", with: "jk")
       if let last = lines.last, last.count + gap.count + key.count <= columns {
@@ -70,8 +70,8 @@ struct TopPicture {
 
   // MARK: - An account
 
-  /// Returns two lines for an account. If the user has to run a command, it follows the state or, if it does not fit
-  /// there, replaces the figures.
+  /// Returns two lines for an account. A command that the user has to run follows the state or, if there is no room,
+  /// replaces the figures.
   private func lines(of account: TopAccount, isChosen: Bool) -> [String] {
     let command = command(for: account.session)
     let fits = command.map { $0.count <= columns - 2 - widths.name - widths.state } ?? false
@@ -107,7 +107,7 @@ struct TopPicture {
     return start + bar.padded(to: max(width, 0) + 1) + cutting(left, to: widths.left)
   }
 
-  /// Returns the counts and their names. On narrow terminals, the least important ones are omitted.
+  /// Returns the counts and their names. On narrow terminals, the least important counts are omitted.
   private func figures(of account: TopAccount) -> String {
     var figures = [
       ("refreshed", account.refreshes, account.refreshes.sum), ("failed", account.failures, account.failures.sum),

@@ -112,7 +112,7 @@ struct AccountAddVerb: ParsableCommand {
           "\(domain) does not publish its provider (WebFinger) and is not a known mail domain. Name the provider with "
             + "--issuer, or with --provider and one of \"hearthctl account providers\".")
       }
-      // The provider's page is then filled in with the address (OpenID Connect Core, section 3.1.2.1).
+      // Let the provider fill in the address on its sign-in page (OpenID Connect Core, section 3.1.2.1).
       if keys.authorizationParameter.isEmpty { keys.authorizationParameter = ["login_hint=\(address)"] }
     }
     let derived = String(domain.prefix { $0 != "." && $0 != ":" })
@@ -122,7 +122,7 @@ struct AccountAddVerb: ParsableCommand {
     return account
   }
 
-  /// The provider's answer before the configuration is changed.
+  /// The result of contacting the provider before the configuration is changed.
   private struct Trial {
     var endpoints: DaemonProgram.Endpoints?
     /// The reason why the provider could not be reached, if the user still wants to add the account.

@@ -49,7 +49,7 @@ struct AccountRemoveVerb: ParsableCommand {
     var session: SessionStatus?
     /// The number of undelivered items.
     var waiting = 0
-    /// The lines of the configuration that select the account by default.
+    /// The numbers of the configuration's lines that select the account by default.
     var rules: [Int] = []
 
     var isSignedIn: Bool {
@@ -97,7 +97,7 @@ struct AccountRemoveVerb: ParsableCommand {
     return before
   }
 
-  /// Signs out. Returns `nil` if the account had no session.
+  /// Signs out. Returns `nil` if no daemon uses the file or if the daemon does not know the account.
   private func signOut(of account: AccountName, _ setting: AccountSetting) throws -> SignedOut? {
     guard setting.isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return nil }
     do throws(ControlClient.Failure) {
@@ -119,7 +119,8 @@ struct AccountRemoveVerb: ParsableCommand {
     ]) {
       var lines = ["Removed \(account) from \(path)" + (kept.map { "; the previous file is \($0)." } ?? ".")]
       if let signedOut, before.isSignedIn {
-        // Hearth does not retry a failed revocation once the account has been removed.
+        // Do not promise a retry of a failed revocation, because Hearth cannot revoke grants of an account that has
+        // been removed.
         let note = SignedOut.Revocation.none.note ?? ""
         lines.append(
           signedOut.revocation == .done ? "Signed out, and the grant is revoked." : "Signed out. \(note)")

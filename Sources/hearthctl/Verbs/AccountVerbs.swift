@@ -40,7 +40,7 @@ struct AccountSetting {
     file = AccountFile(path: path, program: program)
   }
 
-  /// Reloads the daemon if it uses the file. Returns whether it did.
+  /// Reloads the daemon if it uses the file. Returns whether the daemon was reloaded.
   func reload(_ daemonOptions: DaemonOptions) throws -> Bool {
     guard isServed == true, var daemon = try daemonOptions.connectIfRunning() else { return false }
     _ = try daemon.call(ReloadConfiguration())
@@ -80,7 +80,7 @@ struct AccountListVerb: ParsableCommand {
       guard !rows.isEmpty else {
         return "There are no accounts in \(setting.file.path). Add one with \"hearthctl account add\"."
       }
-      // Without a daemon, the sessions' states are unknown.
+      // The sessions' states are known only if the running daemon uses this file.
       let isKnown = setting.isServed == true
       var table = Table(
         columns: [

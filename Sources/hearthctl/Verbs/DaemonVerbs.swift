@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs for the daemon as a whole. Longer ones have their own files.
+/// The verbs for the daemon as a whole. Longer verbs have their own files.
 enum DaemonVerbs {
   static let all: [any ParsableCommand.Type] = [
     TopVerb.self, EventsVerb.self, MetricsVerb.self, DoctorVerb.self, DocsVerb.self, ReloadVerb.self,

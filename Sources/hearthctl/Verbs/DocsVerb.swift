@@ -60,8 +60,8 @@ struct Page {
   /// The first line, without the marker of a heading or a comment.
   var title: String { String(text.prefix { $0 != "\n" }.drop { $0 == "#" || $0 == " " }) }
 
-  /// Replaces this process with the pager. The pager reads the page from a pipe, whose buffer of 64 KiB holds every
-  /// page (pipe(7)). Returns only by throwing.
+  /// Replaces this process with the pager. The pager reads the page from a pipe, whose 64 KiB buffer (pipe(7)) is
+  /// larger than any page. Returns only by throwing.
   fileprivate func showInPager() throws {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0, WholeFile.write(Array(text.utf8), to: ends[1]), dup2(ends[0], STDIN_FILENO) >= 0 else {

@@ -193,7 +193,7 @@ struct HelperCheckVerb: ParsableCommand {
 }
 
 extension HelperTool {
-  /// Whether two URLs are equal apart from their schemes. A tool's file may contain only the host.
+  /// Returns whether two URLs are equal apart from their schemes. A tool's file may contain only the host.
   static func isSame(_ url: String, _ other: String) -> Bool {
     func bare(_ text: String) -> Substring {
       let place = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]

@@ -114,11 +114,10 @@ struct LoginVerb: ParsableCommand {
   }
 
   private func signIn(to account: AccountName, _ daemon: inout ControlClient) throws -> Reply<SessionStatus> {
-    // From now on, Ctrl-C cancels the sign-in in the daemon.
+    // Record Ctrl-C from now on, so that it cancels the sign-in in the daemon.
     Interruption.watch()
     let (flow, begun) = try begin(account, &daemon)
-    // Print the steps as JSON for scripts. Users see instructions instead. A flow that involves no user is already
-    // over.
+    // Print the steps as JSON for scripts. A flow that involves no user has no steps, because it is already over.
     if daemonOptions.json, flow.waitsForPerson { daemonOptions.output.json(begun.json) }
     if flow.waitsForPerson { warn(of: account, &daemon) }
     return try SignInWait(begun: begun.value, account: account, opensBrowser: !noBrowser)

@@ -68,7 +68,7 @@ struct LogoutVerb: ParsableCommand {
 }
 
 extension SignedOut.Revocation {
-  /// A note for the user. `nil` if the grant is revoked.
+  /// A note for the user, or `nil` if the grant is revoked.
   var note: String? {
     switch self {
     case .done: nil

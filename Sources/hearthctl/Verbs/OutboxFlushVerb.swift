@@ -45,7 +45,7 @@ struct OutboxFlushVerb: ParsableCommand {
     defer { ProgressLine.clear() }
     while true {
       let left = try daemon.call(GetOutboxStats(call.account)).value.toSend
-      // Newly queued items count too.
+      // Count newly queued items too.
       total = max(total, left)
       ProgressLine.show("Sending " + ProgressLine.bar(total - left, of: total, hasBlocks: hasBlocks))
       if let reply = try daemon.response(to: begun, within: LiveScreen.step) { return reply }
@@ -53,7 +53,7 @@ struct OutboxFlushVerb: ParsableCommand {
     }
   }
 
-  /// Returns the paused outboxes and the reasons. The command does not wait for their items.
+  /// Returns a phrase for each paused outbox, with the reason. The command does not wait for items in paused outboxes.
   private func paused(_ chosen: AccountName?, _ daemon: inout ControlClient) throws -> [String] {
     var reasons: [String] = []
     for account in try chosen.map({ [$0] }) ?? daemon.call(ListSessions()).value.sessions.map(\.account) {

@@ -29,7 +29,7 @@ struct OutboxImportVerb: ParsableCommand {
   func run() throws {
     var lines = try InputLines(file)
     defer { lines.close() }
-    // Reading from a terminal or pipe may block forever. Do not record Ctrl-C there, so that it ends the program.
+    // Do not record Ctrl-C while reading standard input. The read may block forever, so Ctrl-C must end the program.
     if file != "-" { Interruption.watch() }
     var batches = ImportBatches(try daemonOptions.connect(), isDryRun: dryRun, isUnsent: unsent)
     do {
@@ -41,7 +41,7 @@ struct OutboxImportVerb: ParsableCommand {
         if shown != batches.counts.done { ProgressLine.show("Importing \(batches.counts.done)") }
         shown = batches.counts.done
       }
-      // Ctrl-C also interrupts the process that writes to the pipe, so the input may be incomplete.
+      // If the file is a pipe, Ctrl-C also ends the program that writes to the pipe, so the input may be incomplete.
       try requireUninterrupted(batches.counts)
       try batches.send(daemonOptions)
     } catch {

@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs for the outbox. Longer ones have their own files.
+/// The verbs for the outbox. Longer verbs have their own files.
 struct OutboxVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "outbox", abstract: "Queue requests and follow their delivery.",

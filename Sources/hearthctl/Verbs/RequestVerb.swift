@@ -65,7 +65,7 @@ struct RequestVerb: ParsableCommand {
 
   func run() throws {
     let content = request.content
-    // Do this first. If the answer could not be written, the request must not be sent.
+    // Check the output file first, because the request must not be sent if its answer could not be written.
     let file = try output.map(AnswerFile.init)
     let limit = daemonOptions.timeout.map(Self.whole) ?? RequestDraft.usualTimeout
     let (headers, body) = (try content.headers(), try content.streamedBody())
@@ -87,7 +87,7 @@ struct RequestVerb: ParsableCommand {
     }
   }
 
-  /// Sends a request and receives the whole answer, so that it can be stored or printed as JSON.
+  /// Sends a request and receives the whole answer, for `--json` and `--stale-if-error`.
   private func sendWhole(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -108,7 +108,7 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// Sends a request with bodies of any length.
+  /// Sends a request and streams its body and the answer.
   private func stream(
     _ draft: RequestDraft, _ body: RequestBody?, to file: AnswerFile?, over daemon: inout ControlClient
   ) throws -> AnswerHead {
@@ -120,7 +120,8 @@ struct RequestVerb: ParsableCommand {
     return head
   }
 
-  /// Prints an answer. `body` writes the answer's body piece by piece.
+  /// Prints an answer. If the status is 2xx and there is a `file`, writes the body to the file instead. `body` writes
+  /// the answer's body piece by piece.
   private func print(
     _ head: AnswerHead, to file: AnswerFile?, _ body: ((_ piece: [UInt8]) throws -> Void) throws -> Void
   ) throws {

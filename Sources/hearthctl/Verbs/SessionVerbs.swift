@@ -3,7 +3,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// The verbs for a session. Longer ones have their own files.
+/// The verbs for a session. Longer verbs have their own files.
 enum SessionVerbs {
   static let all: [any ParsableCommand.Type] = [
     StatusVerb.self, LoginVerb.self, LogoutVerb.self, TokenVerb.self, RefreshVerb.self, RetryVerb.self, LockVerb.self,

@@ -27,7 +27,8 @@ struct SinkVerb: ParsableCommand {
     return lstat(path, &status) == 0
   }
 
-  /// Whether the file contains a token of the account. A file that is written in place may exist without a token.
+  /// Returns whether the file contains a token of the account. A file that is written in place may exist without a
+  /// token.
   static func holdsToken(_ path: String, format: String?, of account: String) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_size > 0 else { return false }
@@ -107,8 +108,8 @@ struct SinkListVerb: ParsableCommand {
     }
   }
 
-  /// Returns the daemon's errors for files that it cannot write, by path. Empty if the daemon's version cannot report
-  /// them.
+  /// Returns the daemon's errors for files that it cannot write, by path. Leaves out accounts for which the daemon
+  /// refuses the check, for example because its version lacks the check.
   private func trouble(_ accounts: Set<String>) throws -> [String: String] {
     guard !accounts.isEmpty, var daemon = try daemonOptions.connectIfRunning() else { return [:] }
     var trouble: [String: String] = [:]

@@ -46,7 +46,8 @@ struct UnlockVerb: ParsableCommand {
         throw error
       }
     }
-    // A sealed credential locks its session. Nothing is sealed yet if the session is unlocked.
+    // If the session is not locked, no credential is sealed yet, because a sealed credential would have locked the
+    // session.
     let isFirst = try !daemon.call(GetSession(account)).value.isLocked
     if isFirst { Output.note("\(account) has no passphrase yet. Choose one to protect its credential.") }
     let passphrase =

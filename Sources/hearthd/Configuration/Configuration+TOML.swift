@@ -19,7 +19,7 @@ extension Configuration {
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
     ownPlaces: [OwnPlaces.Place] = []
   ) throws(ConfigurationError) {
-    // The parser expects a C string and would ignore everything after a NUL.
+    // Refuse NUL bytes, because the parser expects a C string and would ignore everything after a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): the file contains a NUL byte") }
     let text = text.streamSafe
     let lines = LineIndex(text)
@@ -88,7 +88,7 @@ extension ConfigurationValue {
     return values
   }
 
-  /// Converts a parsed value. In an inline table, `line` is the line of the surrounding array.
+  /// Converts a parsed value. If the value's own line is unknown, uses `line`, the line of the surrounding array.
   private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex, within line: Int?) {
     let content: Content =
       switch value.type {

@@ -21,7 +21,7 @@ struct ConfigurationFile: Hashable, Sendable {
 
   private static let maximumSize = 1 << 20
 
-  /// Reads a file. Returns `nil` if it does not exist.
+  /// Reads a file. Returns `nil` if the file does not exist.
   static func read(_ path: String) throws(ConfigurationError) -> ConfigurationFile? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else {
@@ -54,7 +54,7 @@ struct ConfigurationFile: Hashable, Sendable {
     return ConfigurationFile(path: path, text: text)
   }
 
-  /// Returns the reason why a file must not be trusted, or `nil` if it may be.
+  /// Returns the reason why a file must not be trusted, or `nil` if the file may be trusted.
   static func distrust(mode: mode_t, owner: uid_t, user: uid_t) -> String? {
     guard mode & S_IFMT == S_IFREG else { return "not a regular file" }
     guard owner == user || owner == 0 else {
@@ -70,7 +70,7 @@ struct ConfigurationFile: Hashable, Sendable {
 func systemError() -> String { String(cString: strerror(errno)) }
 
 extension Configuration {
-  /// Loads the configuration. Returns it with its path, or the defaults and `nil` if there is no file.
+  /// Loads the configuration and returns it with the file's path. If there is no file, returns the defaults and `nil`.
   static func load(from paths: ConfiguredPaths) throws(ConfigurationError) -> (
     configuration: Configuration, path: String?
   ) {

@@ -7,14 +7,14 @@ import HearthOAuth
 /// Environment variables take precedence over the XDG base directories.
 struct ConfiguredPaths: Hashable, Sendable {
   private let environment: [String: String]
-  /// Paths that no option can set.
+  /// The paths that apply if no option specifies a path.
   private let unnamed: EnvironmentPaths
   /// The configuration file named by an option, as an absolute path.
   let configurationOption: String?
   private let socketOption: String?
   private let stateOption: String?
 
-  /// Relative paths in options and in Hearth's own environment variables are resolved from `workingDirectory`.
+  /// Resolves relative paths in options and in Hearth's own environment variables from `workingDirectory`.
   init(
     configuration: String? = nil, socket: String? = nil, state: String? = nil, environment: [String: String],
     workingDirectory: String
@@ -37,12 +37,12 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
 
-  /// Places that other files must not use, with descriptions. Unknown places are left out, because the daemon does not
-  /// start if one is unknown.
+  /// Places that other files must not use, with descriptions. A place with an unknown path is left out, because the
+  /// daemon then refuses to start anyway.
   var ownPlaces: [OwnPlaces.Place] {
     var places: [OwnPlaces.Place] = []
     if let state = try? state() {
-      // A link from outside the folder may lead to one of these files.
+      // List these files too, because a link from outside the folder may lead to one of them.
       places += [state.accounts, state.metrics, state.outbox, state.sinks, state.responses].map {
         OwnPlaces.Place($0, "a file of the state folder")
       }

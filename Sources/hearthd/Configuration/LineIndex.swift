@@ -1,9 +1,9 @@
 /// Maps keys and tables of a TOML document to line numbers.
 ///
 /// The parser reports line numbers only for syntax errors. This scanner understands just enough of the syntax to find
-/// the keys. If it fails, the line numbers of the remaining keys are unknown.
+/// the keys. If the scanner fails, the line numbers of the remaining keys are unknown.
 struct LineIndex: Sendable {
-  /// Text that would make the parser abort the process. The parser must never see it.
+  /// Text that the parser must never see, because it would make the parser abort the process.
   struct Impossible {
     let line: Int
     let reason: String
@@ -11,7 +11,7 @@ struct LineIndex: Sendable {
 
   private let lines: [[String]: Int]
   /// The first text that would abort the parser: an invalid first character in a table name (`[~`) or an array (`[}`),
-  /// or a date with no time after its T (`1979-05-27T:`).
+  /// a date with no time after its T (`1979-05-27T:`), or a key with more than 256 parts.
   let impossible: Impossible?
 
   init(_ text: String) {
@@ -73,7 +73,7 @@ private struct Scanner {
     }
   }
 
-  /// Whether the parser can handle the following text: a name, or an error that it reports without aborting.
+  /// Returns whether the parser can handle the following text: a name, or an error that it reports without aborting.
   private mutating func mayBeginName() -> Bool {
     while skip(" ") || skip("\t") {}
     guard let byte else { return true }
@@ -132,7 +132,7 @@ private struct Scanner {
   private mutating func list(until end: Character, _ element: (inout Scanner) -> Bool) -> Bool {
     depth += 1
     defer { depth -= 1 }
-    // The parser has the same limit.
+    // Give up at the parser's own limit for nesting.
     guard depth <= 256 else { return false }
     position += 1
     while skipBlanks(andLines: true) {
@@ -181,7 +181,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // A long string may contain up to two quotes before the closing quotes.
+        // Skip up to two more quotes, because a long string may end with quotes of its own.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n") {

@@ -22,7 +22,7 @@ struct OwnPlaces {
   private var taken: [Place]
   private let found: [String: FilePlace]
 
-  /// `others` contains all paths that will later be passed to `owner`.
+  /// Resolves all paths. `others` contains the paths that will later be passed to `owner`.
   init(_ taken: [Place], others: [String]) {
     self.taken = taken
     let paths = taken.flatMap { [$0.path] + [$0.exception].compactMap(\.self) } + others
@@ -87,7 +87,7 @@ extension Configuration {
     for account in accounts {
       if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
     }
-    // Several accounts can share a netrc file.
+    // Several accounts can share a netrc file, so skip the check if only other accounts use the file.
     var sharing: [String: Set<AccountName>] = [:]
     for (sink, reader) in sinks {
       if sink.netrc != nil {
@@ -107,7 +107,7 @@ extension Configuration {
   private static func requireOwnFiles(
     _ accounts: [AccountConfiguration], _ table: ConfigurationTable, _ state: StatePaths?
   ) throws(ConfigurationError) {
-    // The default paths collide only if someone has linked them.
+    // Skip the check if all paths are defaults, because default paths collide only if someone has linked them.
     guard accounts.contains(where: { $0.credential.file != nil }) else { return }
     let files = accounts.compactMap { account in
       (account.credential.file ?? state?.credentialFile(of: account.name)).map { (account, path: $0) }

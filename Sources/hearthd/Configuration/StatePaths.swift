@@ -16,9 +16,11 @@ struct StatePaths: Hashable, Sendable {
   /// Returns the default path for an account without `credential_file`.
   func credentialFile(of account: AccountName) -> String { "\(credentials)/\(account).json" }
 
-  /// Creates the state folder with mode 0700 if it is missing. Restricts it and the credentials folder to the owner.
-  /// Throws if others can write to a folder or if a folder belongs to another user. Creates the credentials folder only
-  /// on the first start. If it is missing later, its volume is not mounted, and the sessions report that.
+  /// Creates the state folder with mode 0700 if it is missing. Removes other users' access to the state folder and the
+  /// credentials folder. Throws if others can write to a folder or if a folder belongs to another user.
+  ///
+  /// Creates the credentials folder only on the first start. If the folder is missing later, its volume is probably not
+  /// mounted, and the sessions report that.
   func prepare() throws(ConfigurationError) {
     try Self.makeFolder(folder)
     guard let status = Self.status(of: folder) else { throw Self.unusable(folder) }
@@ -35,7 +37,7 @@ struct StatePaths: Hashable, Sendable {
         guard errno == EEXIST else { throw unusable(path) }
         continue
       }
-      // Files in a new folder survive a power failure only if the folder's own entry in its parent does.
+      // Sync the parent too, because files in a new folder survive a power failure only if the folder's own entry does.
       let parent = folder.lastIndex(of: "/").map { String(folder[...$0]) } ?? "."
       guard sync(parent) else { throw unusable(path) }
     }
@@ -45,7 +47,7 @@ struct StatePaths: Hashable, Sendable {
     let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { return errno == EACCES }
     defer { close(descriptor) }
-    // Some file systems do not support fsync for folders.
+    // Ignore the errors of file systems that do not support fsync for folders.
     return fsync(descriptor) == 0 || [EINVAL, ENOSYS, ENOTSUP].contains(errno)
   }
 

@@ -20,7 +20,7 @@ struct QRCode {
   /// The number of modules on each side.
   var size: Int { grid.size }
 
-  /// Whether a module is dark. Modules outside the code are light.
+  /// Returns whether a module is dark. Modules outside the code are light.
   func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && grid[x, y]
   }

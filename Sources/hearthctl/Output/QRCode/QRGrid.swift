@@ -110,7 +110,7 @@ struct QRGrid {
     return grid
   }
 
-  /// Whether the mask inverts a module (table 10).
+  /// Returns whether the mask inverts a module (table 10).
   private static func inverts(_ mask: Int, _ x: Int, _ y: Int) -> Bool {
     switch mask {
     case 0: (x + y) % 2 == 0
@@ -134,7 +134,7 @@ struct QRGrid {
     return lines.reduce(0) { $0 + Self.runs(in: $1) + Self.finders(in: $1) } + squares + imbalance
   }
 
-  /// The penalty for runs of five or more modules of the same colour.
+  /// Returns the penalty for runs of five or more modules of the same colour.
   private static func runs(in line: [Bool]) -> Int {
     var (penalty, length) = (0, 0)
     for index in line.indices {
@@ -146,7 +146,8 @@ struct QRGrid {
 
   private static let finder = [true, false, true, true, true, false, true]
 
-  /// The penalty for patterns that look like a finder next to four light modules. Modules outside the code are light.
+  /// Returns the penalty for patterns that look like a finder next to four light modules. Modules outside the code are
+  /// light.
   private static func finders(in line: [Bool]) -> Int {
     let margin = [Bool](repeating: false, count: 4)
     let wide = margin + line + margin
@@ -168,7 +169,7 @@ struct QRGrid {
     return penalty
   }
 
-  /// The penalty for an uneven share of dark modules. It is ten for each five percent of deviation from half.
+  /// The penalty for an uneven share of dark modules. The penalty is ten for each five percent of deviation from half.
   private var imbalance: Int {
     let count = dark.reduce(0) { $0 + ($1 ? 1 : 0) }
     return abs(count * 20 - dark.count * 10) / dark.count * 10
