@@ -96,7 +96,7 @@ struct DiskFullTests {
     }
   }
 
-  @Test("if a lock cannot be saved, the caller is told that a restart forgets it, and the session stays locked until then")
+  @Test("if a lock cannot be saved, the session is locked and the caller is told that a restart forgets the lock")
   func lock() async throws {
     try await TestEnvironment.run { environment in
       let sandbox = try environment.sandbox()

@@ -9,8 +9,9 @@ struct AccountKeys: ParsableArguments {
   var provider: String?
 
   @Option(
-    help: "Account type if there is no --provider: oidc (default with --issuer), oauth2, firebase, json or "
-      + "client-credentials.")
+    help: ArgumentHelp(
+      "Account type if there is no --provider: oidc (default with --issuer), oauth2, firebase, json or "
+        + "client-credentials."))
   var type: String?
 
   @Option(help: ArgumentHelp("OpenID Connect issuer, from which Hearth learns the endpoints.", valueName: "url"))

@@ -39,9 +39,9 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// Returns the account that the environment or configuration chooses for this URL. If this account lists the server
-  /// in its `api_origins`, no other account may answer. Otherwise, programs would act as the wrong user while this
-  /// account is locked.
+  /// Returns all accounts, and the one that the environment or configuration chooses for this URL. If that account
+  /// lists the server in its `api_origins`, no other account may answer. Otherwise, programs would act as the wrong
+  /// user while that account is locked.
   static func candidates(
     for url: String?, _ client: inout ControlClient
   ) throws -> (chosen: AccountName?, all: [AccountName]) {
