@@ -161,7 +161,7 @@ struct Daemon {
       sockets: sockets, handler: control,
       limits: ControlLimits(maximumBody: configuration.outbox.maxBody, connections: setup.descriptors.connections),
       logger: logger)
-    self.sockets = SocketKeeper(server, troubles: troubles, watch: watch, clock: clock, logger: logger)
+    self.sockets = SocketKeeper(server, troubles: troubles, watch: watch.ofPlaces, clock: clock, logger: logger)
     await reloader.serve(server)
   }
 
@@ -267,7 +267,7 @@ struct Daemon {
   }
 
   private func keepLock() async throws {
-    try await parts.setup.lock.keep(watch, clock: parts.clock, logger: logger)
+    try await parts.setup.lock.keep(watch.ofPlaces, clock: parts.clock, logger: logger)
   }
 
   private func reportAlive(to watchdog: Watchdog) async {

@@ -57,6 +57,24 @@ import Testing
     }
   }
 
+  @Test("the daemon watches no writes in the folder of its outbox", .enabled(if: geteuid() == 0, "needs root"))
+  func ownWrites() async throws {
+    try await TestEnvironment.run { environment in
+      let daemon = try environment.daemon(Configuration.oidc(try environment.sandbox()))
+      var status = stat()
+      #expect(stat(daemon.state, &status) == 0)
+      let inode = " ino:\(String(status.st_ino, radix: 16)) "
+      let folder = "/proc/\(try #require(daemon.process?.pid))/fdinfo"
+      let watch = try eventually("the daemon watches the folder") { () -> Substring? in
+        let lines = (0..<256).flatMap { Files.text("\(folder)/\($0)").split(separator: "\n") }
+        return lines.first { $0.hasPrefix("inotify ") && $0.contains(inode) }
+      }
+      let fields = watch.split(separator: " ")
+      let mask = fields.first { $0.hasPrefix("mask:") }.flatMap { UInt32($0.dropFirst(5), radix: 16) }
+      #expect(try #require(mask) & UInt32(IN_MODIFY | IN_CLOSE_WRITE) == 0, "\(watch)")
+    }
+  }
+
   @Test("a hundred clients leave it the credential and the outbox, and once they are gone it serves again")
   func manyClients() async throws {
     try await TestEnvironment.run { environment in

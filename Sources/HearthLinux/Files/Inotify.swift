@@ -21,6 +21,7 @@ final class Inotify: Sendable {
 
   private struct Watcher {
     let paths: [String]
+    let noticesWrites: Bool
     let hint: @Sendable () -> Void
     /// A separate thread, because adding a watch blocks if a mount hangs.
     let thread = WorkerThread(linger: 0)
@@ -95,11 +96,12 @@ final class Inotify: Sendable {
 
   // MARK: - Watchers
 
-  /// Calls `hint` once the files are watched and again after each change. Returns a number to pass to `end`.
-  func watch(_ paths: [String], _ hint: @escaping @Sendable () -> Void) -> Int {
+  /// Calls `hint` once the files are watched and again after each change. A write to a file counts only with
+  /// `noticesWrites`. Returns a number to pass to `end`.
+  func watch(_ paths: [String], noticesWrites: Bool, _ hint: @escaping @Sendable () -> Void) -> Int {
     let number = state.withLock { state in
       state.lastWatcher += 1
-      state.watchers[state.lastWatcher] = Watcher(paths: paths, hint: hint)
+      state.watchers[state.lastWatcher] = Watcher(paths: paths, noticesWrites: noticesWrites, hint: hint)
       return state.lastWatcher
     }
     arm(number)
@@ -127,7 +129,7 @@ final class Inotify: Sendable {
     }
     guard let watcher else { return }
     watcher.thread.enqueue { [self] in
-      let (folders, shortage) = watchFolders(of: watcher.paths)
+      let (folders, shortage) = watchFolders(of: watcher)
       let mustArmAgain = state.withLock { state in
         state.arming -= 1
         state.table.remove(number)
@@ -179,15 +181,16 @@ final class Inotify: Sendable {
     return try result.get()
   }
 
-  private func watchFolders(of paths: [String]) -> ([WatchTable.Folder], SystemCallFailure?) {
+  private func watchFolders(of watcher: Watcher) -> ([WatchTable.Folder], SystemCallFailure?) {
     var (folders, shortage): ([WatchTable.Folder], SystemCallFailure?) = ([], nil)
+    let inAFile = watcher.noticesWrites ? Self.inAFile : 0
     do {
       let inotify = try instance()
-      for path in paths {
-        watchFolders(of: path, inotify, &folders, &shortage)
+      for path in watcher.paths {
+        watchFolders(of: path, inAFile, inotify, &folders, &shortage)
         guard let target = try? linkTarget(of: path) else { continue }
         let folder = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
-        watchFolders(of: target.hasPrefix("/") ? target : folder + target, inotify, &folders, &shortage)
+        watchFolders(of: target.hasPrefix("/") ? target : folder + target, inAFile, inotify, &folders, &shortage)
       }
     } catch {
       shortage = error
@@ -196,13 +199,14 @@ final class Inotify: Sendable {
   }
 
   private func watchFolders(
-    of path: String, _ inotify: Int32, _ folders: inout [WatchTable.Folder], _ shortage: inout SystemCallFailure?
+    of path: String, _ inAFile: UInt32, _ inotify: Int32, _ folders: inout [WatchTable.Folder],
+    _ shortage: inout SystemCallFailure?
   ) {
     let parts = path.split(separator: "/").map(String.init)
     for index in parts.indices {
       let folder = "/" + parts[..<index].joined(separator: "/")
       let isAbove = index < parts.count - 1
-      let mask = Self.ofName | Self.itself | UInt32(IN_ONLYDIR | IN_MASK_ADD) | (isAbove ? 0 : Self.inAFile)
+      let mask = Self.ofName | Self.itself | UInt32(IN_ONLYDIR | IN_MASK_ADD) | (isAbove ? 0 : inAFile)
       let watch = calls.add(inotify, folder, mask)
       if watch >= 0 {
         folders.append(WatchTable.Folder(watch: watch, name: parts[index], isAbove: isAbove))

@@ -10,6 +10,7 @@ import Synchronization
 package struct InotifyWatch: FileWatch {
   private let inotify: Inotify
   private let shortage: Shortage
+  private var noticesWrites = true
 
   package init(logger: Logger) { self.init(logger: logger, calls: Inotify.Calls()) }
 
@@ -28,9 +29,17 @@ package struct InotifyWatch: FileWatch {
     }
   }
 
+  /// The same watch without hints about writes. Otherwise each write to any file of a watched folder wakes a thread, as
+  /// those to the outbox's log do twenty times per commit.
+  package var ofPlaces: InotifyWatch {
+    var copy = self
+    copy.noticesWrites = false
+    return copy
+  }
+
   package func hints(for paths: [String]) -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
-    let watcher = inotify.watch(paths) { continuation.yield() }
+    let watcher = inotify.watch(paths, noticesWrites: noticesWrites) { continuation.yield() }
     continuation.onTermination = { [inotify] _ in inotify.end(watcher) }
     return stream
   }

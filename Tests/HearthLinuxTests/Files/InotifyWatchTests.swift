@@ -1,9 +1,11 @@
 import Glibc
 import HearthCore
-import HearthLinux
 import Logging
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import HearthLinux
 
 /// Each test waits for the hint that it expects; a hint that never comes is ended by the time limit.
 @Suite("Changes of files", .timeLimit(.minutes(2)))
@@ -44,6 +46,21 @@ struct InotifyWatchTests {
       watch(),
       { try await files.createFile(path) }, { try await files.write([1], to: path) },
       { try await files.setMode(path, to: 0) }, { try await files.removeFile(path) })
+  }
+
+  @Test("Only that a file is made or removed, for a watch of places: the kernel is not asked for writes")
+  func places() async throws {
+    try await makeFolder()
+    let masks = Mutex<[UInt32]>([])
+    var calls = Inotify.Calls()
+    calls.add = { inotify, folder, mask in
+      masks.withLock { $0.append(mask) }
+      return inotify_add_watch(inotify, folder, mask)
+    }
+    let watch = InotifyWatch(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, calls: calls)
+    try await expectHints(
+      watch.ofPlaces.hints(for: [path]), { try await files.createFile(path) }, { try await files.removeFile(path) })
+    #expect(masks.withLock { $0.allSatisfy { $0 & UInt32(IN_MODIFY | IN_CLOSE_WRITE) == 0 } })
   }
 
   @Test("A file that is replaced by rename, again and again")
