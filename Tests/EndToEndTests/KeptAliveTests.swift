@@ -138,6 +138,34 @@ import Testing
     }
   }
 
+  @Test(
+    "a token that an API rejected is given to nobody after kill -9 either, until the provider replaces it",
+    arguments: [false, true])
+  func rejectedBeforeCrash(_ isRefreshFailing: Bool) async throws {
+    try await TestEnvironment.run { environment in
+      let sandbox = try environment.sandbox()
+      let daemon = try environment.daemon(Configuration.oidc(sandbox))
+      try daemon.signIn(at: sandbox)
+      let first = try daemon.token()
+      try sandbox.fault(["path": "/token", "status": 503])
+      // Then the report is answered at once, without another refresh.
+      if isRefreshFailing { #expect(try daemon.refusal(of: "session.refresh", ["account": "work"]).code == 1004) }
+      try daemon.call(
+        "session.reportUnauthorized", ["account": "work", "fingerprint": .string(first.fingerprint)])
+      for isRestart in [false, true] {
+        if isRestart {
+          try daemon.crash()
+          try daemon.start()
+        }
+        #expect(try daemon.refusal(of: "session.getToken", ["account": "work"]).code == 1004)
+        let status = try daemon.status()
+        #expect(status.state == "authenticated" && status.token?.health == "expired")
+      }
+      try sandbox.clearFaults()
+      try eventually("the provider replaces it") { (try? daemon.token().secret).map { $0 != first.secret } ?? false }
+    }
+  }
+
   @Test("a 401 to the token that was just brought by a 401 ends the session: rejectedByServer")
   func unauthorizedAgain() async throws {
     try await TestEnvironment.run { environment in

@@ -34,8 +34,8 @@ package protocol CredentialStore: Sendable {
   /// Remembers across restarts whether the user has locked the account.
   func remember(lockedByUser: Bool) async throws(AccessFailure)
 
-  /// Remembers across restarts that the grant with this access token must not be refreshed.
-  func remember(barred: Fingerprint) async throws(AccessFailure)
+  /// Remembers this across restarts.
+  func remember(_ note: TokenNote) async throws(AccessFailure)
 
   /// Whether the account has a passphrase and its key is not in memory, so that nothing can be sealed until `unlock`.
   func needsPassphrase() async -> Bool
@@ -65,22 +65,31 @@ package enum WriteTurn: Hashable, Sendable {
   case superseded
 }
 
+/// What is remembered about a token.
+package enum TokenNote: Hashable, Sendable {
+  /// The grant with this access token must not be refreshed, because the provider answered its refresh for another user.
+  case barred(Fingerprint)
+  /// An API has rejected this token, and it is not given out while a refresh could replace it. `nil` if an API accepts
+  /// the token that was rejected last.
+  case rejected(Fingerprint?)
+}
+
 package struct RememberedAccount: Hashable, Sendable {
   package var subject: Subject?
   package var lockedByUser: Bool
   package var end: EndRecord?
-  /// The access token of a grant that must not be refreshed, because the provider answered its refresh for another
-  /// user.
+  /// As in `TokenNote`.
   package var barred: Fingerprint?
+  package var rejected: Fingerprint?
   /// How far the clock has been set since the stored grant got its times, or `nil` if that is unknown.
   package var clockStep: ClockStep?
 
   package init(
     subject: Subject? = nil, lockedByUser: Bool = false, end: EndRecord? = nil, barred: Fingerprint? = nil,
-    clockStep: ClockStep? = nil
+    rejected: Fingerprint? = nil, clockStep: ClockStep? = nil
   ) {
-    (self.subject, self.lockedByUser, self.end, self.barred) = (subject, lockedByUser, end, barred)
-    self.clockStep = clockStep
+    (self.subject, self.lockedByUser, self.end) = (subject, lockedByUser, end)
+    (self.barred, self.rejected, self.clockStep) = (barred, rejected, clockStep)
   }
 }
 

@@ -28,8 +28,8 @@ package enum SessionAction: Hashable, Sendable {
   case complete(CallID, Credential)
   /// → `lockRemembered`
   case rememberLockedByUser(Bool)
-  /// Remember that the grant with this access token must not be refreshed. Nothing comes back.
-  case rememberBarred(Fingerprint)
+  /// Remember this before the calls of the same step are answered. Nothing comes back.
+  case remember(TokenNote)
   /// Wipe the key from memory.
   case lockStore
   /// Switch to the store that is configured now. `credentialHinted` reports when it is watched.

@@ -51,6 +51,7 @@ extension SessionMachine {
     else { return [.answer(id, .done)] }
     if active.phase == .idle, refreshes.isAboutRequest(rejection, at: now) { return [.answer(id, token(of: active))] }
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
+    let wasRejected = isRejected(rejection.fingerprint)
     let events: [SessionAction] = isKnown ? [] : [.publish(.unauthorized(rejection))]
     // Some providers revoke a token as soon as they grant the next one, which is on its way.
     guard active.phase == .idle else {
@@ -66,14 +67,23 @@ extension SessionMachine {
     // An older token that nothing can renew stays in use, since one API's 401 does not end the session for all.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
-      return events + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
+      return events + noteRejection(of: rejection.fingerprint, after: wasRejected)
+        + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
     }
     // While the session waits after a failure, no refresh is sent, and the token is not given out until one succeeds.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
-    if isWaitedOut { return events + [.answer(id, .done)] }
+    let actions = events + noteRejection(of: rejection.fingerprint, after: wasRejected)
+    if isWaitedOut { return actions + [.answer(id, .done)] }
     calls.add(id, .apiRejection(rejection.fingerprint), at: now)
-    return events
+    return actions
+  }
+
+  private func isRejected(_ token: Fingerprint) -> Bool { active?.isRejected == true || refreshes.isRejected(token) }
+
+  private func noteRejection(of token: Fingerprint, after wasRejected: Bool) -> [SessionAction] {
+    let isRejected = isRejected(token)
+    return isRejected == wasRejected ? [] : [.remember(.rejected(isRejected ? token : nil))]
   }
 
   // MARK: - A call is answered

@@ -210,9 +210,15 @@ extension SessionMachine {
     if refreshes.barred.contains(accessToken), !refreshes.isBarred {
       refreshes.bar(accessToken, "The provider answered for another user before; Hearth does not use it.", at: now)
     }
-    wiped = nil
-    clockStep = nil
     credentialState = .active(next)
+    if rejected == bearer {
+      if isRenewable(next, at: now) {
+        refreshes.tokenRejected(APIRejection(bearer))
+      } else {
+        active?.isRejected = true
+      }
+    }
+    (wiped, clockStep, rejected) = (nil, nil, nil)
     let refreshAt = refreshTime(of: grant)
     active?.refreshAt = refreshAt
   }

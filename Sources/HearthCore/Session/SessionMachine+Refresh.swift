@@ -205,7 +205,7 @@ extension SessionMachine {
         // None of these tokens is the user's, and their own refresh token may be spent: only a sign-in helps.
         let barred = active.grant.accessToken.fingerprint
         refreshes.bar(barred, Self.otherUser(named, than: known), at: now)
-        return [.rememberBarred(barred)] + refreshFailed(retryAfter: nil)
+        return [.remember(.barred(barred))] + refreshFailed(retryAfter: nil)
       }
     }
     if error != nil {

@@ -7,7 +7,7 @@ extension SessionMachine {
     // This also applies after a sign-out, which leaves the lock.
     if remembered.lockedByUser { locks.restore() }
     refreshes.restoreBar(remembered.barred)
-    clockStep = remembered.clockStep
+    (clockStep, rejected) = (remembered.clockStep, remembered.rejected)
     switch credentialState {
     case .unread, .unreadable: break
     case .withheld, .active, .starting, .adopting, .ending, .ended, .absent: return

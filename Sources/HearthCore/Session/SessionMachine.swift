@@ -28,6 +28,8 @@ package struct SessionMachine: Sendable {
   var wiped: WipedGrant?
   /// How far the clock was set since the stored grant got its times. `nil` once this process has read that grant.
   var clockStep: ClockStep?
+  /// The token that an API had rejected when this process began. `nil` once a grant is in use.
+  var rejected: Fingerprint?
   /// The sign-in under way, or `nil`.
   var signIn: SignInProgress?
   var random: SeededGenerator

@@ -53,14 +53,19 @@ extension SessionService {
           return .lockRemembered(.failure(error))
         }
       }
-    case .rememberBarred(let grant):
+    case .remember(let note):
       let (account, logger) = (account, logger)
       storeWork.add {
         do throws(AccessFailure) {
-          try await store.remember(barred: grant)
+          try await store.remember(note)
         } catch {
+          let what =
+            switch note {
+            case .barred: "the provider answered for another user than \(account)'s"
+            case .rejected(let token): "an API \(token == nil ? "accepts" : "rejected") the token of \(account)"
+            }
           logger.warning(
-            "That the provider answered for another user than \(account)'s could not be saved and is forgotten at a restart: \(error.detail)",
+            "That \(what) could not be saved and is forgotten at a restart: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
         }
       }

@@ -253,15 +253,21 @@ package actor SessionService: PlanningService, RunningService {
       published = status
       publish(events, status)
     }
+    let hasNotes = actions.contains { if case .remember = $0 { true } else { false } }
     for action in actions {
-      if case .answer(let id, let response) = action {
-        waiting.removeValue(forKey: id)?.resume(returning: SessionAnswer(response: response, status: status, at: now))
-      } else {
+      guard case .answer(let id, let response) = action else {
         perform(action)
+        continue
       }
+      let answer = SessionAnswer(response: response, status: status, at: now)
+      if hasNotes { storeWork.add { await self.answer(id, answer) } } else { self.answer(id, answer) }
     }
     arm(machine.nextWake(after: now))
     if !isStopped, machine.isAtRest { rested() }
+  }
+
+  private func answer(_ id: CallID, _ answer: SessionAnswer) {
+    waiting.removeValue(forKey: id)?.resume(returning: answer)
   }
 
   func woke() { receive(.woke) }

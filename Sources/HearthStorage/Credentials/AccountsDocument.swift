@@ -11,7 +11,7 @@ struct AccountsDocument: Codable {
 extension KnownAccount: Codable {
   private enum CodingKeys: String, CodingKey {
     case path, marker, issuer, issuerAssumed, subject, fingerprint, lockedByUser, end, endDetail, removal, grant, barred
-    case clock
+    case rejected, clock
     case formerPlaces = "leftovers"
     case formerGrants, overGrants = "signedOut"
   }
@@ -32,6 +32,7 @@ extension KnownAccount: Codable {
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
     removal = try fields.decodeIfPresent(PendingRemoval.self, forKey: .removal)
     barred = try fields.decodeIfPresent(Fingerprint.self, forKey: .barred)
+    rejected = try fields.decodeIfPresent(Fingerprint.self, forKey: .rejected)
     func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
       // Splits by bytes, because the field can contain anything.
       let digits = Array((try text(key) ?? "").utf8)
@@ -59,6 +60,7 @@ extension KnownAccount: Codable {
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
     try fields.encodeIfPresent(barred, forKey: .barred)
+    try fields.encodeIfPresent(rejected, forKey: .rejected)
     func encode(_ fingerprints: [Fingerprint], _ key: CodingKeys) throws {
       // Encoded as one string, because there can be a thousand fingerprints and each refresh writes the file.
       if !fingerprints.isEmpty { try fields.encode(fingerprints.map(\.description).joined(), forKey: key) }

@@ -63,7 +63,7 @@ package actor FileCredentialStore: CredentialStore {
     let known = try await known()
     return RememberedAccount(
       subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred,
-      clockStep: known.clock.map(accounts.step))
+      rejected: known.rejected, clockStep: known.clock.map(accounts.step))
   }
 
   package func remember(lockedByUser: Bool) async throws(AccessFailure) {
@@ -75,9 +75,12 @@ package actor FileCredentialStore: CredentialStore {
     await markLock(lockedByUser, identifier, at: place)
   }
 
-  package func remember(barred: Fingerprint) async throws(AccessFailure) {
+  package func remember(_ note: TokenNote) async throws(AccessFailure) {
     var known = try await known()
-    known.barred = barred
+    switch note {
+    case .barred(let token): known.barred = token
+    case .rejected(let token): known.rejected = token
+    }
     try await accounts.update(account, to: known)
   }
 

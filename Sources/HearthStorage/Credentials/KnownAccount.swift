@@ -36,8 +36,9 @@ package struct KnownAccount: Hashable, Sendable {
   package var end: EndRecord?
   package var lockedByUser = false
   package var removal: PendingRemoval?
-  /// The access token of a grant that is not sent again, because the provider answered its refresh for another user.
+  /// As in `TokenNote`.
   package var barred: Fingerprint?
+  package var rejected: Fingerprint?
   /// The earlier grants. They identify a grant that comes back, for example if a volume is mounted over the folder that
   /// holds a newer one.
   package var grants = GrantHistory()

@@ -9,7 +9,7 @@ struct MistakesOfOthersTests {
     session.effects.contains { effect in
       switch effect {
       case .write, .writeEnd, .remove, .setAside: true
-      case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .rememberBarred,
+      case .recall, .read, .refresh, .requestGrant, .askTime, .identify, .rememberLockedByUser, .remember,
         .lockStore, .replaceStore, .makeRoom, .obtain, .complete, .revoke, .revokeAtOnce, .answer, .publish:
         false
       }

@@ -205,6 +205,53 @@ struct RealProviderTests {
     #expect(session.token == .sample(2))
   }
 
+  @Test("withholds a token that an API rejected before a restart until a refresh replaces it, also after a lock")
+  func rejectedBeforeStart() {
+    let rejection = APIRejection(Token.sample(1).fingerprint)
+    var session = SessionScript.holding()
+    session.asks(.reportUnauthorized(rejection))
+    #expect(session.effects.first == .remember(.rejected(rejection.fingerprint)))
+    session.fails(.unavailable(message: "503", retryAfter: nil))
+    session.asks(.reportUnauthorized(rejection))
+    #expect(session.effects.isEmpty, "the rejection is already remembered")
+
+    for isLocked in [false, true] {
+      var next = SessionScript(
+        remembered: RememberedAccount(subject: .sample, lockedByUser: isLocked, rejected: rejection.fingerprint))
+      next.reads(.found(.sample(1, issuedAt: .sample)))
+      if isLocked {
+        next.take(.unlocked(.user))
+        next.reads(.found(.sample(1, issuedAt: .sample)))
+      }
+      #expect(next.token == nil && next.attempts.count == 1)
+      next.fails(.unavailable(message: "503", retryAfter: nil))
+      #expect(next.token == nil && next.snapshot.token?.health(at: next.now) == .expired)
+      next.comesDue()
+      next.isGranted(.sample(2))
+      next.writes()
+      #expect(next.token == .sample(2))
+      next.asks(.reportUnauthorized(APIRejection(Token.sample(2).fingerprint)))
+      next.writesEnd()
+      #expect(next.state == .reauthRequired(.rejectedByServer), "a refresh did not help")
+    }
+    var other = SessionScript(remembered: RememberedAccount(subject: .sample, rejected: rejection.fingerprint))
+    other.reads(.found(.sample(2, issuedAt: .sample)))
+    #expect(other.token == .sample(2) && other.attempts.isEmpty)
+  }
+
+  @Test("advises a sign-in after a restart if nothing can renew the rejected token, until an API accepts it")
+  func unrenewableRejectedBeforeStart() {
+    let (token, old) = (Token.sample(1).fingerprint, lasting(36_000, isRenewable: false))
+    var session = SessionScript(remembered: RememberedAccount(subject: .sample, rejected: token))
+    session.reads(.found(old))
+    #expect(session.token == .sample(1) && session.snapshot.action == .signIn)
+    session.passes(.seconds(121))
+    #expect(session.keepsToken(after: APIRejection(token, isAcceptedElsewhere: true)) == true)
+    #expect(session.effects == [.remember(.rejected(nil))] && session.snapshot.action == nil)
+    #expect(session.answer(asking: .reportUnauthorized(APIRejection(token))) == .done)
+    #expect(session.effects == [.remember(.rejected(token))] && session.snapshot.action == .signIn)
+  }
+
   // MARK: - What to do
 
   @Test("advises to sign in once the token has expired without a final answer for ten minutes, and does not end")

@@ -12,7 +12,7 @@ struct SubjectTests {
     let waiting = session.asks(.refresh)
     session.isGranted(.sample(2, subject: other))
     let barred = Credential.sample(1, issuedAt: .sample).grant.accessToken.fingerprint
-    #expect(session.effects == [.rememberBarred(barred)])
+    #expect(session.effects == [.remember(.barred(barred))])
     guard case .rejected(.refreshUnavailable(let message, nil))? = session.answer(to: waiting) else {
       Issue.record("\(session.answers)")
       return

@@ -55,6 +55,8 @@ struct Ledger {
   var counted: Fingerprint?
   /// The access tokens of grants whose refresh was answered for another user, if nobody has signed in since.
   var barred: Set<Fingerprint> = []
+  /// The token that an API had rejected when this process began, until it is reported again or another one is in use.
+  var rejected: Fingerprint?
   /// Until when the network's return must not shorten another wait.
   var shortenedUntil: Timestamp?
   /// Tokens that came for another user.
@@ -75,5 +77,10 @@ struct Ledger {
     let isAgain = tokenBefore[token].map(reported.contains) ?? false
     if isFresh, isAgain || !isRenewable { grounds.insert(.rejectedByServer) }
     reported.insert(token)
+    if token == rejected { rejected = nil }
+  }
+
+  mutating func noteActive(in machine: SessionMachine) {
+    if let token = machine.active?.grant.accessToken.fingerprint, token != rejected { rejected = nil }
   }
 }

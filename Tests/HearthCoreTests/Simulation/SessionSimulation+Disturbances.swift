@@ -80,6 +80,12 @@ extension SessionSimulation {
     try call(.reportUnauthorized(APIRejection(token.fingerprint)))
   }
 
+  /// A token that an API rejected before a crash is given out only if nothing can replace it.
+  func checkRejected(_ token: Fingerprint) throws(Violation) {
+    guard token == ledger.rejected, let active = machine.active, machine.isRenewable(active, at: now) else { return }
+    throw Violation("a token is given out that an API had rejected before the restart")
+  }
+
   private mutating func setLock() throws(Violation) {
     let lock = settings.locks.sorted { $0.rawValue < $1.rawValue }.randomElement(using: &random) ?? .user
     locks.insert(lock)

@@ -36,7 +36,7 @@ extension SessionSimulation {
       switch job {
       case .recall, .read, .write, .writeEnd, .remove, .setAside, .remember:
         throw Violation("a store is replaced that has something to do still: \(job)")
-      case .makeRoom, .prepare, .rememberBarred, .lock, .unlock, .replace: break
+      case .makeRoom, .prepare, .note, .lock, .unlock, .replace: break
       }
     }
   }

@@ -183,6 +183,7 @@ extension SessionSimulation {
     ledger.isTampered = false
     // What is on record also applies in the next process.
     ledger.barred = disk.known.barred.map { [$0] } ?? []
+    ledger.rejected = disk.known.rejected
   }
 
   /// An end may replace the grant that it is about, and a grant may replace its predecessor. Only a sign-in may replace
@@ -245,7 +246,7 @@ extension SessionSimulation {
     case .askTime:
       if !locks.isEmpty || isStopping { throw Violation("the time is asked for where nothing may be asked") }
     case .replaceStore: try checkReplaced()
-    case .recall, .read, .identify, .makeRoom, .obtain, .complete, .rememberLockedByUser, .rememberBarred, .revoke,
+    case .recall, .read, .identify, .makeRoom, .obtain, .complete, .rememberLockedByUser, .remember, .revoke,
       .revokeAtOnce:
       break
     }
@@ -292,6 +293,7 @@ extension SessionSimulation {
       {
         throw Violation("a token is given out that ran out at the provider \(elapsed - end) ago")
       }
+      try checkRejected(fingerprint)
       try checkDurable(fingerprint)
     case .signedOut:
       guard disk.known.end?.reason == .signedOut || ledger.removalFailed || disk.file == .nothing else {

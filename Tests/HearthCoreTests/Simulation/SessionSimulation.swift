@@ -194,6 +194,7 @@ struct SessionSimulation: Simulation {
     armed = machine.nextWake(after: now)
     if let armed, armed <= now { throw Violation("nextWake is not in the future") }
     try noteOutcome(event, before)
+    ledger.noteActive(in: machine)
     for action in actions {
       note("   \(action)")
       try checkAction(action, of: event, before)
@@ -221,7 +222,7 @@ struct SessionSimulation: Simulation {
       // A sign-in removes the user's lock.
       if !isLocked { locks.remove(.user) }
       enqueue(.remember(lockedByUser: isLocked))
-    case .rememberBarred(let grant): enqueue(.rememberBarred(grant))
+    case .remember(let note): enqueue(.note(note))
     case .lockStore: enqueue(.lock)
     case .makeRoom(let id): enqueue(.makeRoom(id))
     case .obtain(let id): awaited.append((id, elapsed + .seconds(Int.random(in: 0...20, using: &random))))
@@ -332,7 +333,7 @@ struct SessionSimulation: Simulation {
       switch job {
       case .write(_, let generation, _): try deliver(.credentialSuperseded(generation: generation))
       case .prepare(_, let generation, _): try notMyTurn(generation)
-      case .recall, .read, .writeEnd, .remove, .setAside, .makeRoom, .remember, .rememberBarred, .lock, .unlock,
+      case .recall, .read, .writeEnd, .remove, .setAside, .makeRoom, .remember, .note, .lock, .unlock,
         .replace:
         break
       }
@@ -354,7 +355,7 @@ struct SessionSimulation: Simulation {
       case .failure(let accessFailure): try deliver(.credentialRead(.unreadable(accessFailure)))
       case .success: try deliver(.started(disk.remembered))
       }
-    case .read, .lock, .rememberBarred: break
+    case .read, .lock, .note: break
     case .replace: if chances(1, in: 2) { try deliver(.credentialHinted) }
     case .remember: try deliver(.lockRemembered(result))
     case .unlock:

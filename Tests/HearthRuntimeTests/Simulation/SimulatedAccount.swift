@@ -189,7 +189,7 @@ final class SimulatedCredentialStore: CredentialStore, @unchecked Sendable {
     return "set-aside"
   }
 
-  func remember(barred: Fingerprint) async throws(AccessFailure) { try await done(.rememberBarred(barred)) }
+  func remember(_ note: TokenNote) async throws(AccessFailure) { try await done(.note(note)) }
 
   func remember(lockedByUser: Bool) async throws(AccessFailure) {
     try await done(.remember(lockedByUser: lockedByUser))

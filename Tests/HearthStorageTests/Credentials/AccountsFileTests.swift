@@ -24,6 +24,7 @@ struct AccountsFileTests {
       token: Token.sample(number).fingerprint, issuedAt: .sample, boot: "a-boot", stepped: .milliseconds(-1500))
     known.end = bench.end(.refreshTokenRejected, fingerprint: Fingerprint("9f86d081"))
     known.lockedByUser = true
+    known.rejected = Fingerprint("0000000b")
     known.removal = KnownAccount.PendingRemoval(fingerprint: Fingerprint("9f86d082"))
     known.formerPlaces = [KnownAccount.FormerPlace(path: "/old/\(number)", fingerprint: nil)]
     known.grants = GrantHistory(
@@ -51,7 +52,7 @@ struct AccountsFileTests {
       "steppedMilliseconds":-1500,"token":"00000001"},"end":{"at":"2026-11-21T10:00:00.000Z","fingerprint":"9f86d081",\
       "reason":"refreshTokenRejected"},"fingerprint":"00000001","formerGrants":"0000000100000002",\
       "grant":"0000000a","issuer":"https://id.example.com","issuerAssumed":true,"leftovers":[{"fingerprint":"9f86d083","path":"/old/1"}],"lockedByUser":true,\
-      "marker":"m1","path":"/p/1","removal":{"fingerprint":"9f86d082"},"signedOut":"00000003",\
+      "marker":"m1","path":"/p/1","rejected":"0000000b","removal":{"fingerprint":"9f86d082"},"signedOut":"00000003",\
       "subject":"1"}},"version":1}
 
       """

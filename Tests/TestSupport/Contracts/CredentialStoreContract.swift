@@ -114,12 +114,12 @@ package enum CredentialStoreContract {
         try expect(try await store.remembered().subject, is: bench.credential(1).subject)
       }
     },
-    CredentialFact("the next process remembers that a grant's refresh was answered for another user") { bench in
-      let store = try await bench.store(holding: 1)
-      let barred = bench.credential(1).grant.accessToken.fingerprint
-      try await store.remember(barred: barred)
+    CredentialFact("the next process remembers which token is barred, and which one an API rejected") { bench in
+      let token = bench.credential(1).grant.accessToken.fingerprint
+      for note in [TokenNote.barred(token), .rejected(token)] { try await bench.store(holding: 1).remember(note) }
       _ = await bench.store().read()
-      try expect(try await bench.store().remembered().barred, is: barred)
+      try expect(try await bench.store().remembered().barred, is: token)
+      try expect(try await bench.store().remembered().rejected, is: token)
     },
     CredentialFact("a later write replaces what was there") { bench in
       let store = try await bench.store(holding: 1)

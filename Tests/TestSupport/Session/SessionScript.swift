@@ -71,7 +71,7 @@ package struct SessionScript: Sendable {
       case .refresh(_, let generation), .requestGrant(let generation), .askTime(let generation):
         generationOfRefresh = generation
         attempts.append(now)
-      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .rememberBarred, .lockStore,
+      case .recall, .read, .writeEnd, .remove, .setAside, .rememberLockedByUser, .remember, .lockStore,
         .replaceStore, .revoke, .revokeAtOnce, .makeRoom, .obtain, .complete, .answer:
         break
       }

@@ -23,6 +23,7 @@ package struct SimulatedDisk: Sendable {
     /// The place where the credential was last seen or written.
     package var place = 0
     package var barred: Fingerprint?
+    package var rejected: Fingerprint?
   }
 
   package enum Job: Hashable, Sendable {
@@ -35,7 +36,7 @@ package struct SimulatedDisk: Sendable {
     case makeRoom(CallID)
     case prepare(Credential?, generation: Int, over: StoredVersion = .any)
     case remember(lockedByUser: Bool)
-    case rememberBarred(Fingerprint)
+    case note(TokenNote)
     case lock, unlock
     /// Switches to another place. The file is nil if it was moved there.
     case replace(File?, isSealed: Bool)
@@ -80,7 +81,7 @@ package struct SimulatedDisk: Sendable {
   package var remembered: RememberedAccount {
     RememberedAccount(
       subject: known.subject, lockedByUser: known.lockedByUser, end: known.end, barred: known.barred,
-      clockStep: moment.flatMap { known.clock?.step(to: $0.stepped, boot: $0.boot) })
+      rejected: known.rejected, clockStep: moment.flatMap { known.clock?.step(to: $0.stepped, boot: $0.boot) })
   }
 
   package var grant: Credential? {
@@ -120,9 +121,12 @@ package struct SimulatedDisk: Sendable {
       if isFull { return .done(.failure(.full)) }
       known.lockedByUser = lockedByUser
       return .done(.success(()))
-    case .rememberBarred(let grant):
+    case .note(let note):
       if isFull { return .done(.failure(.full)) }
-      known.barred = grant
+      switch note {
+      case .barred(let token): known.barred = token
+      case .rejected(let token): known.rejected = token
+      }
       return .done(.success(()))
     case .lock:
       hasKey = false
