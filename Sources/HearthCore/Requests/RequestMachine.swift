@@ -61,11 +61,11 @@ package struct RequestMachine: Sendable {
   }
 
   package mutating func responded(_ response: APIResponse, _ api: APISettings?) -> Step {
-    if DeliveryPolicy.meansOffline(response)
-      || DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect)
-    {
-      return unanswered(
-        .notSent(message: "A proxy or a captive portal requires a sign-in before the API can be reached"))
+    let portal = "A proxy or a captive portal requires a sign-in before the API can be reached"
+    if DeliveryPolicy.meansOffline(response) { return unanswered(.notSent(message: portal)) }
+    // The API itself may have sent the page, so it is unknown whether the request took effect.
+    if DeliveryPolicy.isPageForJSON(response, to: request, expecting: api?.expect) {
+      return unanswered(.unanswered(message: portal))
     }
     if let challenge = Challenge(response, from: request.url.origin, without: bearer?.secrets ?? []) {
       return .fail(.challenge(challenge))

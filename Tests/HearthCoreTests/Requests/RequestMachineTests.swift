@@ -253,6 +253,20 @@ import Testing
     }
   }
 
+  @Test("after a page instead of JSON, nobody claims that the request was not sent")
+  func pageForJSON() throws {
+    var request = try request("POST")
+    request.headers.append(.init(name: "Accept", value: "application/json"))
+    var machine = RequestMachine(request)
+    _ = machine.authorized(by: bearer(1), api)
+    let page = APIResponse(status: 200, headers: [.init(name: "Content-Type", value: "text/html")])
+    guard case .fail(.unanswered(let message)) = answered(&machine, page) else {
+      Issue.record("The page is given.")
+      return
+    }
+    #expect(message.hasSuffix("It is unknown whether the request took effect."))
+  }
+
   @Test("a response that is too long is not returned in part")
   func tooLong() throws {
     var machine = RequestMachine(try request())
