@@ -35,7 +35,7 @@ import Testing
         let status = try daemon.waitFor("reauthRequired", "credentialCorrupt")
         #expect(
           status.message
-            == "The credential cannot be understood (it is not JSON) and was set aside as \(corrupt()[0]). "
+            == "The credential cannot be understood (it is not JSON) and was moved to \(corrupt()[0]). "
             + "Run \"hearthctl login work\".")
         try daemon.restart()
       }

@@ -28,7 +28,7 @@ package protocol TokenEndpoint: Sendable {
 extension TokenEndpoint {
   /// Most account types need a user to sign in.
   package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
-    throw .misconfigured(message: "An account of this type gets no token by itself: sign in.")
+    throw .misconfigured(message: "An account of this type needs a user to sign in.")
   }
 
   /// Most account types have one endpoint.

@@ -118,8 +118,8 @@ extension SessionMachine {
       var call = call
       call.outcome = .failed(message: message, retryAfter: nil)
       if let response = responseIfReady(to: call, at: now) { return response }
-    case .room: return .rejected(.storage(AccessFailure(.storageError, detail: "the storage does not answer")))
-    case .signOut, .adoption: message = "Hearth could not save it yet and will retry."
+    case .room: return .rejected(.storage(AccessFailure(.storageError, detail: "the storage did not respond in time")))
+    case .signOut, .adoption: message = "Hearth could not save the change yet and will retry."
     case .apiRejection, .read: return .done
     }
     return .rejected(.refreshUnavailable(message: message, retryAfter: nil))

@@ -79,10 +79,10 @@ extension SessionMachine {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
     case .neverSignedIn where !isYetToBeWritten(active):
-      return .unreadable(AccessFailure(.volumeUnavailable, detail: "the place where it was stored is gone"))
+      return .unreadable(AccessFailure(.volumeUnavailable, detail: "the folder that contained it is gone"))
     case .tooNew(let version):
       return .unreadable(
-        AccessFailure(.storageError, detail: "a newer version of Hearth wrote format \(version); update Hearth"))
+        AccessFailure(.storageError, detail: "a newer version of Hearth wrote it (format \(version)); update Hearth"))
     case .neverSignedIn, .found, .former, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
     }
   }
@@ -208,7 +208,8 @@ extension SessionMachine {
     if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
     let accessToken = grant.accessToken.fingerprint
     if refreshes.barred.contains(accessToken), !refreshes.isBarred {
-      refreshes.bar(accessToken, "The provider answered for another user before; Hearth does not use it.", at: now)
+      let why = "The provider returned a token for another user earlier, so Hearth does not refresh this grant."
+      refreshes.bar(accessToken, why, at: now)
     }
     credentialState = .active(next)
     if rejected == bearer {
@@ -324,7 +325,7 @@ extension SessionMachine {
       start()
       return []
     }
-    let detail = "The credential cannot be understood (\(why)) and was set aside as \(name)."
+    let detail = "The credential cannot be understood (\(why)) and was moved to \(name)."
     return end(.credentialCorrupt, detail: detail, at: now)
   }
 

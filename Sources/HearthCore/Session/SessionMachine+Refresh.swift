@@ -72,11 +72,12 @@ extension SessionMachine {
   /// Why a request is sent now: the end of a sentence for the log.
   package var refreshCause: String {
     if let rejection = refreshes.apiRejection { return "an API has rejected token \(rejection.fingerprint)" }
-    if calls.demandRefresh { return "somebody asked for it" }
-    if let trouble = refreshes.history.trouble { return "the last try failed; it waited until \(trouble.until)" }
-    if calls.wantRefresh { return "somebody needs a token that lasts longer" }
+    if calls.demandRefresh { return "a client requested a refresh" }
+    if let trouble = refreshes.history.trouble { return "the delay after a failure ended at \(trouble.until)" }
+    if calls.wantRefresh { return "a client needs a token that is valid for longer" }
     guard let active else { return "there is no token yet" }
-    return active.refreshAt.map { "it has been due since \($0)" } ?? "it is unknown whether the token is still valid"
+    guard let refreshAt = active.refreshAt else { return "it is unknown whether the token is still valid" }
+    return "the refresh has been due since \(refreshAt)"
   }
 
   // MARK: - The request
@@ -219,7 +220,7 @@ extension SessionMachine {
       // Another request would not help either. The rest of the response is kept.
       error = .misconfigured(
         message:
-          "The provider granted no new ID token: set bearer = \"access_token\", or have it issue one with each refresh."
+          "The provider issued no new ID token. Set bearer = \"access_token\", or let it issue one with each refresh."
       )
     } else if next.grant.lifetime == .zero {
       error = .unavailable(message: "The provider granted a token that had already expired.", retryAfter: nil)
@@ -233,7 +234,8 @@ extension SessionMachine {
   private static func otherUser(_ named: Subject, than known: Subject) -> String {
     let isSameID = Name(named.id) == Name(known.id)
     let (new, old) = isSameID ? (" of \(named.issuer)", " of \(known.issuer)") : ("", "")
-    return "The provider answered for another user (\(named.id)\(new)) than \(known.id)\(old); Hearth does not use it."
+    return
+      "The provider returned a token for another user (\(named.id)\(new), not \(known.id)\(old)). Hearth ignores it."
   }
 
   /// Makes the new grant visible, once its write has ended. `error` says why its token cannot be used.

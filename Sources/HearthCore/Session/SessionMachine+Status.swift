@@ -73,7 +73,7 @@ extension SessionMachine {
     case .unread, .withheld, .unreadable, .active, .adopting, .absent: break
     }
     if isUnsealed, advice == .unlock {
-      return "Signed in; the credential is neither sealed nor refreshed until its passphrase is entered. "
+      return "Signed in, but Hearth cannot seal or refresh the credential without the passphrase. "
         + "Run \"hearthctl unlock \(account)\"."
     }
     guard trouble != nil || mismatch != nil || stray != nil || advice == .signIn || advice == .unlock else {
@@ -81,19 +81,19 @@ extension SessionMachine {
     }
     let why = mismatch ?? refreshes.history.lastError ?? "no answer"
     switch advice {
-    case .unlock: return "Signed in; refreshing waits for the passphrase. Run \"hearthctl unlock \(account)\"."
+    case .unlock: return "Signed in, but the token cannot be refreshed until you run \"hearthctl unlock \(account)\"."
     case .fixConfiguration where mismatch == nil && trouble?.kind != .misconfigured:
       return stray.map { "Signed in. " + $0 }
     case .fixConfiguration:
       return
-        "Signed in, but the token cannot be refreshed until the configuration is fixed or you sign in again: \(why)"
+        "Signed in, but the token cannot be refreshed until you fix the configuration or sign in again: \(why)"
     case .signIn where trouble?.kind == .otherUser: return "\(why) Run \"hearthctl login \(account)\"."
     case .signIn where active?.isRejected == true:
-      return "An API refuses the token, and it cannot be renewed. Run \"hearthctl login \(account)\"."
+      return "An API rejected the token, and Hearth cannot renew it. Run \"hearthctl login \(account)\"."
     case .signIn:
       return
-        "The token has expired and the provider still gives no new one. Run \"hearthctl login \(account)\": \(why)"
-    case .wait, nil: return "Signed in. Refreshing fails for now, and Hearth retries: \(why)"
+        "The token has expired, and refreshing it keeps failing. Run \"hearthctl login \(account)\". Last error: \(why)"
+    case .wait, nil: return "Signed in, but the last refresh failed, and Hearth will retry: \(why)"
     }
   }
 
@@ -107,19 +107,19 @@ extension SessionMachine {
   private var whyNotKept: String? {
     guard endWithoutRefreshToken != nil else { return nil }
     return
-      "Signed in until the access token runs out, because the provider gave no refresh token. Allow this client refresh "
-      + "tokens at the provider, or add the scope that brings one, often with \"hearthctl account set \(account) --add "
-      + "scopes offline_access\". Then run \"hearthctl login \(account)\"."
+      "Signed in until the access token expires, because the provider issued no refresh token. Allow refresh tokens "
+      + "for this client at the provider, or add the scope that requests them, often with \"hearthctl account set "
+      + "\(account) --add scopes offline_access\". Then run \"hearthctl login \(account)\"."
   }
 
   /// Explains why the client's own first token has not come.
   private func whyNoToken(_ trouble: RefreshTrouble?, _ advice: SessionState.Action?) -> String {
-    guard trouble != nil else { return "the first one has been requested." }
+    guard trouble != nil else { return "Hearth is requesting the first one." }
     let why = refreshes.history.lastError ?? "no answer"
     switch advice {
-    case .unlock: return "its passphrase is missing. Run \"hearthctl unlock \(account)\"."
-    case .fixConfiguration: return "the configuration has to be fixed: \(why)"
-    case .signIn, .wait, nil: return "asking fails for now, and Hearth retries: \(why)"
+    case .unlock: return "the passphrase is missing. Run \"hearthctl unlock \(account)\"."
+    case .fixConfiguration: return "the account's configuration is wrong: \(why)"
+    case .signIn, .wait, nil: return "the request failed, and Hearth will retry: \(why)"
     }
   }
 

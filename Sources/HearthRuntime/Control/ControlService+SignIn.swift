@@ -113,11 +113,11 @@ extension CompleteSignIn: PlainMethod {
     case .unclaimedError(let message):
       throw RPCError(
         .signInFailed, account: account,
-        message: "\(message) It does not name its sign-in, so this one continues.")
+        message: "\(message) The address does not identify its sign-in, so Hearth keeps waiting.")
     case .foreign, .untrusted, nil:
       throw RPCError(
         .signInFailed, account: account,
-        message: "This is not the address of this sign-in. Copy the whole address, from http:// on.")
+        message: "The address does not belong to this sign-in. Copy the whole address, including http://.")
     }
   }
 }

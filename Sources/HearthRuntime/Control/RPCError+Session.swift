@@ -33,7 +33,7 @@ extension RPCError {
   private static func superseded(_ account: AccountName) -> RPCError {
     RPCError(
       .signInFailed, account: account,
-      message: "Another sign-in, a sign-out or another program's grant came in between: this one was dropped.")
+      message: "Another sign-in, a sign-out or another program replaced the session first; this sign-in was dropped.")
   }
 
   /// The error for a state in which the session has no token.
@@ -100,8 +100,8 @@ extension RPCError {
       if case .locked = status.state { break }
       return RPCError(
         .storageUnavailable, account: status.account,
-        message: "The credential cannot be written (\(accessFailure.detail)), so the provider was not asked: "
-          + "make the place writable for Hearth, and sign in again.")
+        message: "The credential file cannot be written (\(accessFailure.detail)), so Hearth did not contact the "
+          + "provider. Fix this, then try again.")
     }
     return storage(accessFailure, status)
   }
@@ -112,11 +112,13 @@ extension RPCError {
     switch accessFailure.kind {
     case .passphraseRequired:
       return .passphraseNeeded(
-        account, message: "Set or give the passphrase first: run \"hearthctl unlock \(account)\".")
+        account, message: "\(account) needs its passphrase. Run \"hearthctl unlock \(account)\" to set or enter it.")
     case .keyUnavailable, .permissionDenied, .volumeUnavailable:
       return .state(.locked(.accessFailure(accessFailure)), status)
     case .storageError:
-      return RPCError(.storageUnavailable, account: account, message: "Nothing was stored: \(accessFailure.detail).")
+      return RPCError(
+        .storageUnavailable, account: account,
+        message: "Hearth cannot read or write the credential: \(accessFailure.detail).")
     }
   }
 
@@ -135,7 +137,7 @@ extension RPCError {
     case .tooSoon(let wait):
       let seconds = wait.roundedUpSeconds
       self = .wrongPassphrase(
-        account, message: "Not tried, because too many passphrases were wrong; try again in \(seconds) s.",
+        account, message: "Too many passphrases were wrong, so this one was not tried. Try again in \(seconds) s.",
         retryAfterSeconds: seconds)
     case .unavailable(let accessFailure): self = .storage(accessFailure, status)
     case .notSealed:

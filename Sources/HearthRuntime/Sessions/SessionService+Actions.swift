@@ -5,7 +5,7 @@ import Logging
 extension SessionService {
   private func noteRefresh() {
     logger.debug(
-      "A refresh of \(account) begins: \(machine.refreshCause).", metadata: ["HEARTH_ACCOUNT": "\(account)"])
+      "Refreshing \(account), because \(machine.refreshCause).", metadata: ["HEARTH_ACCOUNT": "\(account)"])
   }
 
   func perform(_ action: SessionAction) {
@@ -48,7 +48,7 @@ extension SessionService {
           return .lockRemembered(.success(()))
         } catch {
           logger.warning(
-            "Whether \(account) is locked could not be saved yet, and Hearth keeps trying: \(error.detail)",
+            "Hearth could not save whether \(account) is locked, and keeps trying: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
           return .lockRemembered(.failure(error))
         }
@@ -61,11 +61,11 @@ extension SessionService {
         } catch {
           let what =
             switch note {
-            case .barred: "the provider answered for another user than \(account)'s"
-            case .rejected(let token): "an API \(token == nil ? "accepts" : "rejected") the token of \(account)"
+            case .barred: "a refresh of \(account) returned another user's token"
+            case .rejected(let token): "an API \(token == nil ? "accepts" : "rejected") \(account)'s token"
             }
           logger.warning(
-            "That \(what) could not be saved and is forgotten at a restart: \(error.detail)",
+            "Hearth could not save that \(what), and will forget it after a restart: \(error.detail)",
             metadata: ["HEARTH_ACCOUNT": "\(account)"])
         }
       }

@@ -11,12 +11,12 @@ package enum SignInEnd: Error, Hashable, Sendable {
     switch self {
     case .rejected(.signIn(let failure)): failure.message
     case .rejected(.provider(let failure)): failure.message
-    case .rejected(.storage(let failure)): "Nothing was stored: \(failure.detail)."
+    case .rejected(.storage(let failure)): "Hearth could not store the credential: \(failure.detail)."
     case .rejected(.state(let state)): state.message(for: account)
-    case .rejected(.superseded): "Another sign-in, a sign-out or another program's grant came in between."
+    case .rejected(.superseded): "Another sign-in, a sign-out or another program replaced the session first."
     case .rejected(.stopping): "Hearth is stopping."
     case .rejected(.refreshUnavailable(let message, _)): message
-    case .rejected(.needsSignIn): "The account gets no token by itself: sign in."
+    case .rejected(.needsSignIn): "A user has to sign in. Run \"hearthctl login \(account)\"."
     case .interrupted(let interruption): interruption.sentence(account)
     }
   }
@@ -33,7 +33,7 @@ extension SignInInterruption {
     case .locked(let state): state.message(for: account)
     case .expired(nil): "The sign-in timed out. Run \"hearthctl login \(account)\" to try again."
     case .expired(let reason?):
-      "The sign-in timed out, and the provider could not be asked whether you have signed in (\(reason.withoutStop)). "
+      "The sign-in timed out before Hearth could confirm it with the provider (\(reason.withoutStop)). "
         + "Run \"hearthctl login \(account)\" to try again."
     }
   }

@@ -25,7 +25,7 @@ extension SignInService {
       case .done, .token, .signedOut: .success(answer.status)
       case .rejected(.needsSignIn):
         .failure(
-          .rejected(.signIn(.notSupported(message: "The client-credentials flow is for accounts of that type."))))
+          .rejected(.signIn(.notSupported(message: "Only client-credentials accounts support this flow."))))
       case .rejected(let rejection): .failure(.rejected(rejection))
       }
     }

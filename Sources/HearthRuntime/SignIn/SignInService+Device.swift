@@ -35,7 +35,8 @@ extension SignInService.Outcome {
     switch self {
     case .failure(.rejected(.signIn(.pending(let answer)))): answer
     // The provider was not asked: by the next time, the full disk may have room again.
-    case .failure(.rejected(.storage(let failure))): .unanswered(message: "Nothing can be stored: \(failure.detail).")
+    case .failure(.rejected(.storage(let failure))):
+      .unanswered(message: "Hearth cannot store the credential: \(failure.detail).")
     case .success, .failure: nil
     }
   }

@@ -161,8 +161,8 @@ package actor SignInService: RunningService {
     guard let attempt = attempts[id], attempts[id]?.told.insert(why).inserted == true else { return }
     let account = attempt.begun.account
     attempts[id]?.begun.progress.message =
-      "\(why) If the browser was yours, copy the address of its page and paste it into the terminal where "
-      + "\"hearthctl login \(account)\" waits. If none waits, run \"hearthctl login \(account) --no-browser\"."
+      "\(why) If it was your browser, copy the page's address and paste it into the terminal where \"hearthctl login "
+      + "\(account)\" is waiting. If there is no such terminal, run \"hearthctl login \(account) --no-browser\"."
     await attempt.entry.service.signInChanged(shown(of: account))
   }
 

@@ -75,7 +75,8 @@ extension FileCredentialStore {
       return .ended(end)
     }
     if scan.known.grants.isOver(grant) {
-      let why = "\(scan.place.file) holds a credential that was signed out or refused by its provider; it is not used."
+      let why =
+        "\(scan.place.file) contains a credential that was signed out or rejected by the provider. Hearth ignores it."
       logger.warning("\(why)")
       if let end = scan.known.end { return .ended(end) }
       // Somebody has put it in place of a later one.
@@ -113,13 +114,13 @@ extension FileCredentialStore {
   func grant(in file: CredentialFile, modified: Timestamp) async throws(OpenFailure) -> Grant {
     switch file.body {
     case .grant(let grant): return grant
-    case .ended: throw .corrupt("it holds no grant")
+    case .ended: throw .corrupt("it contains no grant")
     case .sealed(let sealed):
       let (key, isSurelyRight) = try await openingKey(for: sealed, file.header)
       let associated = file.header.associatedData(kdf: sealed.kdf)
       guard let plaintext = Seal.open(sealed.bytes, with: key, associated: associated) else {
-        if isSurelyRight { throw .corrupt("its seal was broken") }
-        throw .blocked(AccessFailure(.keyUnavailable, detail: "the key does not open it"))
+        if isSurelyRight { throw .corrupt("its sealed content is damaged") }
+        throw .blocked(AccessFailure(.keyUnavailable, detail: "it was sealed with another key"))
       }
       do {
         return try CredentialFile.grant(from: plaintext, modified: modified)

@@ -22,7 +22,7 @@ struct ClientCredentialsTests {
     #expect(isAsking(session))
     #expect(session.state == .authenticated)
     #expect(session.snapshot.token == nil)
-    #expect(session.snapshot.message == "No token yet: the first one has been requested.")
+    #expect(session.snapshot.message == "No token yet: Hearth is requesting the first one.")
     let waiting = session.asks(.token(minValidity: nil))
     session.isGranted(own)
     #expect(session.answer(to: waiting) == nil, "it is not on disk yet")

@@ -101,7 +101,7 @@ struct HydrationTests {
     #expect(session.effects == [.setAside(why: "no JSON")])
     #expect(session.state == .hydrating)
     session.setsAside()
-    let detail = "The credential cannot be understood (no JSON) and was set aside as work.json.corrupt-1."
+    let detail = "The credential cannot be understood (no JSON) and was moved to work.json.corrupt-1."
     #expect(
       session.effects == [
         .writeEnd(EndRecord(reason: .credentialCorrupt, at: session.now, fingerprint: nil, detail: detail))

@@ -94,7 +94,7 @@ struct IncomingGrantTests {
     session.passes(limit - .seconds(1))
     #expect(session.answer(to: id) == nil && session.machine.nextWake(after: session.now) == session.now + .seconds(1))
     session.passes(.seconds(1))
-    let silent = AccessFailure(.storageError, detail: "the storage does not answer")
+    let silent = AccessFailure(.storageError, detail: "the storage did not respond in time")
     #expect(session.answer(to: id) == .rejected(.storage(silent)) && session.machine.isAtRest)
     session.take(.roomMade(id, .success(())))
     #expect(session.effects.isEmpty && session.answers[id]?.count == 1)

@@ -22,7 +22,7 @@ struct RealProviderTests {
     session.asks(.reportUnauthorized(APIRejection(Token.sample(1).fingerprint)))
     #expect(session.state == .authenticated)
     #expect(session.snapshot.action == .signIn)
-    #expect(session.snapshot.message.contains("An API refuses the token"))
+    #expect(session.snapshot.message.contains("An API rejected the token"))
   }
 
   @Test("does not give out a refused token even after a lock, until a refresh succeeds")

@@ -286,8 +286,8 @@ struct SignInServiceTests {
           #expect(told.kind == .storageUnavailable && told.isRetryable)
           #expect(
             told.message
-              == "The credential cannot be written (/state/credentials: permission denied), so the provider was not asked: "
-              + "make the place writable for Hearth, and sign in again.")
+              == "The credential file cannot be written (/state/credentials: permission denied), so Hearth did "
+              + "not contact the provider. Fix this, then try again.")
         }
       }
     }

@@ -216,7 +216,7 @@ struct SealingTests {
     let text = try #require(bench.files.text(at: bench.defaultPath))
     #expect(text.contains(old))
     bench.files.put(text.replacing(old, with: new), at: bench.defaultPath)
-    #expect(await store.read() == .corrupt("its seal was broken"))
+    #expect(await store.read() == .corrupt("its sealed content is damaged"))
   }
 
   @Test("The associated data distinguishes fields")
