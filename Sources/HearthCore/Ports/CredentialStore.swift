@@ -1,43 +1,43 @@
-/// Keeps one account's credential and what is remembered about the account.
+/// Stores one account's credential and what Hearth remembers about the account.
 ///
-/// Each account has its own object. Calls on it are never concurrent.
+/// Each account has its own store, whose methods are never called concurrently.
 package protocol CredentialStore: Sendable {
-  /// Returns what is known without reading the credential itself (accounts.json), or an empty value for a new account.
+  /// Returns what accounts.json records about the account, or an empty value for a new account.
   func remembered() async throws(AccessFailure) -> RememberedAccount
 
-  /// Reads the credential. Also repairs a marker or an entry in accounts.json that a crash left incomplete, and carries
-  /// out a removal that was recorded while the file was out of reach. It never throws: failures are outcomes.
+  /// Reads the credential. Also repairs a marker or an entry in accounts.json that a crash left incomplete, and
+  /// completes a removal that was recorded while the file was inaccessible.
   func read() async -> CredentialReading
 
-  /// Asks whether it is this process's turn to refresh. If so, the temporary file exists and its blocks are allocated.
+  /// Reserves disk space for the next version in a temporary file, unless another program has replaced `version`.
   func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Replaces this version on disk by the credential (compare and set), whole and durable (fsync of file and folder),
-  /// or leaves the old one. It never replaces an unreadable file.
+  /// Replaces `version` on disk with the credential, atomically and durably (fsync of file and folder). Never replaces
+  /// an unreadable file.
   func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Writes the end of the session in place of the grant, and into accounts.json. Tries both even if one fails; a later
-  /// `read` repeats what failed.
+  /// Replaces the grant on disk with the end of the session, and records the end in accounts.json. Attempts both even
+  /// if one fails. A later `read` repeats the write that failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
-  /// Signs out: records the removal in accounts.json, then removes the credential. If the file is out of reach this
-  /// throws, and a later `read` carries out the removal, unless it finds a different grant. That `read` returns what it
-  /// has removed if `revokes` is true. `fingerprint` is that of the access token of the signed-out grant, if known.
+  /// Signs out: records the removal in accounts.json, then removes the credential. Throws if the file is inaccessible.
+  /// A later `read` then removes the credential, unless it finds a different grant, and returns what it removed if
+  /// `revokes` is true. `fingerprint` identifies the signed-out access token, if known.
   @discardableResult
   func remove(
     _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials
 
-  /// Moves a file that cannot be parsed to another name in its folder, and returns its new path.
+  /// Renames a file that cannot be parsed, within its folder. Returns the new path.
   func setAside() async throws(AccessFailure) -> String
 
-  /// Remembers across restarts whether the user has locked the account.
+  /// Saves whether the user has locked the account.
   func remember(lockedByUser: Bool) async throws(AccessFailure)
 
-  /// Remembers this across restarts.
+  /// Saves the note, so that it applies after a restart, too.
   func remember(_ note: TokenNote) async throws(AccessFailure)
 
-  /// Whether the account has a passphrase and its key is not in memory, so that nothing can be sealed until `unlock`.
+  /// Returns whether the account requires a passphrase that has not been entered, so that `unlock` must come first.
   func needsPassphrase() async -> Bool
 
   /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed yet.
@@ -46,11 +46,11 @@ package protocol CredentialStore: Sendable {
   /// Removes the key from memory.
   func lock() async
 
-  /// Yields a hint when the file, its folder or its key may have changed and has to be read. Ends with the store.
+  /// Returns a stream that yields when the file, its folder or its key may have changed. It ends with the store.
   func changes() -> AsyncStream<Void>
 }
 
-/// The version that a new version of the credential replaces.
+/// The stored version that a write replaces.
 package enum StoredVersion: Hashable, Sendable {
   /// A sign-in replaces any version.
   case any
@@ -58,19 +58,19 @@ package enum StoredVersion: Hashable, Sendable {
   case grant(GrantMarks?)
 }
 
-/// Whether it was the caller's turn to write.
+/// Whether the caller was allowed to write.
 package enum WriteTurn: Hashable, Sendable {
   case given
-  /// Another program has stored another grant, which has to be read first. Nothing was written.
+  /// Nothing was written, because another program has stored a grant that has to be read first.
   case superseded
 }
 
-/// What is remembered about a token.
+/// A fact about a token that Hearth remembers across restarts.
 package enum TokenNote: Hashable, Sendable {
-  /// The grant with this access token must not be refreshed, because the provider answered its refresh for another user.
+  /// The grant with this access token must not be refreshed, because a refresh returned another user's token.
   case barred(Fingerprint)
-  /// An API has rejected this token, and it is not given out while a refresh could replace it. `nil` if an API accepts
-  /// the token that was rejected last.
+  /// An API has rejected this token, so it is not used while a refresh could replace it. `nil` if an API accepts the
+  /// last rejected token again.
   case rejected(Fingerprint?)
 }
 
@@ -78,10 +78,11 @@ package struct RememberedAccount: Hashable, Sendable {
   package var subject: Subject?
   package var lockedByUser: Bool
   package var end: EndRecord?
-  /// As in `TokenNote`.
+  /// The token of `TokenNote.barred`.
   package var barred: Fingerprint?
+  /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// How far the clock has been set since the stored grant got its times, or `nil` if that is unknown.
+  /// How far the clock was set after the stored grant's times were recorded, or `nil` if unknown.
   package var clockStep: ClockStep?
 
   package init(
@@ -95,17 +96,17 @@ package struct RememberedAccount: Hashable, Sendable {
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential)
-  /// Found, but this account had already replaced it: a backup or a sync program has put it back.
+  /// A grant that this account had already replaced. A backup or a sync program has restored it.
   case former(Credential)
-  /// Found, but its protection differs from the configuration, so it has to be written again at once.
+  /// A credential whose protection differs from the configured one, so it has to be rewritten immediately.
   case misprotected(Credential)
-  /// The session has ended, and the end is on record. `removed` is what this reading removed for an earlier sign-out.
+  /// The session has ended, and the end is on record. `removed` contains what this read removed to finish a sign-out.
   case ended(EndRecord, removed: RemovedCredentials = RemovedCredentials())
   case neverSignedIn
-  /// The folder can be read and the credential is gone from it. The text says where it was.
+  /// The folder can be read, but the credential is gone. The string says where it was.
   case missing(String)
   case unreadable(AccessFailure)
-  /// The file is not a valid credential file. The text says why.
+  /// The file is not a valid credential file. The string says why.
   case corrupt(String)
   /// The file is in a newer format than this version can read.
   case tooNew(version: Int)
@@ -113,12 +114,12 @@ package enum CredentialReading: Hashable, Sendable {
   var removed: RemovedCredentials { if case .ended(_, let removed) = self { removed } else { RemovedCredentials() } }
 }
 
-/// The credentials that a sign-out removed and could open, so that they can be revoked.
+/// The credentials that a sign-out removed. Contains only those that could be opened, and so can be revoked.
 package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
-  /// Credentials from places that the configuration named before.
+  /// The credentials at previously configured paths.
   package var former: [Credential]
-  /// Why the removal is not on record, or `nil` if it is.
+  /// Why the removal could not be recorded, or `nil` if it is on record.
   package var unrecorded: AccessFailure?
 
   package init(current: Credential? = nil, former: [Credential] = [], unrecorded: AccessFailure? = nil) {
@@ -128,9 +129,9 @@ package struct RemovedCredentials: Hashable, Sendable {
 
 /// Why the end of a session is not fully on record.
 package enum EndNotWritten: Error, Hashable, Sendable {
-  /// The end is recorded in one of its two places, so the session stays ended even after a crash.
+  /// Only the credential file or only accounts.json records the end, so the session stays ended even after a crash.
   case partly(AccessFailure)
-  /// The end is not recorded in either place, so a crash would bring the session back.
+  /// Neither file records the end, so a crash would bring the session back.
   case nowhere(AccessFailure)
 
   package var accessFailure: AccessFailure {
@@ -142,7 +143,7 @@ package enum EndNotWritten: Error, Hashable, Sendable {
 
 package enum UnlockFailure: Error, Hashable, Sendable {
   case wrongPassphrase
-  /// There were too many wrong passphrases. Ask again after this time.
+  /// Too many passphrases were wrong. Try again after this time.
   case tooSoon(Duration)
   case unavailable(AccessFailure)
   /// The account's protection is not `passphrase`.

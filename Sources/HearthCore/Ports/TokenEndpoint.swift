@@ -1,27 +1,27 @@
 /// The source of one account's grants: an OAuth 2.0 token endpoint (RFC 6749, section 3.2) or its equivalent.
 package protocol TokenEndpoint: Sendable {
-  /// Exchanges the refresh token (RFC 6749, section 6). It is sent only to the credential's own origin.
+  /// Exchanges the refresh token (RFC 6749, section 6), which is sent only to the credential's own origin.
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse
 
   /// Requests the client's own grant, which needs no user to sign in (RFC 6749, section 4.4).
   func requestGrant() async throws(RefreshFailure) -> TokenResponse
 
-  /// Asks the provider to revoke the tokens (RFC 7009). Only for a credential of this endpoint's own origin.
+  /// Asks the provider to revoke the tokens (RFC 7009), which are sent only to the credential's own provider.
   func revoke(_ credential: Credential) async -> RevocationOutcome
 
-  /// Asks the provider for an access token's subject, if it names one. Only for a credential of this endpoint's origin.
+  /// Returns the user of the grant, if the provider names one. Sends a token only to the credential's own provider.
   func identify(_ credential: Credential) async -> Subject?
 
-  /// When a token without a lifetime expires, by its own `exp` or else by the configuration. `nil` without either.
+  /// Returns when a token without a lifetime expires, from its `exp` or else the configuration, or `nil`.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
-  /// The current time on the provider's own clock, not from a cache. Asking sends no secret.
+  /// Returns the current time on the provider's clock, not from a cache. The request contains no secret.
   func time() async throws(RefreshFailure) -> Timestamp
 
-  /// The origin that grants of this endpoint are bound to. `nil` if discovery has to name it and is not possible now.
+  /// Returns the origin to which this endpoint's grants are bound, or `nil` if it requires discovery that fails now.
   func origin() async -> Origin?
 
-  /// The origins of all endpoints that receive tokens. `nil` if they are not known now, or if there is only one.
+  /// Returns the origins of all endpoints that receive tokens, or `nil` if they are unknown now or there is only one.
   func origins() async -> Set<Origin>?
 }
 
@@ -35,11 +35,11 @@ extension TokenEndpoint {
   package func origins() async -> Set<Origin>? { nil }
 }
 
-/// A parsed successful response of a token endpoint (RFC 6749, section 5.1). It holds lifetimes and not points in time,
-/// because the two clocks may differ.
+/// A parsed successful response of a token endpoint (RFC 6749, section 5.1). Contains lifetimes instead of points in
+/// time, because the server's clock may differ from this machine's.
 package struct TokenResponse: Hashable, Sendable {
   package var accessToken: Token
-  /// `nil` if the response has none; the old one then stays valid (RFC 6749, section 6).
+  /// `nil` if the response contains no refresh token. The previous one then remains valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
   package var scope: String?
@@ -53,9 +53,9 @@ package struct TokenResponse: Hashable, Sendable {
   package var origin: Origin
   /// The origins of all endpoints that receive tokens, as the provider names them now. `nil` if there is only one.
   package var origins: Set<Origin>?
-  /// The server's `Date` header minus this machine's clock when the response came, or `nil` without a `Date`.
+  /// The server's `Date` header minus this machine's clock when the response arrived, or `nil` without a `Date`.
   package var skew: Duration?
-  /// Why the token cannot be used. Its refresh token is kept, because the previous one may be spent.
+  /// Why the access token cannot be used. The refresh token is stored anyway, because the previous one may be spent.
   package var error: RefreshFailure?
 
   package init(
@@ -76,18 +76,18 @@ package struct TokenResponse: Hashable, Sendable {
   }
 }
 
-/// Why a refresh failed, by what can be done about it. Messages are for people and hold no secret.
+/// Why a refresh failed, with one case for each way to handle it. Messages are for people and contain no secret.
 package enum RefreshFailure: Error, Hashable, Sendable {
-  /// No connection could be made: the request was certainly not sent, and may succeed once the network is back.
+  /// The request was not sent, because there was no connection. It may succeed once the network is back.
   case unreachable(message: String)
-  /// The provider cannot answer now, or something in between answered instead (408, 429, 5xx, a web page). Try again
-  /// later, after `retryAfter` at the earliest.
+  /// The provider cannot answer now, or an intermediary answered instead (408, 429, 5xx, a web page). Try again later,
+  /// after `retryAfter` at the earliest.
   case unavailable(message: String, retryAfter: Duration?)
-  /// The request was sent and no answer came. The provider may still have rotated the token.
+  /// The request was sent, but no response arrived. The provider may have rotated the token anyway.
   case unanswered(message: String)
-  /// The provider has finally rejected the refresh token (`invalid_grant` and the like).
+  /// The provider has rejected the refresh token for good (`invalid_grant` and the like).
   case rejected(Rejection, message: String)
-  /// A 4xx whose reason is not known to be final. It never ends the session, however often it is repeated.
+  /// A 4xx response that is not known to be final. It never ends the session, however often it occurs.
   case unclear(message: String, retryAfter: Duration?)
   /// The provider rejects the configuration (`invalid_client`, 404, another origin), which a person has to fix.
   case misconfigured(message: String)
@@ -96,8 +96,8 @@ package enum RefreshFailure: Error, Hashable, Sendable {
     case refreshToken, accountDisabled
   }
 
-  /// Whether the request is repeated at once, unless it is a repetition already (`again`). If the reply was lost, the
-  /// provider may have rotated the token, and accepts the same one again only while its grace window is open.
+  /// Returns whether to repeat the request immediately. A repetition (`again`) is not repeated. If the response was
+  /// lost, the provider may have rotated the token, and accepts the previous one only during its grace period.
   func isRepeated(again: Bool) -> Bool { if case .unanswered = self { !again } else { false } }
 
   package var message: String {

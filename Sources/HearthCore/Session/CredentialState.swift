@@ -1,36 +1,36 @@
 /// What is known about the credential.
 ///
-/// Every case also allows `adopting` (a user signs in) and `ending` (a session ends). The other legal transitions:
+/// Every state can also change to `adopting` (a user signs in) and `ending` (a session ends). Other legal transitions:
 ///
 ///     unread → withheld, unreadable, active, starting, ended, absent
 ///     withheld → unread                      the lock is removed
 ///     unreadable → active, withheld, starting, ended, absent
 ///     active → withheld, unreadable          a lock wipes it
-///     active → ended                         a newer version wrote in its place, and it expired
+///     active → ended                         a newer version of Hearth wrote the file, and the token expired
 ///     active → starting                      the file of the client's own grant is gone
 ///     starting → withheld, ended
 ///     adopting → active
 ///     ending → ended, absent
 ///     ended, absent → active, withheld       another program's grant is found
-///     ended, absent → starting               the client's own grant is asked for again
+///     ended, absent → starting               the client's own grant is requested again
 package enum CredentialState: Hashable, Sendable {
   /// The credential has not been read, or has to be read again.
   case unread
-  /// There is a credential, and a lock keeps it out of memory.
+  /// A credential exists, but a lock keeps it out of memory.
   case withheld
   case unreadable(AccessFailure)
-  /// The credential is in memory, and in use unless a lock forbids that.
+  /// The credential is in memory, and in use unless the session is locked.
   case active(ActiveGrant)
-  /// No user has to sign in: the client's own first grant is requested (RFC 6749, section 4.4).
+  /// The client's own first grant is due or requested, which needs no user to sign in (RFC 6749, section 4.4).
   case starting(isInFlight: Bool)
-  /// A grant of a new sign-in, or the client's own first one, is being written, and not visible until then.
+  /// The grant of a new sign-in, or the client's own first grant, is being written. Clients do not see it yet.
   case adopting(Adoption)
-  /// The end is being written. Until it is, clients see the previous state.
+  /// The end of the session is being written. Until that is done, clients see the previous state.
   case ending(EndRecord, shownAs: SessionState)
   case ended(EndRecord)
   case absent(signedOut: Bool)
 
-  /// The state that follows from the end on record.
+  /// Creates the state of a session whose end is on record.
   init(_ end: EndRecord) { self = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end) }
 
   var isAdopting: Bool { if case .adopting = self { true } else { false } }
@@ -42,10 +42,10 @@ package enum CredentialState: Hashable, Sendable {
 package struct Adoption: Hashable, Sendable {
   package internal(set) var credential: Credential
   var timing: GrantTiming
-  /// Whether it removes the user's own lock, because that was set before the sign-in began and not again since.
+  /// Whether to remove the user's lock. False if the user has locked the account since the sign-in began.
   var unlocks: Bool
-  /// Whether the provider has granted it just now.
+  /// Whether the provider has just issued the grant. False for a grant that is imported unchanged.
   let isFresh: Bool
-  /// The state that clients see until it is on disk.
+  /// The state that clients see until the grant is on disk.
   let shownAs: SessionState
 }

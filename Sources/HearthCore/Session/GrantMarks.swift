@@ -10,7 +10,7 @@ package struct GrantMarks: Hashable, Sendable {
     idToken = grant.idToken?.fingerprint
   }
 
-  /// What a refresh with the grant spends: its refresh token or, without one, the grant itself.
+  /// The token that a refresh spends: the refresh token or, without one, the access token.
   package var spendable: Fingerprint { refreshToken ?? accessToken }
 
   func contains(_ fingerprint: Fingerprint?) -> Bool {
@@ -19,17 +19,17 @@ package struct GrantMarks: Hashable, Sendable {
   }
 }
 
-/// The history of an account's own grants. It distinguishes a copy that a backup or a sync program puts back from
-/// another program's new grant. Each grant is named by what a refresh with it spends.
+/// The history of an account's grants. It distinguishes a copy that a backup or a sync program restores from another
+/// program's new grant. Each grant is identified by the token that a refresh spends.
 package struct GrantHistory: Hashable, Sendable {
   /// The maximum number of remembered tokens; the oldest are forgotten.
   private static let most = 1000
 
-  /// The grant that was last stored, or found since as another program's.
+  /// The grant that was last stored, or another program's grant that was found later.
   package private(set) var current: Fingerprint?
-  /// The tokens that another one has replaced, the oldest first.
+  /// The tokens that a newer one has replaced, oldest first.
   package private(set) var former: [Fingerprint]
-  /// The tokens that were signed out or refused by the provider. Finding them in the file does not revive them.
+  /// The tokens that were signed out or refused by the provider. If one reappears in the file, it is not used.
   package private(set) var over: [Fingerprint]
 
   package init(current: Fingerprint? = nil, former: [Fingerprint] = [], over: [Fingerprint] = []) {
@@ -50,8 +50,8 @@ package struct GrantHistory: Hashable, Sendable {
     follow(marks.spendable, isReplaced: true)
   }
 
-  /// Called when the grant was found in the file. A grant of another user (`isOfAnotherUser`) only replaces the
-  /// previous one in the file, so that the previous one may come back.
+  /// Called when the grant was found in the file. A grant of another user does not mark the previous one as replaced,
+  /// because the previous user's grant may return to the file.
   package mutating func found(_ grant: Grant, isOfAnotherUser: Bool) {
     if !isFormer(grant) { follow(GrantMarks(grant).spendable, isReplaced: !isOfAnotherUser) }
   }

@@ -76,9 +76,9 @@ struct WaitingCall: Hashable, Sendable {
     case read
     /// A sign-out, with the newest grant in memory at the time of the call.
     case signOut(Credential?, revoke: Bool)
-    /// An import or a sign-in, until there is room for its grant.
+    /// An import or a sign-in that waits for disk space to be reserved for its grant.
     case room
-    /// An import or a sign-in, while its grant is written.
+    /// An import or a sign-in whose grant is being written.
     case adoption
   }
 

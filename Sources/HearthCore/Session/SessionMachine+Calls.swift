@@ -1,9 +1,9 @@
-/// Calls: what clients ask a session for, and when each call can be answered.
+/// Handles the clients' calls, and decides when each call can be answered.
 extension SessionMachine {
   /// How long a call waits for a credential that has not been read yet.
   package static let hydrationTimeout: Duration = .seconds(2)
 
-  /// A token that was granted no longer ago than this was "just issued".
+  /// The maximum age of a token that counts as just issued.
   private static let justIssued: Duration = .seconds(120)
 
   // MARK: - A call comes
@@ -42,9 +42,8 @@ extension SessionMachine {
     credentialState = .starting(isInFlight: false)
   }
 
-  /// Handles an API's 401. Only the token in use counts, and only a refresh that can be sent now replaces it. If the
-  /// API wants more than a fresh token, a refresh would not help. If the answer is the token itself, the 401 is about
-  /// that one request.
+  /// Handles an API's 401. Ignores it if the token is no longer in use, or if the API wants more than a fresh token.
+  /// Answers with the token itself if the 401 is only about that one request.
   private mutating func apiRejected(_ rejection: APIRejection, _ id: CallID, at now: Timestamp) -> [SessionAction] {
     guard !rejection.isChallenge, let active, case .authenticated = state(at: now),
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
@@ -53,7 +52,7 @@ extension SessionMachine {
     let isKnown = refreshes.apiRejection?.fingerprint == rejection.fingerprint
     let wasRejected = isRejected(rejection.fingerprint)
     let events: [SessionAction] = isKnown ? [] : [.publish(.unauthorized(rejection))]
-    // Some providers revoke a token as soon as they grant the next one, which is on its way.
+    // Wait for the refresh in progress, because some providers revoke a token as soon as they issue the next one.
     guard active.phase == .idle else {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events
@@ -64,13 +63,13 @@ extension SessionMachine {
       calls.add(id, .apiRejection(rejection.fingerprint), at: now)
       return events + end(.rejectedByServer, at: now)
     }
-    // An older token that nothing can renew stays in use, since one API's 401 does not end the session for all.
+    // An older token that cannot be renewed stays in use, because one API's 401 must not end the session for all APIs.
     guard isRenewable else {
       self.active?.isRejected = !rejection.isAcceptedElsewhere
       return events + noteRejection(of: rejection.fingerprint, after: wasRejected)
         + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
     }
-    // While the session waits after a failure, no refresh is sent, and the token is not given out until one succeeds.
+    // During the delay after a failure, no refresh is sent. If no other API accepts the token, it is not used either.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
     let actions = events + noteRejection(of: rejection.fingerprint, after: wasRejected)
@@ -91,12 +90,12 @@ extension SessionMachine {
   mutating func answerCalls(at now: Timestamp) -> [SessionAction] {
     let answers = calls.waiting.compactMap { call in response(to: call, at: now).map { (id: call.id, $0) } }
     calls.remove(answers.map(\.id))
-    // If there was no room in time, nobody is asked for the grant any more.
+    // If the disk space was not reserved in time, the grant is no longer requested.
     for answer in answers { incoming[answer.id] = nil }
     return answers.map { .answer($0, $1) }
   }
 
-  /// Every call has a deadline: a refresh may take two requests, a read or a lock much less.
+  /// Returns the call's deadline. A refresh may take two requests; reading the credential takes much less.
   func deadline(of call: WaitingCall, at now: Timestamp) -> Timestamp {
     let isShort =
       switch call.kind {
@@ -153,14 +152,14 @@ extension SessionMachine {
     }
   }
 
-  /// Until the end is on record, it is not published, and no token is given out.
+  /// Returns the response while the session is ending. The session no longer returns a token.
   private func responseWhileEnding(_ call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     guard let message = endFailure, !file.write.isUnderWay else { return nil }
     if case .apiRejection = call.kind { return .done }
     return .rejected(.refreshUnavailable(message: message, retryAfter: file.write.retryAt.map { $0 - now }))
   }
 
-  /// The answer while there is no token yet and the first one is being requested.
+  /// Returns the response while the first token is due or being requested.
   private func responseBeforeFirstGrant(to call: WaitingCall, isInFlight: Bool, at now: Timestamp) -> SessionResponse? {
     if case .apiRejection = call.kind { return .done }
     if case .failed(let message, let retryAfter)? = call.outcome {
@@ -197,8 +196,8 @@ extension SessionMachine {
     }
   }
 
-  /// The token that `handle` gives to calls that it satisfies, until something is due. `nil` if a call may have to wait
-  /// or is rejected. The call would change nothing.
+  /// Returns the token that `handle` would give to a call, without changing the session. It is valid until the next
+  /// wake. `nil` if a call may have to wait or would be rejected.
   package func readyToken(at now: Timestamp) -> ReadyToken? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
     return ReadyToken(
@@ -217,7 +216,7 @@ extension SessionMachine {
       && !bearer.secret.isEmpty
   }
 
-  /// The answer if the token is valid for less time than the caller asks. Without a minimum, it may still be given.
+  /// Returns the response if the token expires too soon. Without a minimum, that may still be the token itself.
   private func lesserToken(
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
@@ -248,20 +247,20 @@ extension SessionMachine {
     }
   }
 
-  /// An explicitly requested refresh waits only for the provider's `Retry-After`, and no longer than a request takes.
-  /// If it comes within ten seconds of the last attempt, the rejection names the provider's own time.
+  /// Rejects an explicitly requested refresh while the provider's `Retry-After` applies, which counts for ten seconds
+  /// at most. Returns `nil` if the refresh can be sent.
   private func responseToDemand(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionResponse? {
     let earliest = Swift.min(trouble.floor, refreshes.earliestAttempt(isDemanded: true))
     return earliest <= now ? nil : .rejected(waitedOut(trouble, at: now))
   }
 
-  /// Why no refresh will be sent for a call that asks for one now, or `nil` if one is under way or about to be sent.
+  /// Returns why no refresh will be sent for a call, or `nil` if a refresh is in progress or about to be sent.
   private func whyNoRefresh(_ active: ActiveGrant, at now: Timestamp) -> SessionRejection? {
-    // A call that joins a refresh under way gets its result, whatever has happened to the file meanwhile.
+    // A call that joins a refresh in progress gets its result, even if the file has changed in the meantime.
     guard active.phase == .idle else { return nil }
     if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
     if !canAskAbout(active, at: now) {
-      // Waiting does not help here: the user has to sign in.
+      // Waiting does not help, because only a sign-in brings a new token.
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !active.isStored, !file.write.isUnderWay {
@@ -274,7 +273,7 @@ extension SessionMachine {
 }
 
 extension SessionCall {
-  /// Whether a stopping session can still handle it: give its token, be signed out.
+  /// Whether a stopping session can still handle the call.
   fileprivate var needsNoRefresh: Bool {
     switch self {
     case .token, .signOut: true

@@ -1,4 +1,4 @@
-/// Applies a reloaded configuration to a running session. The session keeps what it knows, and requests under way
+/// Applies a reloaded configuration to a running session. The session keeps its state, and requests in progress
 /// continue.
 extension SessionMachine {
   mutating func configured(_ next: SessionSettings, _ changed: Set<SessionPart>) -> [SessionAction] {
@@ -21,8 +21,8 @@ extension SessionMachine {
     return questions(about: credential)
   }
 
-  /// The grant stays, and is sent only to its own provider. Whether a client requests its own first grant is decided
-  /// again.
+  /// Keeps the grant, which is only sent to its own provider. If there is no grant, reads the credential again to
+  /// decide whether to request the client's own first grant.
   private mutating func providerChanged() {
     epoch.provider += 1
     refreshes.providerChanged()

@@ -1,4 +1,4 @@
-/// Ending a session. The end becomes visible once it is on record, and not before.
+/// Ends sessions. Clients see the end only once it is on record.
 extension SessionMachine {
   mutating func end(_ reason: EndReason, detail: String? = nil, at now: Timestamp) -> [SessionAction] {
     refreshes.abandon()
@@ -12,7 +12,7 @@ extension SessionMachine {
     return file.beginEnd(record)
   }
 
-  /// The rejected token's fingerprint. `nil` if none was rejected, so that a returning credential is used again.
+  /// Returns the rejected token's fingerprint. `nil` if none was rejected; a credential that reappears is then used.
   private func mark(of reason: EndReason) -> Fingerprint? {
     guard let grant = active?.grant else { return nil }
     switch reason {
@@ -23,7 +23,7 @@ extension SessionMachine {
     }
   }
 
-  /// Ends a session whose token has expired and cannot be renewed. Waits for reads, which may bring another grant.
+  /// Ends a session whose token has expired and cannot be renewed, unless a pending read may find another grant.
   mutating func endWhereExpired(at now: Timestamp) -> [SessionAction] {
     guard let active, active.phase == .idle, locks.isEmpty, file.isQuiet, active.grant.isExpired(at: now) else {
       return []
@@ -37,7 +37,7 @@ extension SessionMachine {
     return end(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired, at: now)
   }
 
-  /// Ends the session without writing the end: the file itself shows it, and must stay as the newer version left it.
+  /// Ends the session without writing the end, because the newer version's file must stay unchanged.
   mutating func endTooNew(_ format: Int, at now: Timestamp) {
     file.read.succeeded()
     credentialState = .ended(
@@ -80,14 +80,14 @@ extension SessionMachine {
     if let accessFailure = removed.unrecorded { written = .failure(.partly(accessFailure)) }
     guard isRecorded(written, at: now) else { return publishUnrecordedEnd() }
     let isComplete = if case .success = result { true } else { false }
-    // A sign-out that took too long has already been answered.
+    // If the sign-out timed out, its caller cannot revoke the removed credentials, so they are revoked here.
     var actions = calls.awaitSignOut || !file.revokesRemoved ? [] : leave(removed)
     if credentialState.isEnding {
       credentialState = .absent(signedOut: true)
       actions.append(.publish(.signedOut(subject)))
       subject = settings.configuredSubject
     } else if credentialState.isAdopting {
-      // A user has signed in meanwhile.
+      // A user has signed in during the sign-out.
       actions.append(.publish(.signedOut(subject)))
     }
     return actions
@@ -97,12 +97,11 @@ extension SessionMachine {
       }
   }
 
-  /// What was removed after the sign-out was answered is revoked unless its user has signed in again.
+  /// Revokes credentials that were removed after the sign-out was answered, once nobody is signed in as their user.
   func leave(_ removed: RemovedCredentials) -> [SessionAction] { removed.all(newest: nil).map { .revoke($0) } }
 
-  /// Records the result of writing an end or removing what was signed out. Returns false if the end is on record
-  /// nowhere and has to be written again. If it is on record in one place, the other follows when a later read finds
-  /// the file.
+  /// Handles the result of writing an end or removing a credential. Returns false if neither file records the end, so
+  /// that it has to be written again. If one file records it, a later read updates the other.
   private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
     file.write.end()
     switch result {
@@ -118,7 +117,7 @@ extension SessionMachine {
 
   // MARK: - The end is on record nowhere
 
-  /// The message for people while the end could not be written anywhere, otherwise `nil`.
+  /// The message for people if the end could not be written, otherwise `nil`.
   var endFailure: String? {
     guard case .ending(let record, _) = credentialState, file.write.failures > 0,
       let accessFailure = file.write.lastFailure
@@ -127,8 +126,8 @@ extension SessionMachine {
     return "\(what), but Hearth cannot save that yet (\(accessFailure.detail)) and keeps trying."
   }
 
-  /// Reports an end that is not on record. A crash would undo it if it were published. Callers who sign out learn that
-  /// it is not done yet; the tokens are already revoked.
+  /// Reports an end that could not be recorded, without publishing it, because a crash would undo it. Rejects the
+  /// waiting sign-outs, but revokes their tokens now.
   private mutating func publishUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let events: [SessionAction] =
@@ -142,7 +141,7 @@ extension SessionMachine {
 }
 
 extension RemovedCredentials {
-  /// All credentials to revoke. `newest` was in memory; the one on disk is the same or an older one.
+  /// Returns all credentials to revoke. Prefers `newest` from memory, because the one on disk may be older.
   fileprivate func all(newest: Credential?) -> [Credential] {
     let own = newest ?? current
     let marks = own.map { GrantMarks($0.grant) }

@@ -1,5 +1,5 @@
-/// Grants that no refresh brings: those of imports and sign-ins. Once a provider is asked for one, its answer is always
-/// awaited, so that an unused grant is revoked.
+/// Handles the grants of imports and sign-ins. Once a grant has been requested, the session waits for the response even
+/// if it is no longer wanted, so that an unused grant is revoked.
 extension SessionMachine {
   mutating func obtain(_ source: GrantSource, for id: CallID, at now: Timestamp) -> [SessionAction] {
     let grant = IncomingGrant(source, in: epoch)
@@ -53,7 +53,7 @@ extension SessionMachine {
     return superseded + adopt(credential, grant.timing, unlocks: unlocks, isFresh: grant.isFresh, at: now)
   }
 
-  /// Answers the callers whose grants are superseded, without waiting for the provider.
+  /// Rejects the calls whose grants are superseded, without waiting for the provider's response.
   mutating func answerSuperseded() -> [SessionAction] {
     let superseded = incoming.filter { !$0.value.isAnswered && isSuperseded($0.value) }.map(\.key)
     for id in superseded { incoming[id]?.isAnswered = true }
@@ -61,7 +61,7 @@ extension SessionMachine {
     return superseded.map { .answer($0, .rejected(.superseded)) }
   }
 
-  /// Whether another sign-in, a sign-out or another program's grant came in between.
+  /// Returns whether another sign-in, a sign-out or another program's grant has replaced the session since the call.
   private func isSuperseded(_ grant: IncomingGrant) -> Bool { grant.since.generation != epoch.generation }
 
   private func lock(against grant: IncomingGrant, at now: Timestamp) -> SessionState? {
@@ -77,19 +77,19 @@ extension SessionMachine {
   }
 }
 
-/// The grant of an import or a sign-in, until it is written.
+/// The grant of an import or a sign-in, before it is written.
 struct IncomingGrant: Hashable, Sendable {
   let source: GrantSource
-  /// The epoch in which it was asked for, which tells what supersedes it and which lock it removes.
+  /// The epoch in which the grant was requested. It decides what supersedes the grant and which lock the grant removes.
   let since: SessionEpoch
-  /// `nil` until a sign-in has brought it. An imported grant is replaced by the one that its refresh brings.
+  /// `nil` until the sign-in receives its grant. A refresh replaces an imported grant.
   private(set) var credential: Credential?
   private(set) var timing = GrantTiming.counted
-  /// Whether a provider has just granted it.
+  /// Whether a provider has just issued the grant.
   private(set) var isFresh = false
-  /// Whether it was asked for again, because the reply was lost.
+  /// Whether the grant was requested again, because the first response was lost.
   var isRepeated = false
-  /// Whether its caller already knows that it is superseded.
+  /// Whether the call was already rejected because the grant is superseded.
   var isAnswered = false
 
   init(_ source: GrantSource, in epoch: SessionEpoch) {
@@ -106,7 +106,7 @@ struct IncomingGrant: Hashable, Sendable {
     (timing, isFresh) = (.counted, true)
   }
 
-  /// Adds its user and origin, and keeps its times, which the clock may have moved meanwhile.
+  /// Adds the user and the origins. Keeps the grant's times, because the clock may have been set in the meantime.
   mutating func complete(by known: Credential, orAt origin: Origin?) {
     credential?.subject = known.subject
     credential?.origin = known.origin ?? origin

@@ -1,4 +1,4 @@
-/// Reading the credential: when it is read, and what follows from what was found.
+/// Decides when to read the credential, and handles what was found.
 extension SessionMachine {
   mutating func readWhereDue(at now: Timestamp) -> [SessionAction] {
     file.read.requestIfDue(at: now)
@@ -6,7 +6,7 @@ extension SessionMachine {
       credentialState = .unread
       file.read.request()
     }
-    // What is remembered about the account still has to be read, whatever has happened meanwhile.
+    // What is remembered about the account still has to be read, even if the session already has a grant.
     if !isStarted, !file.read.isUnderWay, file.read.retryAt == nil { file.read.request() }
     guard file.read.isRequested, file.storeChange != .due, !file.read.isUnderWay, !file.write.isUnderWay,
       !credentialState.isEnding
@@ -17,7 +17,7 @@ extension SessionMachine {
   mutating func credentialRead(_ reading: CredentialReading, at now: Timestamp) -> [SessionAction] {
     file.endRead()
     if file.write.isUnderWay || credentialState.isAdopting {
-      // It was read before our own write was done, so it says nothing about the file's content now.
+      // The file was read before the session's own write finished, so the reading may be out of date.
       file.read.request()
       return []
     }
@@ -26,8 +26,8 @@ extension SessionMachine {
         file.read.request()
         return write(next)
       }
-      // Only a read that was requested after the provider's rejection counts, and it follows at once. An earlier one
-      // may have found the file unreadable.
+      // Only a read that was requested after the provider's rejection counts, and that read comes next. This earlier
+      // one may have found the file unreadable.
       if file.read.isRequested, active.phase.isConfirming { return [] }
     }
     if !file.read.isRequested { calls.finish(.read) }
@@ -39,14 +39,14 @@ extension SessionMachine {
     case .former(let credential):
       let marks = GrantMarks(credential.grant)
       if let active, GrantMarks(active.grant) != marks {
-        // The grant in memory is newer, and is written again: sending the older one might end the session.
+        // The grant in memory is newer, so it is written again. Sending the older one could end the session.
         file.onDisk = marks
         self.active?.isStored = false
       }
       return found(credential, at: now)
     case .misprotected(let credential):
       let actions = found(credential, at: now)
-      // If it is the grant in memory, only its protection on disk has to change.
+      // If this is the grant in memory, only its protection on disk has to change.
       if let active, GrantMarks(active.grant) == GrantMarks(credential.grant) { self.active?.isStored = false }
       return actions
     case .ended(let record, _):
@@ -73,8 +73,8 @@ extension SessionMachine {
     }
   }
 
-  /// Interprets a reading while a grant is in memory. A file that existed before and left no trace is out of reach, not
-  /// gone, and the file of a newer version cannot be read. Neither takes away the grant in memory.
+  /// Interprets a reading while a grant is in memory. A file that vanished without its marker is inaccessible, not
+  /// removed, and the file of a newer version is unreadable. In both cases the grant in memory stays in use.
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
@@ -87,7 +87,7 @@ extension SessionMachine {
     }
   }
 
-  /// Whether no grant of this session has been in the file yet: it is not gone, but still has to be written.
+  /// Returns whether this session's grant was never in the file, so that a missing file does not mean a removed grant.
   private func isYetToBeWritten(_ active: ActiveGrant) -> Bool {
     file.onDisk == nil || file.storeChange == .made && !active.isStored
   }
@@ -103,8 +103,8 @@ extension SessionMachine {
       known = failure
       credentialState = .unreadable(accessFailure)
     case .active(let active):
-      // The provider has rejected the grant for good. That is remembered even if the file cannot be written, and a
-      // newer grant that is found in it later is used.
+      // The provider's rejection is final, so record it even if the file cannot be written. A newer grant that is found
+      // in the file later is used.
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       known = active.accessFailure
       self.active?.accessFailure = accessFailure
@@ -132,21 +132,20 @@ extension SessionMachine {
       let readable: [SessionAction] = active.accessFailure == nil ? [] : [.publish(.credentialReadable)]
       if marks == GrantMarks(active.grant) {
         file.onDisk = marks
-        // Its owner or origin may have become known since it was written, or the clock may have been set.
+        // The grant's owner, origin or times in memory may have changed since it was written.
         if credential == active.stored { self.active?.isStored = true }
         return readable + confirmRejection(at: now)
       }
       let isRefused = [.refreshTokenRejected, .accountDisabled].contains { active.phase == .confirming($0) }
       if isRefused, marks.spendable == GrantMarks(active.grant).spendable {
-        // An older copy with the refresh token that was just refused is not a newer grant.
+        // A copy with the refresh token that was just refused is not a newer grant.
         file.onDisk = marks
         return readable + confirmRejection(at: now)
       }
       let isCopy =
         file.lastSeen?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
       if !active.isStored, marks == file.onDisk || isCopy {
-        // The grant in memory is newer, and is written now that it can be. The file holds its predecessor or an older
-        // copy.
+        // The file contains an older grant, so write the one in memory now that the file is accessible.
         file.onDisk = marks
         file.write.retryNow()
         return readable + confirmRejection(at: now)
@@ -155,22 +154,22 @@ extension SessionMachine {
     }
   }
 
-  /// Called when the grant of an ended session is still in the file, since its end could not be written or it could not
-  /// be removed at first. Reads do not become more frequent until that is done.
+  /// Called when the file still contains the grant of an ended session, because writing the end or removing the grant
+  /// failed. Until the repetition succeeds, the delay between reads is not reset.
   private mutating func finishEnd(_ marks: GrantMarks, at now: Timestamp) -> [SessionAction]? {
     switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
-      // The end reached accounts.json but not the file. The rejected token is never sent again.
+      // Only accounts.json records the end. The rejected token must not be sent again.
       file.onDisk = marks
       return file.beginEnd(record)
     case .absent(signedOut: true) where marks == file.onDisk:
-      // The signed-out grant could not be removed, nor could its removal be noted.
+      // The signed-out grant could not be removed, and the removal could not be recorded.
       return file.beginEnd(EndRecord(reason: .signedOut, at: now, fingerprint: nil))
     case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended, .absent: return nil
     }
   }
 
-  /// Uses a credential that is on disk.
+  /// Uses a credential that was read from disk.
   private mutating func use(_ credential: Credential, at now: Timestamp) -> [SessionAction] {
     let marks = GrantMarks(credential.grant)
     let isOther =
@@ -187,7 +186,7 @@ extension SessionMachine {
       refreshes.restart()
       file.write.succeeded()
     }
-    // A remembered subject stays until the provider names another one. Another program's grant starts without one.
+    // A remembered subject applies until the provider names another one, but not to another program's grant.
     subject = owner ?? (isOther ? nil : subject)
     let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
@@ -203,7 +202,7 @@ extension SessionMachine {
 
   mutating func activate(_ next: ActiveGrant, at now: Timestamp) {
     let grant = next.grant
-    // The same token is still rejected, even if a lock wiped it meanwhile.
+    // The same token remains rejected, even if a lock has wiped it in the meantime.
     let bearer = grant.bearer(settings.bearer).fingerprint
     if refreshes.apiRejection?.fingerprint != bearer { refreshes.forgetRejection() }
     let accessToken = grant.accessToken.fingerprint
@@ -232,16 +231,16 @@ extension SessionMachine {
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
     case .unread, .withheld, .unreadable: foundEnded(record)
-    // The file of a newer version is gone.
+    // The file of the newer version of Hearth is gone.
     case .ended(let shown) where shown.reason == .credentialTooNew: foundEnded(record)
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      // Nothing in a file ends a session that is in memory: it is written again.
+      // A file never ends a session that is in memory, so the grant is written again.
       file.onDisk = nil
       self.active?.isStored = false
       self.active?.accessFailure = nil
     case .ended, .absent:
-      // The write or removal that failed at first is now done.
+      // The end or the removal that failed to be written is now on disk.
       file.write.succeeded()
     case .starting, .adopting, .ending: break
     }
@@ -269,7 +268,7 @@ extension SessionMachine {
       if isYetToBeWritten(active) {
         self.active?.accessFailure = nil
       } else if settings.renewsWithoutRefreshToken {
-        // The grant in memory is no longer used, and a new one is requested.
+        // Stop using the grant in memory, and request a new one.
         epoch.generation += 1
         file.onDisk = nil
         start()
@@ -277,14 +276,14 @@ extension SessionMachine {
         return end(.credentialMissing, detail: detail, at: now)
       }
     case .ended(let record) where record.reason == .credentialTooNew && settings.renewsWithoutRefreshToken:
-      // The file of a newer version is gone.
+      // The file of the newer version of Hearth is gone.
       start()
     case .starting, .adopting, .ending, .ended, .absent: break
     }
     return []
   }
 
-  /// Sets the file aside first: nothing is written and nothing ends over a file that may still be useful.
+  /// Moves the file aside before anything else is written or ended, because it may still be useful.
   private mutating func corrupt(_ why: String) -> [SessionAction] {
     switch credentialState {
     case .unread, .withheld, .unreadable, .starting, .ended, .absent: break
@@ -309,11 +308,11 @@ extension SessionMachine {
     let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
     case .unread, .withheld, .unreadable: return [event] + endCorrupt(why, setAsideAs: name, at: now)
-    // Only the file showed that the session had ended, and it is gone now.
+    // Only the file recorded the end of the session, and the file has been moved.
     case .ended(let record) where record.reason == .credentialTooNew:
       return [event] + endCorrupt(why, setAsideAs: name, at: now)
     case .active:
-      // Written at once, before any read: until then memory holds the only copy.
+      // Write immediately, before any read, because memory contains the only copy.
       return [event] + confirmRejection(at: now) + writeUnstored(at: now)
     case .starting, .adopting, .ending, .ended, .absent: return [event]
     }
@@ -338,9 +337,9 @@ extension SessionMachine {
     return []
   }
 
-  // MARK: - What a credential does not say
+  // MARK: - Missing details of a credential
 
-  /// Asks the provider for the owner of the credential and the origin of its token endpoint, if they are not known.
+  /// Asks the provider for the credential's owner and the token endpoint's origin, if they are unknown.
   func questions(about credential: Credential) -> [SessionAction] {
     let isOwnerKnown = credential.subject ?? settings.configuredSubject != nil
     let isPlaceKnown =
@@ -359,7 +358,7 @@ extension SessionMachine {
     if let endpoints { settings.binding?.endpoints = endpoints }
     guard asked == epoch.generation, let active else { return [] }
     var credential = active.credential
-    // This comes before the owner is set, because the owner's issuer may have another name at the same place.
+    // Set the origin before the owner, because the owner's issuer may have a different name at the same origin.
     if credential.origin == nil, let origin, settings.binding?.mismatch(of: credential) == nil {
       credential.origin = origin
     }

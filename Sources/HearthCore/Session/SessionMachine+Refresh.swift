@@ -1,8 +1,8 @@
-/// Refreshing: whether it may begin, and what follows from its result.
+/// Decides when to refresh, and handles the result.
 extension SessionMachine {
   // MARK: - Whether and when
 
-  /// Whether a refresh could bring a new token: there is something to refresh with that has not certainly expired.
+  /// Returns whether a refresh could return a new token. False only if the refresh token is missing or surely expired.
   func isRenewable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     if settings.renewsWithoutRefreshToken { return true }
     guard active.grant.refreshToken != nil else { return false }
@@ -10,31 +10,31 @@ extension SessionMachine {
     return now < end
   }
 
-  /// Whether nothing renews the token and its expiry is uncertain, so that the provider is asked for the time.
+  /// Returns whether to ask the provider for the time, because the token cannot be renewed and may have expired.
   private func isDoubtful(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     !isRenewable(active, at: now) && active.grant.isExpired(at: now) && !active.timing.access.isCertain
   }
 
-  /// Whether the provider could give a new token, or show whether the current one has expired.
+  /// Returns whether a request could bring a new token, or show whether the current one has expired.
   func canAskAbout(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     isRenewable(active, at: now) || isDoubtful(active, at: now)
   }
 
-  /// When the grant is due. A refresh token in a client's own grant is not used, and makes nothing due.
+  /// Returns when to refresh the grant. Ignores a refresh token in a client's own grant, because it is not used.
   mutating func refreshTime(of grant: Grant) -> Timestamp? {
     var grant = grant
     if settings.renewsWithoutRefreshToken { grant.refreshToken = nil }
     return settings.refresh.refreshTime(of: grant, share: random.share())
   }
 
-  /// Whether neither disk writes nor another request prevent asking the provider. Under a lock the grant is not in
-  /// memory, or not on disk.
+  /// Whether neither a disk write nor another request prevents a request. Locks need no check, because a locked
+  /// session's grant is not in memory or not on disk.
   var canAsk: Bool {
     !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
       && file.storeChange != .due
   }
 
-  /// Whether only the time prevents a refresh.
+  /// Returns whether nothing but the time prevents a refresh.
   func canRefresh(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     canAsk && !refreshes.isBarred && active.isStored && active.accessFailure == nil && canAskAbout(active, at: now)
   }
@@ -42,34 +42,34 @@ extension SessionMachine {
   /// The earliest time at which a requested refresh may be sent.
   var earliestAttempt: Timestamp { refreshes.earliestAttempt(isDemanded: calls.demandRefresh) }
 
-  /// When the next automatic refresh will be sent, or `nil` if none is planned or one is under way.
+  /// Returns when the next automatic refresh will be sent, or `nil` if none is planned or one is in progress.
   private func plannedRefresh(_ active: ActiveGrant) -> Timestamp? {
     guard active.phase == .idle else { return nil }
-    // A failed refresh is repeated, even if it was requested long before it was due.
+    // A failed refresh is repeated, even if a client requested it before the token was due.
     if refreshes.apiRejection != nil || calls.wantRefresh || refreshes.history.trouble != nil { return earliestAttempt }
     return active.refreshAt.map { Swift.max($0, earliestAttempt) }
   }
 
-  /// When the next automatic request will be sent, if nothing changes.
+  /// Returns when the next automatic request will be sent, if nothing changes.
   func plannedRequest(at now: Timestamp) -> Timestamp? {
     switch credentialState {
     case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
-    // First it has to be known whether the user has locked the account.
+    // Wait until it is known whether the user has locked the account.
     case .starting(isInFlight: false): canAsk && isStarted ? earliestAttempt : nil
     case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
     }
   }
 
-  /// When only a sign-in can help: the token has expired, and the provider has been reachable for ten minutes without
-  /// giving a new token or a final answer. At once if an API has rejected the token and nothing can renew it, or if the
-  /// provider answers for another user.
+  /// When to advise a sign-in: after the token has expired and the provider has refused to refresh it, without a final
+  /// answer, for ten minutes. Immediately if an API has rejected a token that cannot be renewed, or if the provider
+  /// returned a token for another user.
   var signInAdvisedAt: Timestamp? {
     if let active, active.isRejected || refreshes.isBarred { return active.grant.issuedAt }
     guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
     return refreshes.signInAdvisedAt(expiresAt)
   }
 
-  /// Why a request is sent now: the end of a sentence for the log.
+  /// Why a request is sent now, as the end of a log sentence ("because …").
   package var refreshCause: String {
     if let rejection = refreshes.apiRejection { return "an API has rejected token \(rejection.fingerprint)" }
     if calls.demandRefresh { return "a client requested a refresh" }
@@ -97,7 +97,7 @@ extension SessionMachine {
     return [.refresh(active.credential, generation: epoch.generation)]
   }
 
-  /// Only one request is under way at a time. When the generation changes, no phase waits for its request any more.
+  /// Handles the result of the only request in progress. If the generation has changed, no phase waits for the result.
   mutating func refreshEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     let isExpected = refreshes.end()
     if case .superseded = outcome { refreshes.takeBack() }
@@ -109,9 +109,10 @@ extension SessionMachine {
     case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
     case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
     }
-    // Another program's newer grant may be from the same sign-in, and be revoked with it (RFC 7009, section 2.1).
+    // Revoke only if the request was abandoned. Otherwise another program's newer grant may come from the same sign-in
+    // and be revoked, too (RFC 7009, section 2.1).
     guard case .granted(var response) = outcome, !isExpected else { return [] }
-    // A grant that was issued for another user is that user's.
+    // A grant that was issued for another user belongs to that user, so it is not revoked.
     if let owner = refreshes.owner, let named = response.subject, !named.isSameUser(as: owner) { return [] }
     response.subject = response.subject ?? refreshes.owner
     return [.revoke(credential(response, after: nil, at: now))]
@@ -125,13 +126,13 @@ extension SessionMachine {
     case .told(let time):
       refreshes.restart()
       self.active?.phase = .idle
-      // If the machine slept meanwhile, the age of the answer is unknown, and the time is asked for again.
+      // If the machine slept during the request, the response's age is unknown, so the time is requested again.
       if receivedAt(now) == now { self.active?.compare(providerAhead: time - now, at: now) }
       return []
     case .failed(let failure) where failure.isRepeated(again: isRepeated):
       refreshes.replyLost(failure.message)
-      // A stop may leave no time to wait for the answer, so the next start asks again. A question for the time can wait
-      // for the unlock, because no token was sent.
+      // A stopping session may have no time for another response, so the request is repeated after the next start. A
+      // request for the time can wait for the unlock, because no token was sent.
       if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
@@ -139,7 +140,7 @@ extension SessionMachine {
       return ask(about: active, isRepeated: true, at: now)
     case .failed(.rejected(let rejection, let message)):
       refreshes.rejected(message, at: now)
-      // Another program may have rotated the token meanwhile. Then a newer grant in the file is used instead.
+      // Another program may have rotated the token. If so, the file contains a newer grant, which is used instead.
       self.active?.phase = .confirming(EndReason(rejection))
       file.read.request()
       return []
@@ -152,7 +153,7 @@ extension SessionMachine {
     }
   }
 
-  /// Handles the client's own first grant, which is written like that of a sign-in.
+  /// Handles the client's own first grant, which is written like the grant of a sign-in.
   private mutating func firstGrantEnded(_ outcome: RefreshOutcome, at now: Timestamp) -> [SessionAction] {
     switch outcome {
     case .granted(let response):
@@ -172,7 +173,7 @@ extension SessionMachine {
     }
   }
 
-  /// Called when the file was read after a rejection and holds no newer grant.
+  /// Called when a read after a rejection found no newer grant.
   mutating func confirmRejection(at now: Timestamp) -> [SessionAction] {
     guard case .confirming(let reason)? = active?.phase else { return [] }
     return end(reason, at: now)
@@ -187,7 +188,7 @@ extension SessionMachine {
   private func credential(_ response: TokenResponse, after old: Grant?, at now: Timestamp) -> Credential {
     var response = response
     let receivedAt = receivedAt(now)
-    // The age of the answer is unknown then, and a guessed expiry would count as certain.
+    // The response's age is unknown, so its refresh token's expiry would be a guess but count as certain.
     if receivedAt != now { response.refreshLifetime = nil }
     return Credential(response, after: old, bearer: settings.bearer, receivedAt: receivedAt)
   }
@@ -196,28 +197,28 @@ extension SessionMachine {
     _ response: TokenResponse, to active: ActiveGrant, at now: Timestamp
   ) -> [SessionAction] {
     var next = credential(response, after: active.grant, at: now)
-    // Endpoints that are named later do not change what the user signed in to.
+    // Endpoints that the provider names later must not extend the set that the user signed in to.
     next.origins = active.credential.origins ?? response.origins
     if !refreshes.isOfFormerProvider, let endpoints = response.origins { settings.binding?.endpoints = endpoints }
     var error = response.error
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
       if let named = response.subject, !named.isSameUser(as: known) {
-        // None of these tokens is the user's, and their own refresh token may be spent: only a sign-in helps.
+        // None of these tokens belongs to the user, whose own refresh token may be spent, so only a sign-in helps.
         let barred = active.grant.accessToken.fingerprint
         refreshes.bar(barred, Self.otherUser(named, than: known), at: now)
         return [.remember(.barred(barred))] + refreshFailed(retryAfter: nil)
       }
     }
     if error != nil {
-      // Whatever is wrong with it, it may have spent the previous refresh token, so the new one is kept.
+      // The failed response may have spent the previous refresh token, so the new one is stored.
       next = active.credential
       if let token = response.refreshToken {
         next.grant.refreshToken = token
         next.grant.refreshExpiresAt = response.refreshLifetime.map { now + $0 }
       }
     } else if next.grant.keepsIDToken(of: active.grant, as: settings.bearer) {
-      // Another request would not help either. The rest of the response is kept.
+      // Another request would not help. The rest of the response is stored.
       error = .misconfigured(
         message:
           "The provider issued no new ID token. Set bearer = \"access_token\", or let it issue one with each refresh."
@@ -227,7 +228,7 @@ extension SessionMachine {
     }
     if !refreshes.isOfFormerProvider, let origin = next.origin { settings.binding?.resolve(to: origin) }
     self.active?.phase = .storing(next, error: error)
-    // The file is being read because it may have changed: another program's newer grant is not overwritten.
+    // If the file is being read, wait for the result, so that another program's newer grant is not overwritten.
     return file.read.isUnderWay && !isStopping ? [] : write(next)
   }
 
@@ -238,7 +239,7 @@ extension SessionMachine {
       "The provider returned a token for another user (\(named.id)\(new), not \(known.id)\(old)). Hearth ignores it."
   }
 
-  /// Makes the new grant visible, once its write has ended. `error` says why its token cannot be used.
+  /// Makes the new grant visible after its write has ended. `error` says why its token cannot be used.
   mutating func refreshed(
     _ old: ActiveGrant, to credential: Credential, error: RefreshFailure?, isStored: Bool, at now: Timestamp
   ) -> [SessionAction] {
@@ -261,8 +262,8 @@ extension SessionMachine {
     return actions
   }
 
-  /// Records the user that the provider has named for this sign-in. Returns true if the name is new. Until then, the
-  /// configured subject was used for a user without a name.
+  /// Records the user that the provider has named for this sign-in, and returns whether that changes the subject. Until
+  /// then, the configured subject stands in for the user.
   mutating func learn(_ named: Subject, of credential: Credential) -> Bool {
     if credential.subject == nil, subject == settings.configuredSubject { provisionalSubject = subject }
     defer { subject = named }

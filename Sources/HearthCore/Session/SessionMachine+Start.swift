@@ -1,10 +1,10 @@
-/// The start of a session: what is remembered about the account.
+/// Starts a session from what is remembered about the account.
 extension SessionMachine {
   mutating func started(_ remembered: RememberedAccount, at now: Timestamp) {
     isStarted = true
     file.read.end()
     file.read.request()
-    // This also applies after a sign-out, which leaves the lock.
+    // A sign-out does not remove the lock, so restore it in every state.
     if remembered.lockedByUser { locks.restore() }
     refreshes.restoreBar(remembered.barred)
     (clockStep, rejected) = (remembered.clockStep, remembered.rejected)
@@ -20,7 +20,7 @@ extension SessionMachine {
     }
   }
 
-  /// Whether a client that needs no user to sign in requests its own grant again after this end.
+  /// Returns whether the client requests its own grant again after this end.
   func isRecoverable(_ end: EndReason) -> Bool {
     switch end {
     case .signedOut, .rejectedByServer, .credentialTooNew: false

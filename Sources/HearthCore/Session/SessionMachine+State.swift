@@ -1,4 +1,4 @@
-/// The state that clients see, what follows from it without an input, and when.
+/// The state that clients see, and the changes of it that only time causes.
 extension SessionMachine {
   package func state(at now: Timestamp) -> SessionState {
     switch credentialState {
@@ -26,17 +26,17 @@ extension SessionMachine {
     }
   }
 
-  /// The lock that a sign-in begun in the epoch `begun` has to obey, or `nil`. An account without a session does not
-  /// show a lock; there the user's lock counts if it was set since.
+  /// Returns the lock that applies to a sign-in that began in the epoch `begun`, or `nil`. If the state shows no lock,
+  /// because there is no session, the user's lock applies only if it was set after the sign-in began.
   package func lock(since begun: SessionEpoch, at now: Timestamp) -> SessionState? {
     let state = state(at: now)
     if case .locked = state { return state }
     return locks.contains(.user) && begun.userLocks != epoch.userLocks ? .locked(.explicit(.user)) : nil
   }
 
-  /// Whether `leftover`, an unused grant of the account `owner`, may be of the user who is signed in here, since many
-  /// providers end all of a user's grants with one. (Google, "Revoking a token": the permissions that the user granted
-  /// are withdrawn.) The user of a grant that is on its way is unknown.
+  /// Returns whether `leftover`, an unused grant of the account `owner`, may belong to the user who is signed in or
+  /// signing in here. Many providers revoke all of a user's grants together (Google, "Revoking a token"), so revoking
+  /// `leftover` could end this session.
   package func mayShareUser(with leftover: Credential, of owner: AccountName, at now: Timestamp) -> Bool {
     let place = active?.credential.origin ?? settings.binding?.origin
     let isSameProvider = owner == account || place == nil || place == leftover.origin
@@ -46,7 +46,7 @@ extension SessionMachine {
     case .hydrating, .locked, .authenticated: break
     }
     guard let subject, let other = leftover.subject else { return isSameProvider }
-    // Two assumed issuers are two providers.
+    // Different assumed issuers are different providers.
     let areAssumed = subject.isIssuerAssumed && other.isIssuerAssumed
     return subject.isSameUser(as: other) && !(areAssumed && subject.issuer != other.issuer)
   }
@@ -68,13 +68,12 @@ extension SessionMachine {
     return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
   }
 
-  /// Whether nothing is lost if the grant is wiped from memory: it is on disk, or its tokens are and only their storage
-  /// cannot be changed now. The latter is known once the file has been read.
+  /// Returns whether the grant can be wiped from memory without a loss, because it or at least its tokens are on disk.
   private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
     active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }
 
-  /// When to publish that the token expires soon, if no refresh is replacing it.
+  /// Returns when to publish that the token expires soon, or `nil` if a refresh is expected to replace it in time.
   private func expiryNotice(_ active: ActiveGrant, at now: Timestamp) -> (at: Timestamp, isFinal: Bool)? {
     guard !active.isExpiryPublished, let expiresAt = active.grant.expiresAt, let lifetime = active.grant.lifetime,
       now < expiresAt
@@ -100,7 +99,7 @@ extension SessionMachine {
     return published.publish(state, advisesSignIn: advisesSignIn, at: now)
   }
 
-  /// The next time at which something is due without another input, or `nil` if only inputs can change anything.
+  /// Returns the next time at which the session has to act, or `nil` if only another input can change its state.
   package func nextWake(after now: Timestamp) -> Timestamp? {
     var times: [Timestamp?] = calls.waiting.map { deadline(of: $0, at: now) }
     times += [file.read.retryAt, file.write.wakeAt, locks.wakeAt, signInAdvisedAt, plannedRequest(at: now)]
@@ -112,16 +111,16 @@ extension SessionMachine {
   }
 }
 
-/// The last published state, and since when it applies.
+/// The last published state, and when it began.
 struct PublishedState: Hashable, Sendable {
   private(set) var state = SessionState.hydrating
   private(set) var since: Timestamp
-  /// Whether it was published that only a sign-in can help.
+  /// Whether the last published status advises a sign-in.
   private var isSignInAdvised = false
 
   init(at now: Timestamp) { since = now }
 
-  /// Restores a session that had ended before this process began. That is its first state, and no change is published.
+  /// Restores a session that ended before this process started. This is the initial state, so no change is published.
   mutating func restore(_ end: EndRecord) {
     guard state == .hydrating else { return }
     since = end.at

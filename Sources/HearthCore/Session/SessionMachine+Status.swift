@@ -1,4 +1,4 @@
-/// The status that every client is shown.
+/// The status that clients see.
 extension SessionMachine {
   package func snapshot(at now: Timestamp) -> SessionStatus {
     let state = state(at: now)
@@ -34,14 +34,14 @@ extension SessionMachine {
       action: advice, since: published.since, isForeign: mismatch != nil, token: visible.map { tokenLife($0) },
       isRefreshing: isRefreshing, history: refreshes.history,
       nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
-      // A file that waits for its passphrase counts as read.
+      // A file that requires its passphrase counts as readable.
       isReadable: (accessFailure == nil || accessFailure?.kind == .passphraseRequired) && credentialState != .unread,
       isWritePending: isWritePending,
       credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail,
       signIn: signIn)
   }
 
-  /// Whether the grant in memory is not on disk, because its write failed or waits for a read.
+  /// Whether the grant in memory is not on disk because its write failed or has to wait for a read.
   private var isWritePending: Bool {
     guard let active, !active.isStored else { return false }
     return file.write.failures > 0 || !file.write.isUnderWay
@@ -62,7 +62,7 @@ extension SessionMachine {
     }
   }
 
-  /// A sentence that adds to the state: why a session ended, or why its token cannot be refreshed and what helps.
+  /// Returns the status message's details: why the session ended, or why the token cannot be refreshed and what helps.
   private func detail(
     _ trouble: RefreshTrouble?, _ mismatch: String?, _ stray: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
@@ -97,13 +97,13 @@ extension SessionMachine {
     }
   }
 
-  /// When the session ends because nothing renews its grant, which users would not expect of a sign-in.
+  /// When the session ends because the sign-in returned no refresh token, which users do not expect.
   var endWithoutRefreshToken: Timestamp? {
     guard let grant = active?.grant, grant.refreshToken == nil, !settings.renewsWithoutRefreshToken else { return nil }
     return grant.expiresAt
   }
 
-  /// Explains that end, and says what to do.
+  /// The message that explains the end without a refresh token and says what to do.
   private var whyNotKept: String? {
     guard endWithoutRefreshToken != nil else { return nil }
     return
@@ -112,7 +112,7 @@ extension SessionMachine {
       + "\(account) --add scopes offline_access\". Then run \"hearthctl login \(account)\"."
   }
 
-  /// Explains why the client's own first token has not come.
+  /// Returns why the client's own first token has not arrived.
   private func whyNoToken(_ trouble: RefreshTrouble?, _ advice: SessionState.Action?) -> String {
     guard trouble != nil else { return "Hearth is requesting the first one." }
     let why = refreshes.history.lastError ?? "no answer"

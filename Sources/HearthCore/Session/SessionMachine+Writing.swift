@@ -1,6 +1,6 @@
-/// Writing grants. Those of a new sign-in or a refresh become visible once they are on disk.
+/// Writes grants. The grant of a sign-in or a refresh becomes visible once it is on disk.
 extension SessionMachine {
-  /// Writes a grant of a new sign-in. What clients see changes once it is on disk.
+  /// Writes the grant of a new sign-in. Until it is on disk, clients see the previous state.
   mutating func adopt(
     _ credential: Credential, _ timing: GrantTiming = .counted, unlocks: Bool, isFresh: Bool, at now: Timestamp
   ) -> [SessionAction] {
@@ -15,7 +15,7 @@ extension SessionMachine {
     file.beginWrite(credential, generation: epoch.generation)
   }
 
-  /// Writes what is due, but not during a read, which may find another program's grant.
+  /// Writes what is due, except during a read, which may find another program's grant.
   mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     file.read.isUnderWay ? [] : writeUnstored(at: now)
   }
@@ -66,7 +66,7 @@ extension SessionMachine {
     }
   }
 
-  /// Called when another program's grant is in the file. That grant is read and used instead.
+  /// Called when another program's grant is in the file. The session reads and uses that grant instead.
   mutating func superseded(generation written: Int) {
     file.write.end()
     if written == epoch.generation { file.supersede() }

@@ -1,7 +1,7 @@
-/// Decides everything about one account's session: inputs and the time come in, actions go out.
+/// Makes every decision about one account's session, by turning inputs and the time into actions.
 ///
 /// The extensions follow a session's life: `+Start`, `+Reading`, `+Refresh`, `+Writing`, `+Ending`, `+Import`, and
-/// `+Calls` for the clients' calls. Plans are derived from the state (`nextWake`) and never stored.
+/// `+Calls` for the clients' calls. `nextWake` derives the next timer from the state, so no timer is stored.
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings
@@ -13,24 +13,23 @@ package struct SessionMachine: Sendable {
   /// The grants of imports and sign-ins that are not written yet.
   var incoming: [CallID: IncomingGrant] = [:]
   var published: PublishedState
-  /// The session's user, who stays known while it is locked.
+  /// The session's user, who remains known while the session is locked.
   package internal(set) var subject: Subject?
-  /// The configured subject, if the provider has named the user only later in this sign-in. What was written under it
-  /// belongs to that user. Another sign-in may be another user's.
+  /// The configured subject, if the provider named the user only after the sign-in. Data stored under this subject
+  /// belongs to the named user until another sign-in.
   var provisionalSubject: Subject?
-  /// The results of requests of an earlier generation are dropped.
+  /// Identifies the current sign-in. Results of requests from an earlier generation are dropped.
   package internal(set) var epoch = SessionEpoch()
-  /// Whether what is remembered about the account has been read. Until then it is unknown whether the user has locked
-  /// it, and no credential is read.
+  /// Whether what is remembered about the account has been read. Until then no credential is read, because the user may
+  /// have locked the account.
   package internal(set) var isStarted = false
   var isStopping = false
-  /// The grant that a lock has wiped last.
+  /// The grant that a lock wiped last.
   var wiped: WipedGrant?
-  /// How far the clock was set since the stored grant got its times. `nil` once this process has read that grant.
+  /// How far the clock was set after the stored grant's times were recorded. `nil` once this process has used a grant.
   var clockStep: ClockStep?
-  /// The token that an API had rejected when this process began. `nil` once a grant is in use.
+  /// The token that an API had rejected before this process started. `nil` once this process has used a grant.
   var rejected: Fingerprint?
-  /// The sign-in under way, or `nil`.
   var signIn: SignInProgress?
   var random: SeededGenerator
 
@@ -41,7 +40,7 @@ package struct SessionMachine: Sendable {
     random = SeededGenerator(seed: seed)
   }
 
-  /// Applies an input, and then does what the new state requires. Each step may make room for the next.
+  /// Applies an input, then does what the new state requires. The order matters, because a step may enable the next.
   package mutating func handle(_ input: SessionInput, at now: Timestamp) -> [SessionAction] {
     var actions = apply(input, at: now)
     actions += replaceStoreWhereDue()
@@ -122,17 +121,17 @@ package struct SessionMachine: Sendable {
 
   private mutating func stopping() -> [SessionAction] {
     isStopping = true
-    // What could not be written yet gets one more try before the memory that holds it is gone.
+    // Retry failed writes once more, because the process exits and memory may hold the only copy.
     file.write.retryNow()
     locks.rewriteNoteNow()
     guard let active else { return [] }
     if !active.isStored, active.accessFailure != nil { file.read.request() }
-    // Does not wait for a read under way any more.
+    // There is no time left to wait for a read in progress.
     if case .storing(let next, _) = active.phase, !file.write.isUnderWay { return write(next) }
     return []
   }
 
-  /// Called when the clock was set. Waits, deadlines and tokens keep their lengths.
+  /// Called when the clock was set. Moves all times along, so that delays, deadlines and lifetimes keep their length.
   private mutating func clockMoved(by step: Duration) {
     guard step != .zero else { return }
     published.move(by: step)
@@ -151,14 +150,14 @@ package struct SessionMachine: Sendable {
     }
   }
 
-  /// Called when the sign-in is replaced or signed out. The results of its requests are dropped.
+  /// Called when the grant is replaced or signed out. The results of its pending requests will be dropped.
   mutating func leaveSignIn() {
     epoch.generation += 1
     provisionalSubject = nil
     refreshes.abandon()
   }
 
-  /// Whether nothing is under way whose result would be lost with the process.
+  /// Whether no operation is in progress whose result would be lost if the process exited.
   package var isAtRest: Bool {
     if file.write.isUnderWay || locks.isNoteUnderWay || refreshes.request != .none || !incoming.isEmpty { return false }
     switch credentialState {

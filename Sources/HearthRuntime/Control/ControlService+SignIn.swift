@@ -1,13 +1,13 @@
 import HearthControl
 import HearthCore
 
-/// The handlers of the methods for signing in.
+/// Handles the sign-in methods.
 extension ControlService {
   static let signInMethods: [any ServedMethod.Type] = [
     ImportGrant.self, BeginSignIn.self, AwaitSignIn.self, CancelSignIn.self, CompleteSignIn.self,
   ]
 
-  /// Waits until the credential has been read. Throws if the session is locked and its credential may not be replaced.
+  /// Waits until the credential has been read. Throws if the session is locked, unless `replace` is true.
   fileprivate func checkUnlocked(
     _ account: AccountName, replace: Bool
   ) async throws(RPCError) -> SessionDirectory.Entry {
@@ -26,7 +26,7 @@ extension ImportGrant: PlainMethod {
     let entry = try await service.checkUnlocked(account, replace: replace)
     let now = await entry.service.catchUp()
     let grant = Grant(
-      // A grant without an access token counts as expired, so it is refreshed before anybody sees it.
+      // A grant without an access token counts as expired, so it is refreshed before clients see it.
       accessToken: service.token(accessToken ?? Secret("")), refreshToken: refreshToken.map(service.token),
       idToken: idToken.map(service.token), issuedAt: now,
       expiresAt: accessToken == nil ? now : expiresIn.map { now + $0 })
@@ -59,7 +59,7 @@ extension BeginSignIn: PlainMethod {
     case .device: return .device
     case .clientCredentials: return .clientCredentials
     case .password:
-      // An account without password sign-in reports that, whatever is given.
+      // Without password sign-in, the account reports that instead of missing parameters.
       if takingPassword, username == nil || password == nil {
         throw .invalidParams("Give \"username\" and \"password\".")
       }
@@ -105,7 +105,7 @@ extension CancelSignIn: PlainMethod {
 }
 
 extension CompleteSignIn: PlainMethod {
-  /// Starts handling the address. `session.awaitSignIn` returns the outcome.
+  /// Starts to process the address. `session.awaitSignIn` returns the outcome.
   func result(from service: ControlService, for _: any ControlPeer) async throws(RPCError) -> Empty {
     guard let account = await service.signIns.account(of: id) else { throw .unknownSignIn(id) }
     switch await service.signIns.redirected(id, to: address.reveal()) {

@@ -1,9 +1,9 @@
 package import HearthControl
 package import HearthCore
 
-/// The contract's errors for sessions.
+/// Translates session failures to errors of the protocol.
 extension RPCError {
-  /// The seconds to wait if the provider did not say when to ask again.
+  /// The seconds to wait if the provider did not say when to retry.
   private static let usualRetry = 5
 
   package init(_ rejection: SessionRejection, _ status: SessionStatus) {
@@ -21,7 +21,7 @@ extension RPCError {
     }
   }
 
-  /// `retryAfter` is `nil` if the provider did not say when to ask again.
+  /// `retryAfter` is `nil` if the provider did not say when to retry.
   private static func unavailable(
     _ account: AccountName, _ message: String, action: SessionState.Action? = nil, _ retryAfter: Duration? = nil
   ) -> RPCError {
@@ -36,10 +36,10 @@ extension RPCError {
       message: "Another sign-in, a sign-out or another program replaced the session first; this sign-in was dropped.")
   }
 
-  /// The error for a state in which the session has no token.
+  /// Returns the error for a state in which the session has no token.
   static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
     let account = status.account
-    // The status's message may say more than the state's, such as where the credential is.
+    // The status's message may contain details that the state does not, such as the credential's path.
     var message = status.state == state ? status.message : state.message(for: status.account)
     if case .reauthRequired = state, status.state == .authenticated {
       message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."
@@ -92,7 +92,7 @@ extension RPCError {
     }
   }
 
-  /// The error if a new grant cannot be stored, though this does not lock the session.
+  /// Returns the error for a new grant that cannot be stored. This failure does not lock the session.
   private static func unwritable(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
     switch accessFailure.kind {
     case .passphraseRequired, .storageError: break
@@ -106,7 +106,7 @@ extension RPCError {
     return storage(accessFailure, status)
   }
 
-  /// The error if a credential cannot be read or written.
+  /// Returns the error for a credential that cannot be read or written.
   static func storage(_ accessFailure: AccessFailure, _ status: SessionStatus) -> RPCError {
     let account = status.account
     switch accessFailure.kind {
@@ -122,7 +122,7 @@ extension RPCError {
     }
   }
 
-  /// The error for a lock that holds only until a restart.
+  /// Returns the error for a lock that a restart would remove.
   static func forgettableLock(_ failure: AccessFailure, of account: AccountName) -> RPCError {
     RPCError(
       .storageUnavailable, account: account,
@@ -147,6 +147,6 @@ extension RPCError {
 }
 
 extension Duration {
-  /// The seconds, rounded up, at least one.
+  /// The number of seconds, rounded up, and at least 1.
   var roundedUpSeconds: Int { Swift.max(Int((wholeMilliseconds + 999) / 1000), 1) }
 }

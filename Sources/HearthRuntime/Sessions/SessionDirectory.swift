@@ -1,16 +1,16 @@
 package import HearthCore
 internal import Synchronization
 
-/// All sessions, by account. Starts and stops their services as the configuration requires, and provides the tokens for
-/// sending.
+/// The sessions of all accounts. Starts and stops their services as accounts are added and removed, and provides the
+/// bearer tokens for requests.
 package actor SessionDirectory: BearerTokenProvider, RunningService {
   package struct Entry: Sendable {
     package let service: SessionService
     package var signIn: any SignInEndpoint
-    /// Checks the account for `session.diagnose`; `nil` if there is nothing to check.
+    /// Checks the account for `session.diagnose`, or `nil` if there is nothing to check.
     package var probe: (any AccountProbe)?
     package var offer: TokenOffer
-    /// How a grant that is still to be revoked is stored.
+    /// How to store a grant that has yet to be revoked.
     package var revocations: PendingRevocation.Keeping
     /// Whether revoking one grant leaves the user's other grants valid.
     package var revokesOneGrant: Bool
@@ -25,7 +25,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// The shortest validity of a token that is sent at once: it only has to arrive.
+  /// The minimum validity of a token that is sent immediately, so that it is still valid when it arrives.
   private static let validityToSend: Duration = .seconds(2)
 
   private let table = Mutex<[AccountName: Entry]>([:])
@@ -33,17 +33,17 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   private var isStopped = false
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
-  /// The sessions of removed accounts, which wait for the result of their last refresh.
+  /// The sessions of removed accounts that still wait for a refresh to finish.
   private var leaving: [SessionService] = []
   private let services = WorkInbox()
 
   package init() {}
 
-  /// Runs every service that is added, until `stop`.
+  /// Runs all added services until `stop`.
   package func run() async { await services.run() }
 
-  /// Stops all sessions. Each waits up to `timeout` for a request that was sent; if `timeout` is `nil`, for a request's
-  /// own timeout plus 5 s.
+  /// Stops all sessions. Each waits up to `timeout` for a request in progress. The default is the account's
+  /// `request_timeout` plus 5 s.
   package func stop(timeout: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
@@ -54,10 +54,10 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     services.finish()
   }
 
-  /// Starts the account's session. If the account had a session before, that one finishes with the store first.
+  /// Starts the account's session. It does not use the store until an earlier session of the account has stopped.
   package func add(_ entry: Entry) async {
     let account = entry.service.account
-    // Nothing would run it once everything stops.
+    // After `stop`, nothing would run the service.
     guard !isStopped else { return }
     let before = leaving.filter { $0.account == account }
     table.withLock { $0[account] = entry }
@@ -67,8 +67,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// Removes an account that is no longer configured. Its refresh may still finish, but nothing waits for it or is
-  /// told.
+  /// Removes an account that is no longer configured. A refresh in progress may finish, but nothing is published.
   package func remove(_ account: AccountName) async {
     guard let service = table.withLock({ $0.removeValue(forKey: account) })?.service else { return }
     leaving.append(service)
@@ -81,7 +80,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
 
   private func hasLeft(_ service: SessionService) { leaving.removeAll { $0 === service } }
 
-  /// Replaces the entry of an account that was configured anew. Only the service is the same.
+  /// Replaces the entry of a reconfigured account. The service must be the same.
   package func update(_ entry: Entry) async {
     table.withLock { $0[entry.service.account] = entry }
     await tellLocks(to: entry)
@@ -91,7 +90,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
   }
 
-  /// Asks the account's session. Returns `nil` if there is none, or if it is removed in the meantime.
+  /// Sends the call to the account's session. Returns `nil` if there is none, or if it is removed in the meantime.
   package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard let entry = entries[account] else { return nil }
     let answer = await entry.service.ask(call)
@@ -99,8 +98,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     return (entry, answer)
   }
 
-  /// Sets or removes a lock of the system in every session, also in those added later. Each obeys only the locks that
-  /// its account names.
+  /// Sets or removes a system lock in all sessions, including those added later. Each session applies only the locks
+  /// that its account names.
   package func change(_ lock: Lock, isSet: Bool) async {
     if isSet { locks.insert(lock) } else { locks.remove(lock) }
     await withDiscardingTaskGroup { group in
@@ -108,14 +107,14 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// Retries at once what failed for lack of a network, because the network may be back.
+  /// Retries immediately what failed without a network, because the network may be back.
   package func networkReturned() async {
     for entry in entries.values { await entry.service.networkReturned() }
   }
 
   package var accounts: [AccountName] { entries.keys.sorted() }
 
-  /// The accounts whose sessions do not wait for the refresh of an earlier session.
+  /// The accounts whose sessions do not wait for an earlier session to stop.
   package var begun: [AccountName] { accounts.filter { name in !leaving.contains { $0.account == name } } }
 
   /// All sessions, in the order of their accounts.
@@ -123,12 +122,12 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
 
   package subscript(account: AccountName) -> Entry? { entries[account] }
 
-  /// Returns a token that satisfies a usual call, or `nil` if the session must be asked. Never waits.
+  /// Returns a token without waiting, or `nil` if the caller has to ask the session.
   package nonisolated func readyToken(of account: AccountName, _ minValidity: Duration?) -> ReadyToken? {
     table.withLock { $0[account] }?.service.readyToken(minValidity)
   }
 
-  /// Returns the token in use, if one is given out, even if a refresh is due. Never waits.
+  /// Returns the token in use without waiting, even if a refresh is due.
   package nonisolated func heldToken(of account: AccountName) -> ReadyToken? {
     table.withLock { $0[account] }?.service.heldToken
   }

@@ -1,7 +1,7 @@
 import HearthCore
 import Logging
 
-/// Carries out the machine's actions. The result of each returns as an input.
+/// Carries out the machine's actions, and passes each result back as an input.
 extension SessionService {
   private func noteRefresh() {
     logger.debug(
@@ -70,7 +70,7 @@ extension SessionService {
         }
       }
     case .lockStore:
-      // An unlock may have come since, and loaded the key.
+      // The session may have been unlocked in the meantime, which has loaded the key again.
       storeWork.add { if await !self.machine.locks.isEmpty { await store.lock() } }
     case .refresh(let credential, let generation):
       noteRefresh()
@@ -106,7 +106,7 @@ extension SessionService {
       let request = requests[id]
       work.add {
         var known = credential
-        // A grant that was not sent anywhere is bound to the place where it would be sent now.
+        // A grant that has no origin yet is bound to the origin to which a refresh would send it now.
         if known.origin == nil { (known.origin, known.origins) = (await endpoint.origin(), await endpoint.origins()) }
         if known.subject == nil { known.subject = await endpoint.identify(known) }
         await self.receive(.completed(id, known, isWanted: await request?.isWanted() ?? false))
@@ -122,7 +122,7 @@ extension SessionService {
     }
   }
 
-  /// Gives a grant that another program wrote without an expiry the one in its token, or the configured one.
+  /// Adds an expiry to a grant that another program wrote without one, from its token or else the configuration.
   private func timed(_ reading: CredentialReading) -> CredentialReading {
     func timed(_ credential: Credential) -> Credential {
       var credential = credential
@@ -145,8 +145,8 @@ extension SessionService {
     }
   }
 
-  /// Waits for the turn and makes room for the answer, in the store's order; then asks the provider, concurrently with
-  /// everything else.
+  /// Checks the stored version and reserves disk space for the response, in store order. Then sends the request,
+  /// concurrently with other work.
   private func send(
     _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
   ) {
@@ -154,7 +154,7 @@ extension SessionService {
     storeWork.add { [store, work] in
       do throws(AccessFailure) {
         let turn = try await store.prepare(over: version)
-        // In the meantime another grant may have been read, which replaces the one to be refreshed.
+        // The session may have read another grant in the meantime, so this one must not be refreshed.
         guard turn == .given, await self.isCurrent(generation) else {
           await self.receive(.refreshEnded(generation: generation, .superseded))
           return

@@ -1,20 +1,20 @@
 package import HearthCore
 
-/// How to ask for the grant of an import or a sign-in.
+/// How to request the grant of an import or a sign-in.
 struct GrantRequest: Sendable {
-  /// Asks the provider, once there is room for the grant. Returns `nil` if the imported grant is used as it is.
+  /// Requests the grant, after disk space was reserved for it. Returns `nil` to use the imported grant unchanged.
   let ask: @Sendable () async throws(SessionRejection) -> TokenResponse?
-  /// Whether the grant is still wanted, once it has come and its user is known.
+  /// Returns whether the grant is still wanted. Called once the grant has arrived and its user is known.
   var isWanted: @Sendable () async -> Bool = { true }
 }
 
-/// Grants that come and go beside the machine's refreshes: those of imports and sign-ins, and those that are revoked.
+/// Requests and revokes grants outside of refreshes, for imports, sign-ins and sign-outs.
 extension SessionService {
-  /// Uses the grant that a person imports. Unless it `isTried`, it is refreshed at once, so that the caller gets the
-  /// result. If that fails, the previous session stays.
+  /// Imports a grant. Unless it `isTried`, it is refreshed first, and the caller gets the result. If that fails, the
+  /// previous session continues.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(SessionRejection) {
     var timed = credential
-    // A time in a token is not this clock's.
+    // An expiry from a token depends on another clock.
     let isCounted = isTried && credential.grant.expiresAt != nil
     if !isCounted { timed.grant.expiresAt = expiry(of: credential.grant) }
     let request = GrantRequest { [endpoint] () async throws(SessionRejection) in
@@ -24,8 +24,8 @@ extension SessionService {
     try await adopt(.imported(timed, isCounted: isCounted), by: request)
   }
 
-  /// Throws if no grant could be kept now, so that nobody signs in for nothing. Returns the epoch in which the sign-in
-  /// begins.
+  /// Throws if a grant could not be stored now, so that nobody signs in for nothing. Returns the epoch in which the
+  /// sign-in begins.
   package func prepareToSignIn() async throws(SessionRejection) -> SessionEpoch {
     if isStopping { throw .stopping }
     let epoch = machine.epoch
@@ -36,13 +36,13 @@ extension SessionService {
     return epoch
   }
 
-  /// The lock, if any, that a sign-in begun in `epoch` has to obey.
+  /// Returns the lock that applies to a sign-in that began in `epoch`, or `nil`.
   package func lock(since epoch: SessionEpoch) -> SessionState? {
     let now = catchUp()
     return machine.lock(since: epoch, at: now)
   }
 
-  /// Signs in with the grant that the request brings. If that fails, the previous session stays.
+  /// Signs in with the grant that the request returns. If that fails, the previous session continues.
   func signIn(_ beginning: SignInBeginning, by request: GrantRequest) async throws(SessionRejection) {
     try await adopt(.signIn(since: beginning.epoch, replacesLocked: beginning.replacesLocked), by: request)
   }
@@ -52,25 +52,25 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Returns when a token expires that came without an expiry. If nothing can renew it, that is left open, since a guess
-  /// would end the session.
+  /// Returns the expiry of a grant that came without one. `nil` if it is unknown and the grant cannot be renewed,
+  /// because a guess would end the session.
   func expiry(of grant: Grant) -> Timestamp? {
     endpoint.expiry(of: grant.bearer(machine.settings.bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
   }
 
-  /// Returns true if `leftover`, which nobody uses, may be of the user who is signed in, or is signing in.
+  /// Returns whether `leftover`, an unused grant, may belong to the user who is signed in or signing in.
   package func mayShareUser(with leftover: Credential, of owner: AccountName) -> Bool {
     let now = catchUp()
     return machine.mayShareUser(with: leftover, of: owner, at: now)
   }
 
-  /// The time on the provider's clock, or nil if it does not tell it within five seconds.
+  /// Returns the time on the provider's clock, or `nil` without a response within five seconds.
   package func providerTime() async -> Timestamp? {
     await shielded { [endpoint, clock] in await clock.within(.seconds(5)) { try? await endpoint.time() } ?? nil }
   }
 
-  /// Asks the provider to revoke, and waits five seconds for that.
+  /// Asks the provider to revoke the grant, and waits up to five seconds for the response.
   package func revoke(_ credential: Credential) async -> RevocationOutcome {
     await shielded { [endpoint, clock] in
       await clock.within(.seconds(5)) { await endpoint.revoke(credential) } ?? .unavailable(retryAfter: nil)

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Carries out what one account's `SessionMachine` decides.
 ///
-/// There is one inbox: every input goes through `receive`. Work on the store runs in order, everything else
-/// concurrently. All of it runs under `run`, and the results return as inputs.
+/// Every input goes through `receive`. Work on the store runs in order, and other work runs concurrently. All work runs
+/// within `run`, and its results return as inputs.
 package actor SessionService: PlanningService, RunningService {
   package nonisolated let account: AccountName
   private(set) var machine: SessionMachine
@@ -18,17 +18,17 @@ package actor SessionService: PlanningService, RunningService {
   let logger: Logger
   /// Receives each measured difference between a server's clock and this machine's.
   private let skewMeasured: @Sendable (Duration) -> Void
-  /// Receives each unused grant, which is revoked when that does no harm.
+  /// Receives each unused grant, to revoke it once that cannot end a session in use.
   let leave: @Sendable (Credential) async -> Void
-  /// Receives each change that clients see, in order, before the next input is handled.
+  /// Receives each visible change, in order, before the next input is handled.
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
   private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
   private var callCount = 0
   private var published: SessionStatus?
-  /// The machine's current token, and the clock's steps that the machine knows of. `nil` if a call must go through the
-  /// machine.
+  /// The machine's current token, and the sum of the clock's steps that the machine has handled. `nil` if calls must go
+  /// through the machine.
   private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
   private let verdicts = Mutex(RecentVerdicts())
   private var isRunning = false
@@ -37,7 +37,7 @@ package actor SessionService: PlanningService, RunningService {
   private(set) var isStopped = false
   private var isMuted = false
   let passphraseMutex = AsyncMutex()
-  /// How to ask for the grants of imports and sign-ins, while their callers wait.
+  /// How to request the grants of the imports and sign-ins whose callers are waiting.
   private(set) var requests: [CallID: GrantRequest] = [:]
   private var resting: [CheckedContinuation<Void, Never>] = []
 
@@ -61,7 +61,7 @@ package actor SessionService: PlanningService, RunningService {
 
   package func run() async { await run {} }
 
-  /// Runs until `stop`. All tasks of the session are children of this call. The store is not used until `isFree`
+  /// Runs until `stop`. All tasks of the session are child tasks of this call. The store is not used until `isFree`
   /// returns.
   package func run(after isFree: @escaping @Sendable () async -> Void) async {
     if !isStopped { await doWork(after: isFree) }
@@ -82,13 +82,13 @@ package actor SessionService: PlanningService, RunningService {
     await work.run(beside: [{ await self.followStore() }, { await self.followClock() }, doStoreWork])
   }
 
-  /// Watches the store, and each one that replaces it.
+  /// Watches the store, and each store that replaces it.
   private func followStore() async {
     var isFirst = true
     while !Task.isCancelled {
       await withDiscardingTaskGroup { group in
         let changes = store.changes()
-        // It may have changed before Hearth watched it.
+        // The file may have changed before Hearth started to watch it.
         if !isFirst { receive(.credentialHinted) }
         group.addTask { for await _ in changes { await self.receive(.credentialHinted) } }
         await storeReplaced.wait()
@@ -101,8 +101,8 @@ package actor SessionService: PlanningService, RunningService {
   /// Publishes nothing from now on, because the account is no longer configured.
   package func mute() { isMuted = true }
 
-  /// Lets a refresh in progress finish, then ends `run`. Gives up after `timeout`; if that is `nil`, after a request's
-  /// own timeout plus 5 s.
+  /// Lets a refresh in progress finish, then ends `run`. Waits up to `timeout`, by default the account's
+  /// `request_timeout` plus 5 s.
   package func stop(timeout: Duration? = nil) async {
     let deadline = clock.now() + (timeout ?? machine.settings.refresh.stopTimeout)
     if !isStopped {
@@ -113,7 +113,7 @@ package actor SessionService: PlanningService, RunningService {
       ready.withLock { $0 = nil }
       storeWork.finish()
     }
-    // Do not wait any longer for a file system that hangs.
+    // Wait only until the deadline, because a file system may hang.
     if isRunning { await rest(until: deadline) }
   }
 
@@ -136,20 +136,20 @@ package actor SessionService: PlanningService, RunningService {
 
   private func rested() { resting.resumeAll() }
 
-  // MARK: - What others ask
+  // MARK: - Calls from other services
 
   package func snapshot() -> SessionStatus {
-    // First, because it may change the machine.
+    // Catch up first, because that may change the machine.
     let now = catchUp()
     return machine.snapshot(at: now)
   }
 
   package func call(_ call: SessionCall) async -> SessionResponse { await ask(call).response }
 
-  /// The answer to a call, with the status at that time.
+  /// Returns the response to a call, with the status at that time.
   package func ask(_ call: SessionCall) async -> SessionAnswer { await ask(call, nil) }
 
-  /// The answer to a call. `request` says how to ask for the grant that the call brings.
+  /// Returns the response to a call. `request` says how to request the grant if the call adopts one.
   func ask(_ call: SessionCall, _ request: GrantRequest?) async -> SessionAnswer {
     if isStopped { return stopped }
     if case .token(let minValidity) = call, let published, let token = readyToken(minValidity) {
@@ -169,8 +169,8 @@ package actor SessionService: PlanningService, RunningService {
     }
   }
 
-  /// Returns a token that satisfies a usual call without running the machine, or `nil` if the session must be asked.
-  /// May be called on any thread.
+  /// Returns a token without running the machine, or `nil` if the caller has to ask the session. May be called on any
+  /// thread.
   package nonisolated func readyToken(_ minValidity: Duration?) -> ReadyToken? {
     let moment = clock.moment()
     guard let ready = ready.withLock(\.self), ready.stepped == moment.stepped,
@@ -179,10 +179,10 @@ package actor SessionService: PlanningService, RunningService {
     return ready.token
   }
 
-  /// The token in use, if one is given out, even if a refresh is due. May be called on any thread.
+  /// The token in use, even if a refresh is due. May be called on any thread.
   package nonisolated var heldToken: ReadyToken? { ready.withLock(\.self)?.token }
 
-  /// Notes that an API answered 2xx to this token. May be called on any thread.
+  /// Records that an API accepted this token with a 2xx status. May be called on any thread.
   package nonisolated func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL) {
     verdicts.withLock { $0.accepted(fingerprint, by: url, at: clock.steadyNow()) }
   }
@@ -196,7 +196,8 @@ package actor SessionService: PlanningService, RunningService {
 
   package func networkReturned() { receive(.networkReturned) }
 
-  /// Applies a new configuration. What is `nil` stays unchanged, and work of the provider and the store continues.
+  /// Applies a new configuration. A `nil` endpoint or store stays unchanged. Requests and store work in progress
+  /// continue.
   package func configured(
     _ settings: SessionSettings, endpoint: (any TokenEndpoint)? = nil, isOtherProvider: Bool = false,
     store: (any CredentialStore)? = nil
@@ -207,7 +208,7 @@ package actor SessionService: PlanningService, RunningService {
     receive(.configured(settings, changed: Set(changed.filter(\.value).keys)))
   }
 
-  /// Switches to the newly configured store. The old one keeps no key.
+  /// Switches to the newly configured store, and wipes the old store's key.
   func replaceStore() {
     guard let next = nextStore else { return }
     storeWork.add { [store] in await store.lock() }
@@ -215,20 +216,20 @@ package actor SessionService: PlanningService, RunningService {
     storeReplaced.send()
   }
 
-  /// Whether this lock is set, even if there is no session to lock and nobody sees it.
+  /// Returns whether this lock is set, even if it is not visible because there is no session to lock.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
 
-  /// Sets the lock, and returns once everything it wipes has been wiped.
+  /// Sets the lock. Returns once everything that it wipes has been wiped.
   package func lock(_ lock: Lock) async {
     change(lock, isSet: true)
     await storeIsQuiet()
   }
 
-  /// Why a restart would forget the user's lock, or `nil` if it would not, or there is no such lock.
+  /// Returns why a restart would remove the user's lock, or `nil` if the lock is saved or not set.
   package func whyLockIsForgotten() -> AccessFailure? { machine.locks.whyForgotten }
 
-  /// Reads the credential again, and reseals it if its protection differs from the configured one. Returns once any
-  /// such write has succeeded or failed.
+  /// Reads the credential again, and seals it anew if its protection differs from the configured one. Returns once that
+  /// write has ended.
   package func rehydrate() async {
     _ = await call(.rehydrate)
     await storeIsQuiet()
@@ -248,7 +249,7 @@ package actor SessionService: PlanningService, RunningService {
     if machine.epoch.generation != generation { verdicts.withLock { $0 = RecentVerdicts() } }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
-    // Publish before answering the calls, so that everyone knows by the time a caller has its answer.
+    // Publish before answering the calls, so that subscribers know of a change before a caller gets its response.
     if !isStopped, !isMuted, !events.isEmpty || status != published {
       published = status
       publish(events, status)
@@ -290,12 +291,12 @@ package actor SessionService: PlanningService, RunningService {
     if isStopped { await work() } else { await storeWork.result(of: work) }
   }
 
-  /// Returns when the store has done all work requested so far.
+  /// Returns once all store work requested so far is done.
   func storeIsQuiet() async {
     await inStoreOrder {}
   }
 
-  /// Runs work under the service instead of the caller, so that a grant is not lost when a client disconnects.
+  /// Runs the work in the service's task instead of the caller's, so that a grant is not lost if a client disconnects.
   func shielded<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
     if isStopped { await work() } else { await self.work.result(of: work) }
   }

@@ -1,12 +1,12 @@
 package import HearthCore
 
-/// Why a sign-in did not succeed. The previous session stays.
+/// Why a sign-in failed. The previous session continues.
 package enum SignInEnd: Error, Hashable, Sendable {
   /// The grant could not be requested, was refused, or could not be stored.
   case rejected(SessionRejection)
   case interrupted(SignInInterruption)
 
-  /// What happened, for people.
+  /// Returns a sentence for people that says what happened.
   func sentence(_ account: AccountName) -> String {
     switch self {
     case .rejected(.signIn(let failure)): failure.message

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Sign-ins that wait for nobody: they are over as soon as they have begun.
+/// Sign-ins that need no action by the user, and are over when `begin` returns.
 extension SignInService {
   func signIn(
     _ name: String, _ password: Secret, to entry: SessionDirectory.Entry, _ beginning: SignInBeginning
@@ -13,7 +13,7 @@ extension SignInService {
     }
   }
 
-  /// Asks for the client's own grant (RFC 6749, section 4.4), as the session also does by itself.
+  /// Requests the client's own grant (RFC 6749, section 4.4), which the session otherwise requests automatically.
   func requestGrant(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
   ) async throws(SignInEnd) -> SignInHandle {

@@ -1,12 +1,12 @@
 import HearthCore
 
-/// Sign-in with an authorization code in the person's browser (RFC 8252).
+/// Sign-in with an authorization code in the user's browser (RFC 8252).
 extension SignInService {
   func beginBrowser(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
   ) async throws(SignInEnd) -> SignInHandle {
     let address = entry.signIn.redirect
-    // The previous sign-in listens on the same port.
+    // End the account's previous sign-in first, because it listens on the same port.
     if address.port != nil { await supersede(entry.service.account) }
     let open = try await begun(await redirects.listen(at: address))
     do throws(SignInEnd) {

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Sign-in with a code that the person types on another device (RFC 8628).
+/// Sign-in with a code that the user enters on another device (RFC 8628).
 extension SignInService {
   func beginDevice(
     _ entry: SessionDirectory.Entry, _ beginning: SignInBeginning
@@ -30,11 +30,11 @@ extension SignInService {
 }
 
 extension SignInService.Outcome {
-  /// Why to poll the provider again, or `nil` if the sign-in is over.
+  /// The reason to poll the provider again, or `nil` if the sign-in is over.
   fileprivate var waiting: DevicePolling.Answer? {
     switch self {
     case .failure(.rejected(.signIn(.pending(let answer)))): answer
-    // The provider was not asked: by the next time, the full disk may have room again.
+    // The provider was not asked. Poll again, because the disk may have space by then.
     case .failure(.rejected(.storage(let failure))):
       .unanswered(message: "Hearth cannot store the credential: \(failure.detail).")
     case .success, .failure: nil

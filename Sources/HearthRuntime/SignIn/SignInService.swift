@@ -1,25 +1,25 @@
 package import HearthCore
 
-/// Carries out sign-ins of all accounts. A new sign-in replaces those of its account that still wait.
+/// Carries out the sign-ins of all accounts. A new sign-in replaces the account's earlier ones that still wait for the
+/// user.
 ///
-/// A sign-in waits for the person until it is over. The provider's answer then goes to the account's session, which
-/// keeps the previous grant until the new one is on disk.
+/// The account's session requests and stores the grant. It uses the previous grant until the new one is on disk.
 package actor SignInService: RunningService {
   package typealias Outcome = Result<SessionStatus, SignInEnd>
 
-  /// How long a person may take in the browser.
+  /// The time limit for a sign-in in the browser.
   static let timeout: Duration = .seconds(600)
 
   let sessions: SessionDirectory
   let redirects: any RedirectListener
   let clock: any Clock
-  /// Waits for revocations that could also end the new grant.
+  /// Waits for pending revocations that could also revoke the new grant.
   private let revocationsEnd: @Sendable (SessionService) async -> Void
   private var attempts: [String: SignInAttempt] = [:]
   /// The sign-ins in progress, in the order in which they began.
   private var order: [String] = []
   private var outcomes = SignInOutcomes()
-  /// How many times all sign-ins of an account were ended, including those just beginning, and the last reason.
+  /// How many times all sign-ins of an account were ended, including those not added yet, and the last reason.
   private var ends: [AccountName: (count: Int, last: SignInInterruption)] = [:]
   private var isStopping = false
   let work = WorkInbox()
@@ -36,16 +36,16 @@ package actor SignInService: RunningService {
 
   package func run() async { await work.run() }
 
-  /// Ends every sign-in that waits for a person. A grant that is being requested may still arrive; `run` ends after it.
+  /// Ends every sign-in that waits for the user. `run` ends after the grants that are being requested have arrived.
   package func stop() async {
     isStopping = true
     for id in order { await handle(.interrupted(.stopping), of: id) }
     work.finish()
   }
 
-  // MARK: - What clients ask
+  // MARK: - Calls from clients
 
-  /// Begins a sign-in, which ends an earlier one of the account. If it waits for nobody, it is over when this returns.
+  /// Begins a sign-in and ends the account's earlier ones. If the user has nothing to do, it is over on return.
   package func begin(
     _ request: SignInRequest, of entry: SessionDirectory.Entry, replacing: Bool
   ) async throws(SignInEnd) -> SignInHandle {
@@ -65,7 +65,7 @@ package actor SignInService: RunningService {
     }
   }
 
-  /// Returns the outcome when there is one, or `nil` if no such sign-in is known or the caller has gone.
+  /// Waits for the outcome. Returns `nil` if the sign-in is unknown or the calling task is cancelled.
   package func outcome(of id: String) async -> Outcome? {
     guard let outcome = outcomes.outcome(of: id) else { return nil }
     for await outcome in outcome { return outcome }
@@ -74,33 +74,33 @@ package actor SignInService: RunningService {
 
   package func account(of id: String) -> AccountName? { outcomes.account(of: id) }
 
-  /// Cancels a sign-in. Returns false if no such sign-in is known. It ends at once; a grant that is being requested is
-  /// revoked when it arrives.
+  /// Cancels a sign-in, or returns false if it is unknown. If its grant is being requested, the grant is revoked when
+  /// it arrives.
   package func cancel(_ id: String) async -> Bool {
     guard outcomes.account(of: id) != nil else { return false }
     await handle(.interrupted(.cancelled), of: id)
     return true
   }
 
-  /// Ends all sign-ins of an account, because the person signs out or the account's configuration has changed.
+  /// Ends all sign-ins of an account, because the user has signed out or the account's configuration has changed.
   package func end(allOf account: AccountName, _ interruption: SignInInterruption) async {
     ends[account] = ((ends[account]?.count ?? 0) + 1, interruption)
     for id in order where attempts[id]?.begun.account == account { await handle(.interrupted(interruption), of: id) }
   }
 
-  /// Follows a change or a lock of the account's session. If it is locked now, its sign-ins stop waiting for the
-  /// person.
+  /// Called when the account's session has changed. If a lock now applies to its sign-ins, ends those that wait for the
+  /// user.
   package func sessionChanged(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
-      // Check again: it may have been unlocked since, and another sign-in may have begun.
+      // Check each time, because the session may have been unlocked or a sign-in may have ended in the meantime.
       guard let attempt = attempts[id], let lock = await attempt.entry.service.lock(since: attempt.beginning.epoch)
       else { continue }
       await handle(.interrupted(.locked(lock)), of: id)
     }
   }
 
-  /// Handles the address that the browser was sent to, which the person has copied. Returns `nil` if no such sign-in
-  /// waits for one.
+  /// Handles the redirect address that the user copied from the browser. Returns `nil` if no such sign-in waits for an
+  /// address.
   package func redirected(_ id: String, to address: String) async -> RedirectReading? {
     guard isWaiting(id), case .browser(let signIn)? = attempts[id]?.begun.steps,
       let reading = signIn.read(address: address)
@@ -116,14 +116,14 @@ package actor SignInService: RunningService {
 
   // MARK: - From the beginning to the end
 
-  /// Returns the result of a step on the way to a sign-in.
+  /// Returns the result of the step, and converts its error.
   func begun<Value>(
     _ step: @autoclosure () async throws(SignInFailure) -> Value
   ) async throws(SignInEnd) -> Value {
     do throws(SignInFailure) { return try await step() } catch { throw .rejected(.signIn(error)) }
   }
 
-  /// Ends the account's other sign-ins, and returns once they are over: a request to the provider finishes first.
+  /// Ends the account's other sign-ins. Returns once they are over, which includes their requests to the provider.
   func supersede(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
       await handle(.interrupted(.superseded), of: id)
@@ -131,12 +131,12 @@ package actor SignInService: RunningService {
     }
   }
 
-  /// Returns what follows from an event, without doing it.
+  /// Returns the decision for an event, without carrying it out.
   func decide(_ event: SignInMachine.Event, on id: String) -> SignInMachine.Decision {
     attempts[id]?.machine.handle(event) ?? .nothing
   }
 
-  /// Handles an event, and ends the sign-in if the event does.
+  /// Handles an event, and ends the sign-in if the decision is to end it.
   @discardableResult
   func handle(_ event: SignInMachine.Event, of id: String) async -> SignInMachine.Decision {
     let decision = decide(event, on: id)
@@ -144,8 +144,7 @@ package actor SignInService: RunningService {
     return decision
   }
 
-  /// Ends the sign-in with the result of its request, unless that came too late, and returns the outcome that is
-  /// reported.
+  /// Ends the sign-in with the outcome of its request, unless the sign-in is already over. Returns the outcome.
   @discardableResult
   func conclude(_ id: String, _ outcome: Outcome) async -> Outcome {
     let event: SignInMachine.Event = if case .success = outcome { .granted } else { .refused }
@@ -153,10 +152,10 @@ package actor SignInService: RunningService {
     return outcome
   }
 
-  /// Notes that the browser is back. `tell` receives the outcome before the redirect address is closed.
+  /// Records that the browser has returned. `tell` receives the outcome before the redirect address is closed.
   func browserIsBack(_ id: String, _ tell: @escaping @Sendable (Outcome) -> Void) { attempts[id]?.tell = tell }
 
-  /// Says why an answer of the browser was not used, and how to continue. Says each reason once.
+  /// Publishes why a browser's response was not used, and how to continue. Publishes each reason once.
   func tell(_ why: String, of id: String) async {
     guard let attempt = attempts[id], attempts[id]?.told.insert(why).inserted == true else { return }
     let account = attempt.begun.account
@@ -166,13 +165,13 @@ package actor SignInService: RunningService {
     await attempt.entry.service.signInChanged(shown(of: account))
   }
 
-  /// Returns true the first time: the browser may be sent to the provider only once more.
+  /// Returns true on the first call only, because the browser may be redirected to the provider once more.
   func mayFallBack(_ id: String) -> Bool {
     defer { attempts[id]?.hasFallenBack = true }
     return attempts[id]?.hasFallenBack == false
   }
 
-  /// Adds a sign-in. `over` ends with it.
+  /// Adds a sign-in. The stream `over` ends with the sign-in.
   func add(
     _ flow: SignInFlow, _ steps: SignInSteps, expiresAt: Timestamp, _ entry: SessionDirectory.Entry,
     _ beginning: SignInBeginning, at redirect: (any OpenRedirect)? = nil
@@ -193,7 +192,7 @@ package actor SignInService: RunningService {
     return (attempt, over)
   }
 
-  /// Publishes a sign-in that waits for the person, and runs `body` until it is over or its time is up.
+  /// Publishes a sign-in that waits for the user, and runs `body` until the sign-in ends or times out.
   func wait(_ attempt: SignInAttempt, until over: AsyncStream<Never>, _ body: @escaping WorkInbox.Work) async {
     let (id, deadline) = (attempt.begun.id, attempt.begun.progress.expiresAt)
     work.add { [clock] in
@@ -210,7 +209,7 @@ package actor SignInService: RunningService {
     await attempt.entry.service.signInChanged(shown(of: attempt.begun.account))
   }
 
-  /// The sign-in in the account's status: the last one that waits for the person.
+  /// Returns the sign-in that the account's status shows, which is the latest one that waits for the user.
   private func shown(of account: AccountName) -> SignInProgress? {
     let attempt = order.reversed().lazy.compactMap { self.attempts[$0] }
       .first { $0.begun.account == account && $0.machine.phase != .ended && $0.begun.progress.flow.waitsForPerson }
@@ -234,7 +233,7 @@ package actor SignInService: RunningService {
       return .failure(.interrupted(.reconfigured))
     }
     let grant = GrantRequest { [revocationsEnd] () async throws(SessionRejection) in
-      // A sign-out may have come before the session knew of this sign-in.
+      // The user may have signed out before the session knew of this sign-in.
       guard await self.isWanted(id) else { throw .superseded }
       await revocationsEnd(service)
       do throws(SignInFailure) { return try await request() } catch { throw .signIn(error) }
@@ -258,9 +257,9 @@ package actor SignInService: RunningService {
     guard let attempt = attempts[id] else { return }
     attempt.over.finish()
     attempt.tell?(outcome)
-    // As soon as this one is over, another may listen there.
+    // Close the address first, because another sign-in may listen there once this one is over.
     await attempt.redirect?.close()
-    // Before the outcome is reported, so that the status agrees with it.
+    // Update the status before reporting the outcome, so that both agree.
     await attempt.entry.service.signInChanged(shown(of: attempt.begun.account))
     var told = outcome
     if case .success = outcome { told = .success(await attempt.entry.service.snapshot()) }

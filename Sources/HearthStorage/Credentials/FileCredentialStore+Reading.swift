@@ -23,7 +23,8 @@ extension FileCredentialStore {
     switch scan.outcome {
     case .corrupt(let text):
       if let signedOut = try await finishRemoval(known) { return signedOut }
-      // Once the file is set aside, a place without its marker would look like an unmounted volume.
+      // Make sure that there is a marker. Without one, the folder would look like an unmounted volume once the file is
+      // moved.
       await remember(scan) { _ in }
       return .corrupt(text)
     case .tooNew(let version):
@@ -32,7 +33,7 @@ extension FileCredentialStore {
     case .nothing(let missing):
       if let signedOut = try await finishRemoval(known) { return signedOut }
       if known.place == nil, known.end?.reason == .signedOut {
-        // A crash after a sign-out leaves the marker and the former places behind.
+        // Finish a sign-out that a crash interrupted, which left the marker and the former places behind.
         try? await files.removeFile(scan.place.marker)
         var updated = known
         updated.formerPlaces = await removeFormer(known.formerPlaces, besides: scan.place).rest
@@ -49,7 +50,8 @@ extension FileCredentialStore {
   {
     if case .ended(let record) = file.body {
       if let signedOut = try await finishRemoval(scan.known) { return signedOut }
-      // If the file could not be written, accounts.json has the later end. For the same end it has more detail.
+      // If the file could not be written, accounts.json contains a later end. If both contain the same end,
+      // accounts.json has more details.
       let end = scan.known.end?.prevailing(over: record) ?? record
       await remember(scan) { $0.end = end }
       return .ended(end)
@@ -58,7 +60,7 @@ extension FileCredentialStore {
     do {
       grant = try await self.grant(in: file, modified: scan.modified)
     } catch {
-      // Only Hearth seals, so a sealed grant must be the one that was signed out.
+      // Only Hearth writes sealed files, so a sealed grant must be the one that was signed out.
       if let signedOut = try await finishRemoval(scan.known) { return signedOut }
       switch error {
       case .blocked(let accessFailure):
@@ -79,7 +81,7 @@ extension FileCredentialStore {
         "\(scan.place.file) contains a credential that was signed out or rejected by the provider. Hearth ignores it."
       logger.warning("\(why)")
       if let end = scan.known.end { return .ended(end) }
-      // Somebody has put it in place of a later one.
+      // Another program has replaced a later credential with this one.
       let end = EndRecord(reason: .credentialMissing, at: clock.now(), fingerprint: nil, detail: why)
       await remember(scan) { $0.end = end }
       return .ended(end)
@@ -101,7 +103,7 @@ extension FileCredentialStore {
     return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
   }
 
-  /// Returns whether the grant in the file is protected as the configuration says.
+  /// Returns whether the file's protection matches the configuration.
   func isProtectedAsConfigured(_ file: CredentialFile) -> Bool {
     switch file.body {
     case .grant: protection == .none
@@ -110,7 +112,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the grant in a file, opened with the key that the file requires.
+  /// Returns the grant in a file, and decrypts it if it is sealed.
   func grant(in file: CredentialFile, modified: Timestamp) async throws(OpenFailure) -> Grant {
     switch file.body {
     case .grant(let grant): return grant
@@ -130,8 +132,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the key, and whether it is certainly the one that sealed the file. A passphrase's key is, once it has
-  /// opened a file with this salt. A key file may have been replaced by another one.
+  /// Returns the key, and whether it is certainly the one that sealed the file. That is certain for a passphrase's key
+  /// that has opened a file with this salt, but not for a key file, which may have been replaced.
   private func openingKey(
     for sealed: CredentialFile.Sealed, _ header: CredentialFile.Header
   ) async throws(OpenFailure) -> (key: SealingKey, isSurelyRight: Bool) {
@@ -152,7 +154,7 @@ extension FileCredentialStore {
     return (passphraseKey.key, true)
   }
 
-  /// Updates the marker and accounts.json to the scan. A failure is only logged, because the next reading repeats it.
+  /// Updates the marker and accounts.json after a scan. A failure is only logged, because the next read tries again.
   func remember(_ scan: CredentialScan, _ change: (inout KnownAccount) -> Void) async {
     var known = scan.known
     change(&known)
@@ -172,13 +174,13 @@ extension FileCredentialStore {
         await markLock(known.lockedByUser, found, at: place)
         return found
       }
-      // A new identifier and not the remembered one, so that a marker in the wrong place does not vouch for it.
+      // Create a new identifier. The remembered one would make a wrong folder look like the right one.
       let new = CredentialPlace.newIdentifier()
       try await AtomicFile(path: place.marker, files: files).replace(
         with: CredentialPlace.markerBytes(new, isLocked: known.lockedByUser))
       if let seen = lastSeen, try await isThere(seen, at: place.file) { return new }
-      // The volume has been unmounted since the credential was seen. A marker in the bare folder would make the
-      // credential look removed.
+      // The volume has been unmounted since the credential was last seen. A marker in the bare mount point would make
+      // the credential look removed.
       if try await place.readMarker(files) == .present(new) { try await files.removeFile(place.marker) }
     } catch {
       logger.warning("\(AccessFailure(error, at: place.marker).detail)")
@@ -194,7 +196,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes, once, the temporary files that a crash left behind.
+  /// Removes the temporary files that a crash left behind, on the first read only.
   private func tidy(_ place: CredentialPlace) async {
     guard !hasTidied, reserved == nil else { return }
     hasTidied = true

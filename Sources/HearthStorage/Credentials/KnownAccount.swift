@@ -1,10 +1,10 @@
 package import HearthCore
 
-/// What accounts.json remembers about one account, to distinguish a locked place from an empty one.
+/// What accounts.json records about one account, to distinguish an inaccessible credential from a missing one.
 package struct KnownAccount: Hashable, Sendable {
-  /// Where the credential is kept.
+  /// Where the credential is stored.
   package struct Place: Hashable, Sendable {
-    /// The configured path, before a link is followed.
+    /// The configured path, with symbolic links unresolved.
     package var path: String
     /// The identifier in the marker next to the credential.
     package var marker: String
@@ -14,11 +14,11 @@ package struct KnownAccount: Hashable, Sendable {
   package struct PendingRemoval: Codable, Hashable, Sendable {
     /// The fingerprint of the access token that was signed out, or `nil` if it was unknown.
     package var fingerprint: Fingerprint?
-    /// False if the user did not want a revocation, otherwise `nil`.
+    /// False if the user declined the revocation, otherwise `nil`.
     package var revokes: Bool?
   }
 
-  /// A place that the configuration named before. A sign-out also removes the credential there.
+  /// A previously configured path. A sign-out also removes the credential there.
   package struct FormerPlace: Codable, Hashable, Sendable {
     package var path: String
     /// The fingerprint of the access token that was last there.
@@ -31,30 +31,31 @@ package struct KnownAccount: Hashable, Sendable {
   package var subject: Subject?
   /// The fingerprint of the access token that was last seen or stored.
   package var fingerprint: Fingerprint?
-  /// The clock by which that grant got its times.
+  /// The clock that was used for that grant's times.
   package var clock: GrantClock?
   package var end: EndRecord?
   package var lockedByUser = false
   package var removal: PendingRemoval?
-  /// As in `TokenNote`.
+  /// The token of `TokenNote.barred`.
   package var barred: Fingerprint?
+  /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// The earlier grants. They identify a grant that comes back, for example if a volume is mounted over the folder that
-  /// holds a newer one.
+  /// The earlier grants, to recognise one that reappears, for example if a volume is mounted over the folder that
+  /// contains a newer grant.
   package var grants = GrantHistory()
 
   package init() {}
 }
 
 extension KnownAccount {
-  /// The places other than `path` that may still hold a credential, once `path` is configured.
+  /// Returns the places other than `path` that may still contain a credential.
   func formerPlaces(besides path: String) -> [FormerPlace] {
     guard let place, place.path != path else { return formerPlaces }
     return formerPlaces.filter { $0.path != place.path } + [FormerPlace(path: place.path, fingerprint: fingerprint)]
   }
 
-  /// Returns whether the recorded end is about this grant. An end because the file was missing or corrupt is about no
-  /// grant: a grant that is found later is used.
+  /// Returns whether the recorded end applies to this grant. An end because of a missing or corrupt file applies to no
+  /// grant, so that a grant that is found later is used.
   func isEnded(_ grant: Grant) -> Bool {
     guard let end, !end.reason.isAboutFile else { return false }
     if end.reason == .signedOut, formerPlaces.contains(where: { $0.fingerprint == grant.accessToken.fingerprint }) {
@@ -64,7 +65,7 @@ extension KnownAccount {
     return fingerprint == grant.accessToken.fingerprint || end.fingerprint.map { names.contains($0) } ?? false
   }
 
-  /// Records a new sign-in. The credentials that it replaces may still have to be removed.
+  /// Records a new sign-in. The former places stay recorded, because their credentials may still have to be removed.
   mutating func signedIn(_ credential: Credential) {
     subject = credential.subject
     fingerprint = credential.grant.accessToken.fingerprint
@@ -73,12 +74,12 @@ extension KnownAccount {
     removal = nil
   }
 
-  /// Returns whether the session of this grant is over, so that reading it does not bring it back.
+  /// Returns whether this grant's session is over, so that the grant must not be used again.
   func isOver(_ grant: Grant) -> Bool {
     isToBeRemoved(grant) || removal == nil && isEnded(grant) || grants.isOver(grant)
   }
 
-  /// Returns whether the pending removal is about this grant. Without a known fingerprint it is about every grant.
+  /// Returns whether the pending removal applies to this grant. Without a known fingerprint, it applies to every grant.
   func isToBeRemoved(_ grant: Grant) -> Bool {
     guard let removal else { return false }
     let signedOut = [removal.fingerprint, fingerprint].compactMap { $0 }
