@@ -95,11 +95,7 @@ package struct RememberedAccount: Hashable, Sendable {
 }
 
 package enum CredentialReading: Hashable, Sendable {
-  case found(Credential)
-  /// A grant that this account had already replaced. A backup or a sync program has restored it.
-  case former(Credential)
-  /// A credential whose protection differs from the configured one, so it has to be rewritten immediately.
-  case misprotected(Credential)
+  case found(Credential, Standing = .current)
   /// The session has ended, and the end is on record. `removed` contains what this read removed to finish a sign-out.
   case ended(EndRecord, removed: RemovedCredentials = RemovedCredentials())
   case neverSignedIn
@@ -110,6 +106,15 @@ package enum CredentialReading: Hashable, Sendable {
   case corrupt(String)
   /// The file is in a newer format than this version can read.
   case tooNew(version: Int)
+
+  /// How a credential that was found relates to those that this account had before.
+  package enum Standing: Hashable, Sendable {
+    case current
+    /// The account had already replaced it: a backup or a sync program has put it back.
+    case former
+    /// Its protection differs from the configuration, so it has to be written again at once.
+    case misprotected
+  }
 
   var removed: RemovedCredentials { if case .ended(_, let removed) = self { removed } else { RemovedCredentials() } }
 }

@@ -2,23 +2,18 @@
 ///
 /// Every state can also change to `adopting` (a user signs in) and `ending` (a session ends). Other legal transitions:
 ///
-///     unread → withheld, unreadable, active, starting, ended, absent
-///     withheld → unread                      the lock is removed
-///     unreadable → active, withheld, starting, ended, absent
-///     active → withheld, unreadable          a lock wipes it
+///     notHeld → active, starting, ended, absent, or another reason for notHeld
+///     active → notHeld                       a lock wipes it
 ///     active → ended                         a newer version of Hearth wrote the file, and the token expired
 ///     active → starting                      the file of the client's own grant is gone
-///     starting → withheld, ended
+///     starting → notHeld, ended
 ///     adopting → active
 ///     ending → ended, absent
-///     ended, absent → active, withheld       another program's grant is found
+///     ended, absent → active, notHeld        another program's grant is found
 ///     ended, absent → starting               the client's own grant is requested again
 package enum CredentialState: Hashable, Sendable {
-  /// The credential has not been read, or has to be read again.
-  case unread
-  /// A credential exists, but a lock keeps it out of memory.
-  case withheld
-  case unreadable(AccessFailure)
+  /// A credential exists, or may exist, but it is not in memory.
+  case notHeld(NotHeld)
   /// The credential is in memory, and in use unless the session is locked.
   case active(ActiveGrant)
   /// The client's own first grant is due or requested, which needs no user to sign in (RFC 6749, section 4.4).
@@ -33,9 +28,27 @@ package enum CredentialState: Hashable, Sendable {
   /// Creates the state of a session whose end is on record.
   init(_ end: EndRecord) { self = end.reason == .signedOut ? .absent(signedOut: true) : .ended(end) }
 
+  /// Why the credential's file cannot be read now, or `nil` if it can be read or that is unknown.
+  var accessFailure: AccessFailure? {
+    switch self {
+    case .notHeld(.unreadable(let accessFailure)): accessFailure
+    case .active(let active): active.accessFailure
+    case .notHeld, .starting, .adopting, .ending, .ended, .absent: nil
+    }
+  }
+
   var isAdopting: Bool { if case .adopting = self { true } else { false } }
 
   var isEnding: Bool { if case .ending = self { true } else { false } }
+}
+
+/// Why a credential is not in memory.
+package enum NotHeld: Hashable, Sendable {
+  /// The credential has not been read, or has to be read again.
+  case unread
+  /// A lock keeps the credential out of memory.
+  case locked
+  case unreadable(AccessFailure)
 }
 
 /// The grant of a new sign-in that is being written.

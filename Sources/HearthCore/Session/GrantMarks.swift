@@ -13,7 +13,7 @@ package struct GrantMarks: Hashable, Sendable {
   /// The token that a refresh spends: the refresh token or, without one, the access token.
   package var spendable: Fingerprint { refreshToken ?? accessToken }
 
-  func contains(_ fingerprint: Fingerprint?) -> Bool {
+  package func contains(_ fingerprint: Fingerprint?) -> Bool {
     guard let fingerprint else { return false }
     return fingerprint == accessToken || fingerprint == refreshToken || fingerprint == idToken
   }

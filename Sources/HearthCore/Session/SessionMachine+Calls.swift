@@ -18,7 +18,7 @@ extension SessionMachine {
       file.read.request()
       calls.add(id, .read, at: now)
     case .awaitReading:
-      let isRead = credentialState != .unread && (credentialState != .withheld || !locks.isEmpty)
+      let isRead = credentialState != .notHeld(.unread) && (credentialState != .notHeld(.locked) || !locks.isEmpty)
       let isDone = isRead && !file.read.isUnderWay && !file.read.isRequested
       calls.add(id, .read, at: now, outcome: isDone ? .succeeded : nil)
     case .signOut(let revoke): return signOut(id, revoke: revoke, at: now)
@@ -28,7 +28,7 @@ extension SessionMachine {
       case .ended(let record) where record.reason != .credentialTooNew: startAnew()
       case .absent: startAnew()
       case .active where refreshes.isBarred: startAnew()
-      case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended: break
+      case .notHeld, .active, .starting, .adopting, .ending, .ended: break
       }
       calls.add(id, .refresh, at: now)
     case .adopt(let source): return obtain(source, for: id, at: now)
@@ -133,7 +133,7 @@ extension SessionMachine {
     switch credentialState {
     case .adopting: return nil
     case .ending: return responseWhileEnding(call, at: now)
-    case .unread, .withheld, .unreadable, .active, .starting, .ended, .absent: break
+    case .notHeld, .active, .starting, .ended, .absent: break
     }
     let state = state(at: now)
     switch state {
@@ -148,7 +148,7 @@ extension SessionMachine {
     switch credentialState {
     case .starting(let isInFlight): return responseBeforeFirstGrant(to: call, isInFlight: isInFlight, at: now)
     case .active(let active): return response(to: call, from: active, at: now)
-    case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: return nil
+    case .notHeld, .adopting, .ending, .ended, .absent: return nil
     }
   }
 

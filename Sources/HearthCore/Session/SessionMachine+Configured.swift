@@ -31,11 +31,11 @@ extension SessionMachine {
       case .starting: true
       case .ended(let record): isRecoverable(record.reason)
       case .absent(let signedOut): settings.renewsWithoutRefreshToken && !signedOut
-      case .unread, .withheld, .unreadable, .active, .adopting, .ending: false
+      case .notHeld, .active, .adopting, .ending: false
       }
     guard findsOut else { return }
     refreshes.abandon()
-    credentialState = .unread
+    credentialState = .notHeld(.unread)
     file.read.request()
   }
 

@@ -62,7 +62,7 @@ extension SessionMachine {
     switch credentialState {
     case .active(let active): active.newest
     case .adopting(let adoption): adoption.credential
-    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: nil
+    case .notHeld, .starting, .ending, .ended, .absent: nil
     }
   }
 

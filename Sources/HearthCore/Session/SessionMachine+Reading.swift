@@ -2,8 +2,8 @@
 extension SessionMachine {
   mutating func readWhereDue(at now: Timestamp) -> [SessionAction] {
     file.read.requestIfDue(at: now)
-    if credentialState == .withheld, locks.isEmpty {
-      credentialState = .unread
+    if credentialState == .notHeld(.locked), locks.isEmpty {
+      credentialState = .notHeld(.unread)
       file.read.request()
     }
     // What is remembered about the account still has to be read, even if the session already has a grant.
@@ -35,19 +35,16 @@ extension SessionMachine {
     switch meaning(of: reading) {
     case .unreadable(let accessFailure): return unreadable(accessFailure, at: now)
     case .corrupt(let why): return corrupt(why)
-    case .found(let credential): return found(credential, at: now)
-    case .former(let credential):
+    case .found(let credential, let standing):
       let marks = GrantMarks(credential.grant)
-      if let active, GrantMarks(active.grant) != marks {
+      if standing == .former, let active, GrantMarks(active.grant) != marks {
         // The grant in memory is newer, so it is written again. Sending the older one could end the session.
         file.onDisk = marks
         self.active?.isStored = false
       }
-      return found(credential, at: now)
-    case .misprotected(let credential):
       let actions = found(credential, at: now)
       // If this is the grant in memory, only its protection on disk has to change.
-      if let active, GrantMarks(active.grant) == GrantMarks(credential.grant) { self.active?.isStored = false }
+      if standing == .misprotected, let active, GrantMarks(active.grant) == marks { self.active?.isStored = false }
       return actions
     case .ended(let record, _):
       file.read.succeeded()
@@ -65,12 +62,9 @@ extension SessionMachine {
   }
 
   private func isOtherGrant(_ reading: CredentialReading, than active: ActiveGrant) -> Bool {
-    switch reading {
-    case .found(let credential), .misprotected(let credential):
-      let marks = GrantMarks(credential.grant)
-      return marks != GrantMarks(active.grant) && marks != file.lastSeen
-    case .former, .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return false
-    }
+    guard case .found(let credential, let standing) = reading, standing != .former else { return false }
+    let marks = GrantMarks(credential.grant)
+    return marks != GrantMarks(active.grant) && marks != file.lastSeen
   }
 
   /// Interprets a reading while a grant is in memory. A file that vanished without its marker is inaccessible, not
@@ -83,7 +77,7 @@ extension SessionMachine {
     case .tooNew(let version):
       return .unreadable(
         AccessFailure(.storageError, detail: "a newer version of Hearth wrote it (format \(version)); update Hearth"))
-    case .neverSignedIn, .found, .former, .misprotected, .ended, .missing, .unreadable, .corrupt: return reading
+    case .neverSignedIn, .found, .ended, .missing, .unreadable, .corrupt: return reading
     }
   }
 
@@ -94,19 +88,13 @@ extension SessionMachine {
 
   private mutating func unreadable(_ accessFailure: AccessFailure, at now: Timestamp) -> [SessionAction] {
     file.readFailed(accessFailure, at: now)
-    let known: AccessFailure?
+    let known = credentialState.accessFailure
     switch credentialState {
-    case .unread, .withheld:
-      known = nil
-      credentialState = .unreadable(accessFailure)
-    case .unreadable(let failure):
-      known = failure
-      credentialState = .unreadable(accessFailure)
+    case .notHeld: credentialState = .notHeld(.unreadable(accessFailure))
     case .active(let active):
       // The provider's rejection is final, so record it even if the file cannot be written. A newer grant that is found
       // in the file later is used.
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      known = active.accessFailure
       self.active?.accessFailure = accessFailure
     case .starting, .adopting, .ending, .ended, .absent: return []
     }
@@ -119,17 +107,15 @@ extension SessionMachine {
     let marks = GrantMarks(credential.grant)
     if let again = finishEnd(marks, at: now) { return again }
     file.read.succeeded()
+    let readable: [SessionAction] = credentialState.accessFailure == nil ? [] : [.publish(.credentialReadable)]
     switch credentialState {
-    case .unread, .withheld, .starting, .ended, .absent:
-      return use(credential, at: now)
-    case .unreadable:
-      return [.publish(.credentialReadable)] + use(credential, at: now)
+    case .notHeld, .starting, .ended, .absent:
+      return readable + use(credential, at: now)
     case .adopting, .ending:
       file.read.request()
       return []
     case .active(let active):
       self.active?.accessFailure = nil
-      let readable: [SessionAction] = active.accessFailure == nil ? [] : [.publish(.credentialReadable)]
       if marks == GrantMarks(active.grant) {
         file.onDisk = marks
         // The grant's owner, origin or times in memory may have changed since it was written.
@@ -165,7 +151,7 @@ extension SessionMachine {
     case .absent(signedOut: true) where marks == file.onDisk:
       // The signed-out grant could not be removed, and the removal could not be recorded.
       return file.beginEnd(EndRecord(reason: .signedOut, at: now, fingerprint: nil))
-    case .unread, .withheld, .unreadable, .active, .starting, .adopting, .ending, .ended, .absent: return nil
+    case .notHeld, .active, .starting, .adopting, .ending, .ended, .absent: return nil
     }
   }
 
@@ -174,7 +160,7 @@ extension SessionMachine {
     let marks = GrantMarks(credential.grant)
     let isOther =
       switch credentialState {
-      case .unread, .withheld, .unreadable: file.onDisk.map { $0 != marks } ?? false
+      case .notHeld: file.onDisk.map { $0 != marks } ?? false
       case .active, .starting, .adopting, .ending, .ended, .absent: file.onDisk != marks
       }
     file.onDisk = marks
@@ -190,7 +176,7 @@ extension SessionMachine {
     subject = owner ?? (isOther ? nil : subject)
     let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
-      credentialState = .withheld
+      credentialState = .notHeld(.locked)
       return actions
     }
     var read = ActiveGrant(credential: credential, isStored: true, timing: .read)
@@ -226,11 +212,11 @@ extension SessionMachine {
   // MARK: - No grant is found
 
   /// Requests the client's own grant if there is none and none was signed out, unless a lock forbids it.
-  private mutating func start() { credentialState = locks.isEmpty ? .starting(isInFlight: false) : .withheld }
+  private mutating func start() { credentialState = locks.isEmpty ? .starting(isInFlight: false) : .notHeld(.locked) }
 
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
-    case .unread, .withheld, .unreadable: foundEnded(record)
+    case .notHeld: foundEnded(record)
     // The file of the newer version of Hearth is gone.
     case .ended(let shown) where shown.reason == .credentialTooNew: foundEnded(record)
     case .active(let active):
@@ -255,7 +241,7 @@ extension SessionMachine {
   private mutating func foundNothing(in place: String? = nil, at now: Timestamp) -> [SessionAction] {
     let detail = place.map { "The credential was removed: \($0)." }
     switch credentialState {
-    case .unread, .withheld, .unreadable:
+    case .notHeld:
       if settings.renewsWithoutRefreshToken {
         start()
       } else if place != nil {
@@ -286,7 +272,7 @@ extension SessionMachine {
   /// Moves the file aside before anything else is written or ended, because it may still be useful.
   private mutating func corrupt(_ why: String) -> [SessionAction] {
     switch credentialState {
-    case .unread, .withheld, .unreadable, .starting, .ended, .absent: break
+    case .notHeld, .starting, .ended, .absent: break
     case .adopting, .ending: return []
     case .active:
       active?.isStored = false
@@ -307,7 +293,7 @@ extension SessionMachine {
     file.read.succeeded()
     let event = SessionAction.publish(.credentialSetAside(name: name, why: why))
     switch credentialState {
-    case .unread, .withheld, .unreadable: return [event] + endCorrupt(why, setAsideAs: name, at: now)
+    case .notHeld: return [event] + endCorrupt(why, setAsideAs: name, at: now)
     // Only the file recorded the end of the session, and the file has been moved.
     case .ended(let record) where record.reason == .credentialTooNew:
       return [event] + endCorrupt(why, setAsideAs: name, at: now)
@@ -331,7 +317,7 @@ extension SessionMachine {
   private mutating func foundNewer(_ version: Int, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
     case .active: return confirmRejection(at: now)
-    case .unread, .withheld, .unreadable, .starting: endTooNew(version, at: now)
+    case .notHeld, .starting: endTooNew(version, at: now)
     case .adopting, .ending, .ended, .absent: break
     }
     return []

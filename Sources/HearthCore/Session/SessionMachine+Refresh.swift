@@ -56,7 +56,7 @@ extension SessionMachine {
     case .active(let active): canRefresh(active, at: now) ? plannedRefresh(active) : nil
     // Wait until it is known whether the user has locked the account.
     case .starting(isInFlight: false): canAsk && isStarted ? earliestAttempt : nil
-    case .starting(isInFlight: true), .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: nil
+    case .starting(isInFlight: true), .notHeld, .adopting, .ending, .ended, .absent: nil
     }
   }
 
@@ -107,7 +107,7 @@ extension SessionMachine {
         return ended(outcome, of: active, isRepeated: isRepeated, at: now)
       }
     case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
-    case .starting, .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: break
+    case .starting, .notHeld, .adopting, .ending, .ended, .absent: break
     }
     // Revoke only if the request was abandoned. Otherwise another program's newer grant may come from the same sign-in
     // and be revoked, too (RFC 7009, section 2.1).

@@ -9,8 +9,8 @@ extension SessionMachine {
     refreshes.restoreBar(remembered.barred)
     (clockStep, rejected) = (remembered.clockStep, remembered.rejected)
     switch credentialState {
-    case .unread, .unreadable: break
-    case .withheld, .active, .starting, .adopting, .ending, .ended, .absent: return
+    case .notHeld(.unread), .notHeld(.unreadable): break
+    case .notHeld(.locked), .active, .starting, .adopting, .ending, .ended, .absent: return
     }
     subject = remembered.subject ?? settings.configuredSubject
     if let end = remembered.end, !isRecoverable(end.reason) {

@@ -10,11 +10,11 @@ extension SessionMachine {
       case .unauthenticated, .reauthRequired: return adoption.shownAs
       case .hydrating, .locked, .authenticated: break
       }
-    case .unread, .withheld, .unreadable, .active, .starting: break
+    case .notHeld, .active, .starting: break
     }
     if let lock = locks.first { return .locked(.explicit(lock)) }
     switch credentialState {
-    case .unreadable(let accessFailure): return .locked(.accessFailure(accessFailure))
+    case .notHeld(.unreadable(let accessFailure)): return .locked(.accessFailure(accessFailure))
     case .active(let active):
       if let accessFailure = active.accessFailure, settings.locksWhenUnreadable || active.grant.isExpired(at: now) {
         return .locked(.accessFailure(accessFailure))
@@ -22,7 +22,7 @@ extension SessionMachine {
       return .authenticated
     case .starting: return .authenticated
     case .adopting(let adoption): return adoption.shownAs
-    case .unread, .withheld, .absent, .ended, .ending: return .hydrating
+    case .notHeld, .absent, .ended, .ending: return .hydrating
     }
   }
 
@@ -53,15 +53,15 @@ extension SessionMachine {
 
   mutating func wipeWhereLocked() -> [SessionAction] {
     guard !file.write.isUnderWay else { return [] }
-    if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .withheld }
+    if case .starting(isInFlight: false) = credentialState, !locks.isEmpty { credentialState = .notHeld(.locked) }
     if let active {
       guard active.phase == .idle, isSafeOnDisk(active) else { return [] }
       if let accessFailure = active.accessFailure, settings.locksWhenUnreadable {
         wiped = WipedGrant(active)
-        credentialState = .unreadable(accessFailure)
+        credentialState = .notHeld(.unreadable(accessFailure))
       } else if !locks.isEmpty {
         wiped = WipedGrant(active)
-        credentialState = .withheld
+        credentialState = .notHeld(.locked)
         file.read.cancelRetry()
       }
     }

@@ -21,12 +21,7 @@ extension SessionMachine {
       } else {
         state.action
       }
-    let accessFailure: AccessFailure? =
-      switch credentialState {
-      case .unreadable(let accessFailure): accessFailure
-      case .active(let active): active.accessFailure
-      case .unread, .withheld, .starting, .adopting, .absent, .ending, .ended: nil
-      }
+    let accessFailure = credentialState.accessFailure
     return SessionStatus(
       account: account, subject: subject, formerSubject: formerSubject, issuer: settings.issuer,
       username: settings.username, state: state,
@@ -35,7 +30,7 @@ extension SessionMachine {
       isRefreshing: isRefreshing, history: refreshes.history,
       nextAttemptAt: state == .authenticated ? plannedRequest(at: now).map { Swift.max($0, now) } : nil,
       // A file that requires its passphrase counts as readable.
-      isReadable: (accessFailure == nil || accessFailure?.kind == .passphraseRequired) && credentialState != .unread,
+      isReadable: credentialState != .notHeld(.unread) && [nil, .passphraseRequired].contains(accessFailure?.kind),
       isWritePending: isWritePending,
       credentialError: (accessFailure ?? file.write.lastFailure ?? locks.noteFailure)?.detail,
       signIn: signIn)
@@ -58,7 +53,7 @@ extension SessionMachine {
     switch credentialState {
     case .active(let active): active.phase.isInFlight || active.phase.isStoring
     case .starting(let isInFlight): isInFlight
-    case .unread, .withheld, .unreadable, .adopting, .ending, .ended, .absent: false
+    case .notHeld, .adopting, .ending, .ended, .absent: false
     }
   }
 
@@ -70,7 +65,7 @@ extension SessionMachine {
     case .ended(let record): return record.detail
     case .ending(let record, _): return endFailure ?? record.detail
     case .starting: return "No token yet: " + whyNoToken(trouble, advice)
-    case .unread, .withheld, .unreadable, .active, .adopting, .absent: break
+    case .notHeld, .active, .adopting, .absent: break
     }
     if isUnsealed, advice == .unlock {
       return "Signed in, but Hearth cannot seal or refresh the credential without the passphrase. "

@@ -28,7 +28,7 @@ extension SessionMachine {
     case .active(let active):
       guard active.phase == .idle, !active.isStored, active.accessFailure == nil else { return [] }
       return write(active.stored)
-    case .unread, .withheld, .unreadable, .starting, .adopting, .ended, .absent: return []
+    case .notHeld, .starting, .adopting, .ended, .absent: return []
     }
   }
 
@@ -39,7 +39,7 @@ extension SessionMachine {
     guard written == epoch.generation else { return [] }
     switch credentialState {
     case .active, .adopting: break
-    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
+    case .notHeld, .starting, .ending, .ended, .absent: return []
     }
     let outcome = file.grantWritten(result, at: now, &random)
     let isStored = outcome == .current
@@ -62,7 +62,7 @@ extension SessionMachine {
   package var storedVersion: StoredVersion {
     switch credentialState {
     case .adopting: .any
-    case .active, .starting, .unread, .withheld, .unreadable, .ending, .ended, .absent: .grant(file.onDisk)
+    case .active, .starting, .notHeld, .ending, .ended, .absent: .grant(file.onDisk)
     }
   }
 

@@ -5,7 +5,7 @@
 package struct SessionMachine: Sendable {
   package let account: AccountName
   package internal(set) var settings: SessionSettings
-  package internal(set) var credentialState = CredentialState.unread
+  package internal(set) var credentialState = CredentialState.notHeld(.unread)
   package internal(set) var locks = SessionLocks()
   var file = FileAccess()
   var refreshes = RefreshCycle()
@@ -111,7 +111,7 @@ package struct SessionMachine: Sendable {
 
   private mutating func unlocked(_ lock: Lock) -> [SessionAction] {
     if lock == .user {
-      if case .unreadable = credentialState { file.read.request() }
+      if case .notHeld(.unreadable) = credentialState { file.read.request() }
       refreshes.passphraseMayHaveCome()
       if file.write.lastFailure?.kind == .passphraseRequired { file.write.retryNow() }
     }
@@ -161,7 +161,7 @@ package struct SessionMachine: Sendable {
   package var isAtRest: Bool {
     if file.write.isUnderWay || locks.isNoteUnderWay || refreshes.request != .none || !incoming.isEmpty { return false }
     switch credentialState {
-    case .unread, .withheld, .unreadable, .starting, .ended, .absent: return true
+    case .notHeld, .starting, .ended, .absent: return true
     case .adopting: return false
     case .ending: return file.write.retryAt != nil
     case .active(let active):

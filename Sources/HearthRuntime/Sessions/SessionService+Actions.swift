@@ -124,17 +124,9 @@ extension SessionService {
 
   /// Adds an expiry to a grant that another program wrote without one, from its token or else the configuration.
   private func timed(_ reading: CredentialReading) -> CredentialReading {
-    func timed(_ credential: Credential) -> Credential {
-      var credential = credential
-      credential.grant.expiresAt = credential.grant.expiresAt ?? expiry(of: credential.grant)
-      return credential
-    }
-    switch reading {
-    case .found(let credential): return .found(timed(credential))
-    case .misprotected(let credential): return .misprotected(timed(credential))
-    case .former(let credential): return .former(timed(credential))
-    case .ended, .neverSignedIn, .missing, .unreadable, .corrupt, .tooNew: return reading
-    }
+    guard case .found(var credential, let standing) = reading else { return reading }
+    credential.grant.expiresAt = credential.grant.expiresAt ?? expiry(of: credential.grant)
+    return .found(credential, standing)
   }
 
   private func recall() async -> SessionInput {

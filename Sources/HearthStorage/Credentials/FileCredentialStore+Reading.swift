@@ -98,9 +98,8 @@ extension FileCredentialStore {
       known.end = nil
       known.removal = nil
     }
-    let credential = file.credential(with: grant)
-    if isFormer { return .former(credential) }
-    return isProtectedAsConfigured(file) ? .found(credential) : .misprotected(credential)
+    return .found(
+      file.credential(with: grant), isFormer ? .former : isProtectedAsConfigured(file) ? .current : .misprotected)
   }
 
   /// Returns whether the file's protection matches the configuration.

@@ -61,8 +61,7 @@ extension KnownAccount {
     if end.reason == .signedOut, formerPlaces.contains(where: { $0.fingerprint == grant.accessToken.fingerprint }) {
       return true
     }
-    let names = [grant.accessToken.fingerprint, grant.refreshToken?.fingerprint, grant.idToken?.fingerprint]
-    return fingerprint == grant.accessToken.fingerprint || end.fingerprint.map { names.contains($0) } ?? false
+    return fingerprint == grant.accessToken.fingerprint || GrantMarks(grant).contains(end.fingerprint)
   }
 
   /// Records a new sign-in. The former places stay recorded, because their credentials may still have to be removed.

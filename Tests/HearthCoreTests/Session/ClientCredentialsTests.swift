@@ -171,7 +171,7 @@ struct ClientCredentialsTests {
     session.isGranted(own)
     session.writes()
     #expect(session.token == nil)
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
   }
 
   @Test("says for another type of account that somebody has to sign in")

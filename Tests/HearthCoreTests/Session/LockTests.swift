@@ -11,7 +11,7 @@ struct LockTests {
     var session = SessionScript.holding()
     session.take(.locked(lock))
     #expect(session.state == .locked(.explicit(lock)))
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
     #expect(session.effects.contains(.lockStore))
     #expect(session.token == nil)
     #expect(session.snapshot.subject == .sample)
@@ -70,7 +70,7 @@ struct LockTests {
     var restarted = SessionScript(remembered: RememberedAccount(subject: .sample, lockedByUser: true))
     #expect(restarted.state == .locked(.explicit(.user)))
     restarted.reads(.found(grant))
-    #expect(restarted.machine.credentialState == .withheld)
+    #expect(restarted.machine.credentialState == .notHeld(.locked))
     #expect(restarted.effects == [.lockStore])
   }
 
@@ -207,7 +207,7 @@ struct LockTests {
     session.isGranted(.sample(2))
     #expect(session.effects.count == 1)
     session.writes()
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
     #expect(session.effects == [.lockStore])
     session.take(.unlocked(.user))
     session.reads(.found(.sample(2, issuedAt: session.now)))
@@ -263,7 +263,7 @@ struct LockTests {
     session.wakes()
     #expect(session.effects == [.read])
     session.reads(.found(grant))
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
     #expect(session.effects == [.lockStore])
   }
 
@@ -299,7 +299,7 @@ struct LockTests {
     session.passes(.seconds(3400))
     session.fails(.unavailable(message: "429", retryAfter: .seconds(600)))
     session.take(.locked(.suspend))
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
     session.passes(.seconds(30))
     session.take(.unlocked(.suspend))
     session.reads(.found(grant))

@@ -9,7 +9,7 @@ struct MisprotectedTests {
 
   private func found(_ accessFailure: AccessFailure? = nil) -> SessionScript {
     var session = SessionScript()
-    session.reads(.misprotected(credential))
+    session.reads(.found(credential, .misprotected))
     if let accessFailure { session.writes(accessFailure) }
     return session
   }
@@ -34,7 +34,7 @@ struct MisprotectedTests {
     var session = found(keyAway)
     var waits: [Duration] = []
     for _ in 0..<12 {
-      session.isHinted(.misprotected(credential))
+      session.isHinted(.found(credential, .misprotected))
       #expect(!session.effects.contains { isWrite($0) })
       let before = session.now
       session.wakes()
@@ -76,9 +76,9 @@ struct MisprotectedTests {
   func locked() {
     var session = found(.sealed)
     session.take(.locked(.user))
-    #expect(session.machine.credentialState == .withheld && session.state == .locked(.explicit(.user)))
+    #expect(session.machine.credentialState == .notHeld(.locked) && session.state == .locked(.explicit(.user)))
     session.take(.unlocked(.user))
-    session.reads(.misprotected(credential))
+    session.reads(.found(credential, .misprotected))
     #expect(session.token == .sample(1))
 
     var pending = SessionScript.holding()
@@ -86,14 +86,14 @@ struct MisprotectedTests {
     pending.isGranted(.sample(2))
     pending.writes(.full)
     pending.take(.locked(.user))
-    #expect(pending.machine.credentialState != .withheld, "memory holds the only copy")
+    #expect(pending.machine.credentialState != .notHeld(.locked), "memory holds the only copy")
   }
 
   @Test("takes over another program's unsealed grant and seals it")
   func adopted() {
     var session = SessionScript.holding()
     let other = Credential.sample(5, issuedAt: .sample)
-    session.isHinted(.misprotected(other))
+    session.isHinted(.found(other, .misprotected))
     #expect(session.token == .sample(5))
     guard case .write(let written, _)? = session.effects.first else {
       Issue.record("not written")

@@ -23,7 +23,7 @@ struct PutBackTests {
   func held() {
     var session = refreshed()
     let generation = session.machine.epoch
-    session.isHinted(.former(old))
+    session.isHinted(.found(old, .former))
     #expect(session.token == .sample(2) && isWritten(2, by: session) && session.machine.epoch == generation)
     session.writes()
     #expect(session.machine.isAtRest && session.effects.isEmpty)
@@ -40,12 +40,12 @@ struct PutBackTests {
     var session = refreshed()
     session.passes(RefreshSettings.leastGap)
     session.asks(.refresh)
-    session.isHinted(.former(old))
+    session.isHinted(.found(old, .former))
     session.isGranted(.sample(3))
-    session.isHinted(.former(old))
+    session.isHinted(.found(old, .former))
     session.writes()
-    session.isHinted(.former(old))
-    session.reads(.former(old))
+    session.isHinted(.found(old, .former))
+    session.reads(.found(old, .former))
     #expect(session.token == .sample(3) && isWritten(3, by: session))
   }
 
@@ -95,7 +95,7 @@ struct PutBackTests {
     session.passes(RefreshSettings.leastGap)
     session.asks(.refresh)
     session.fails(.rejected(.refreshToken, message: "invalid_grant"))
-    session.reads(.former(old))
+    session.reads(.found(old, .former))
     session.writesEnd()
     #expect(session.state == .reauthRequired(.refreshTokenRejected) && session.attempts.count == 2)
   }
@@ -103,19 +103,19 @@ struct PutBackTests {
   @Test("does not end the later one, kept in memory under a lock until it is on disk again")
   func locked() {
     var session = refreshed()
-    session.isHinted(.former(old))
+    session.isHinted(.found(old, .former))
     session.take(.locked(.user))
-    #expect(session.machine.credentialState != .withheld)
+    #expect(session.machine.credentialState != .notHeld(.locked))
     session.writes()
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
   }
 
   @Test("is tried if there is no later one, and stays the same grant however often it is read")
   func tried() {
     var session = SessionScript()
-    session.reads(.former(old))
+    session.reads(.found(old, .former))
     #expect(session.state == .authenticated && session.token == .sample(1) && session.effects.isEmpty)
-    session.isHinted(.former(old))
+    session.isHinted(.found(old, .former))
     #expect(session.effects.isEmpty && session.machine.isAtRest)
     session.refreshes(to: 3)
     #expect(session.token == .sample(3))

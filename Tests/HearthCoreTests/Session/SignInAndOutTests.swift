@@ -356,7 +356,7 @@ struct SignInAndOutTests {
     session.writes()
     #expect(session.actions.contains(.rememberLockedByUser(false)))
     #expect(session.state == .locked(.explicit(.screen)))
-    #expect(session.machine.credentialState == .withheld)
+    #expect(session.machine.credentialState == .notHeld(.locked))
   }
 
   @Test("forgets earlier failures after a sign-in")

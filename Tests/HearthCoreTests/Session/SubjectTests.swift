@@ -79,7 +79,7 @@ struct SubjectTests {
     session.isGranted(.sample(3, subject: other))
     session.take(.locked(.screen))
     session.take(.unlocked(.screen))
-    session.reads(.former(first))
+    session.reads(.found(first, .former))
     session.passes(.seconds(7200))
     #expect(session.attempts.count == 2 && session.snapshot.action == .signIn)
   }

@@ -57,7 +57,7 @@ extension SessionSimulation {
     }
     if case .adopting(let adoption) = before.credentialState { grants.append((adoption.credential.grant, false)) }
     switch ledger.lastReading {
-    case .found(let credential), .former(let credential): grants.append((credential.grant, false))
+    case .found(let credential, _): grants.append((credential.grant, false))
     default: break
     }
     return grants.first { $0.0.accessToken.fingerprint == record.fingerprint }

@@ -11,7 +11,7 @@ extension SessionSimulation {
     case .active(let active):
       if case .storing(let next, _) = active.phase { return [refreshToken(active.credential), refreshToken(next)] }
       return [refreshToken(active.credential)]
-    case .unread, .withheld, .unreadable, .starting, .ending, .ended, .absent: return []
+    case .notHeld, .starting, .ending, .ended, .absent: return []
     }
   }
 
@@ -28,7 +28,7 @@ extension SessionSimulation {
       case .ended(let record, _):
         ledger.grounds.insert(record.reason)
         if let newest = ledger.newest, !tokensInMemory.contains(newest) { ledger.newest = nil }
-      case .found, .former, .misprotected, .neverSignedIn, .unreadable: break
+      case .found, .neverSignedIn, .unreadable: break
       }
     case .refreshEnded(let generation, let outcome):
       noteRefresh(outcome, isOurs: generation == before.epoch.generation, before)
@@ -98,14 +98,14 @@ extension SessionSimulation {
     case .clockChanged:
       ledger.shortenedUntil = nil
       noteAge(isNew: false)
-    case .credentialRead(.former(let credential)) where before.active.map { $0.credential != credential } ?? false:
+    case .credentialRead(.found(let credential, .former))
+    where before.active.map { $0.credential != credential } ?? false:
       let (held, now) = (before.active?.newest, machine.active?.newest)
       if let now, refreshToken(now) != held.flatMap(refreshToken) {
         throw Violation("a former grant takes the place of a later one")
       }
-    case .credentialRead(.found(let credential)), .credentialRead(.former(let credential)):
-      var isFormer = ledger.isTampered && before.active == nil
-      if case .credentialRead(.former) = event { isFormer = true }
+    case .credentialRead(.found(let credential, let standing)):
+      let isFormer = standing == .former || ledger.isTampered && before.active == nil
       // Without a later grant it is tried, and the provider may treat that as reuse, or continue from it instead of a
       // later one. After a crash between the grant and its history, nobody knows that it is a former one.
       if isFormer, let token = refreshToken(credential) {
@@ -120,13 +120,13 @@ extension SessionSimulation {
       noteAge(isNew: isNew && maySeemYounger)
       let isActive = tokensInMemory == [refreshToken(credential)]
       let isEnding = if case .ending = machine.credentialState { true } else { false }
-      if isActive || isEnding || machine.credentialState == .withheld {
+      if isActive || isEnding || machine.credentialState == .notHeld(.locked) {
         ledger.newest = isEnding ? nil : refreshToken(credential)
         ledger.isTampered = false
       }
       // While a sign-in is written, the grant is still read, and the sign-in replaces it.
       let isReplaced = if case .adopting = machine.credentialState { true } else { false }
-      if isActive || isEnding || machine.credentialState == .withheld || isReplaced {
+      if isActive || isEnding || machine.credentialState == .notHeld(.locked) || isReplaced {
         ledger.strangers.remove(credential.grant.accessToken.fingerprint)
       }
     case .credentialWritten(let generation, _):
@@ -375,10 +375,10 @@ extension SessionSimulation {
     }
     if !calls.isEmpty { try need(settings.refresh.requestTimeout * 2 + .seconds(10), "calls wait") }
     switch machine.credentialState {
-    case .unread: throw Violation("nothing is read, and nobody reads")
+    case .notHeld(.unread): throw Violation("nothing is read, and nobody reads")
     case .ending: try need(.seconds(30), "an end is not written")
-    case .unreadable: try need(.seconds(30), "the credential is unreadable")
-    case .withheld:
+    case .notHeld(.unreadable): try need(.seconds(30), "the credential is unreadable")
+    case .notHeld(.locked):
       if locks.isEmpty { throw Violation("a grant is withheld without a lock") }
     case .ended, .absent: break
     case .adopting: throw Violation("a sign-in is not written, and nobody writes")

@@ -39,7 +39,7 @@ struct CredentialFileTests {
 
       """
     let reading = await read("\u{FEFF}" + grant.replacing("\n", with: "\r\n"))
-    guard case .found = reading else { throw Unexpected(reading: "\(reading)") }
+    guard case .found(_, .current) = reading else { throw Unexpected(reading: "\(reading)") }
   }
 
   private struct Unexpected: Error { let reading: String }
@@ -161,15 +161,15 @@ struct CredentialFileTests {
       credential.subject = Subject(issuer: issuer, id: "2482", isIssuerAssumed: isAssumed)
       try await bench.store(protection: protection, keyFile: keyFile).write(credential)
       let reading = await bench.store(protection: protection, keyFile: keyFile).read()
-      guard case .found(let read) = reading else { throw UnexpectedReading(reading) }
+      guard case .found(let read, .current) = reading else { throw UnexpectedReading(reading) }
       #expect(read.subject?.isIssuerAssumed == isAssumed)
       #expect(try await bench.store().remembered().subject?.isIssuerAssumed == isAssumed)
     }
     let unmarked = await read(bench.text(1))
-    guard case .found(let older) = unmarked else { throw UnexpectedReading(unmarked) }
+    guard case .found(let older, .current) = unmarked else { throw UnexpectedReading(unmarked) }
     #expect(older.subject?.isIssuerAssumed == true)
     let reading = await read(bench.text(1).replacing(#""issuer":"https://id"#, with: #""issuer":"https://login"#))
-    guard case .found(let read) = reading else { throw UnexpectedReading(reading) }
+    guard case .found(let read, .current) = reading else { throw UnexpectedReading(reading) }
     #expect(read.subject?.isIssuerAssumed == false)
   }
 
@@ -191,7 +191,7 @@ struct CredentialFileTests {
   func refreshTokenAlone() async throws {
     let now = bench.clock.now()
     let reading = await read(#"{"version":1,"grant":{"refreshToken":"r"}}"#)
-    guard case .found(let credential) = reading else { throw UnexpectedReading(reading) }
+    guard case .found(let credential, .current) = reading else { throw UnexpectedReading(reading) }
     #expect(credential.grant.accessToken.secret.isEmpty)
     #expect(credential.grant.accessToken.fingerprint == Token(hashing: Secret("r")).fingerprint)
     #expect(credential.grant.refreshToken == Token(hashing: Secret("r")))

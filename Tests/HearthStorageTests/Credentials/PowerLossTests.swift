@@ -74,7 +74,7 @@ struct PowerLossTests {
       if isPrepared { try await store.prepare() }
       try await store.write(bench.credential(2))
     } check: { bench, reading, isDone, steps in
-      guard case .found(let credential) = reading else { throw UnexpectedReading(reading) }
+      guard case .found(let credential, .current) = reading else { throw UnexpectedReading(reading) }
       #expect(credential == bench.credential(2) || credential == bench.credential(1) && !isDone, "after \(steps) steps")
       found.insert(credential)
       await expectHealed(bench, at: nil)

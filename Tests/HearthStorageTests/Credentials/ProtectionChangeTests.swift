@@ -29,26 +29,26 @@ struct ProtectionChangeTests {
     putKey()
     try await bench.store().write(bench.credential(1))
     let store = bench.store(protection: .keyFile, keyFile: key)
-    #expect(await store.read() == .misprotected(bench.credential(1)))
+    #expect(await store.read() == .found(bench.credential(1), .misprotected))
     try await store.write(bench.credential(1))
     #expect(!text.contains("access-1") && !text.contains("refresh-1"))
     #expect(await store.read() == .found(bench.credential(1)))
     // Another program, which does not know about seals.
     bench.files.put(bench.text(2), at: bench.defaultPath)
-    #expect(await store.read() == .misprotected(bench.credential(2)))
+    #expect(await store.read() == .found(bench.credential(2), .misprotected))
   }
 
   @Test("An unsealed file with a passphrase configured is found, and can be sealed once the passphrase is set")
   func openUnderPassphrase() async throws {
     try await bench.store().write(bench.credential(1))
     let store = bench.store(protection: .passphrase)
-    #expect(await store.read() == .misprotected(bench.credential(1)))
+    #expect(await store.read() == .found(bench.credential(1), .misprotected))
     await #expect(throws: AccessFailure(.passphraseRequired, detail: "a passphrase is needed to seal the credential")) {
       try await store.write(bench.credential(1))
     }
     #expect(text.contains("access-1"), "what cannot be sealed yet stays as it is")
     try await store.unlock(passphrase: Secret("open sesame"))
-    #expect(await store.read() == .misprotected(bench.credential(1)))
+    #expect(await store.read() == .found(bench.credential(1), .misprotected))
     try await store.write(bench.credential(1))
     #expect(!text.contains("access-1"))
     #expect(await store.read() == .found(bench.credential(1)))
@@ -60,7 +60,7 @@ struct ProtectionChangeTests {
     let store = bench.store()
     #expect(accessFailure(await store.read())?.kind == .passphraseRequired)
     try await store.unlock(passphrase: Secret("open sesame"))
-    #expect(await store.read() == .misprotected(bench.credential(1)))
+    #expect(await store.read() == .found(bench.credential(1), .misprotected))
     try await store.write(bench.credential(1))
     #expect(await bench.store().read() == .found(bench.credential(1)))
     // The key is not kept after its use.
@@ -76,13 +76,13 @@ struct ProtectionChangeTests {
     #expect(accessFailure(await filed.read())?.kind == .passphraseRequired)
     await #expect(throws: AccessFailure.self) { try await filed.write(bench.credential(1)) }
     try await filed.unlock(passphrase: Secret("open sesame"))
-    #expect(await filed.read() == .misprotected(bench.credential(1)))
+    #expect(await filed.read() == .found(bench.credential(1), .misprotected))
     try await filed.write(bench.credential(1))
     #expect(text.contains(#""protection":"key-file""#))
     #expect(await bench.store(protection: .keyFile, keyFile: key).read() == .found(bench.credential(1)))
 
     let back = bench.store(protection: .passphrase, keyFile: key)
-    #expect(await back.read() == .misprotected(bench.credential(1)))
+    #expect(await back.read() == .found(bench.credential(1), .misprotected))
     try await back.unlock(passphrase: Secret("another"))
     try await back.write(bench.credential(1))
     #expect(text.contains(#""protection":"passphrase""#))
@@ -100,7 +100,7 @@ struct ProtectionChangeTests {
     await #expect(throws: AccessFailure.self) { try await bench.store().write(bench.credential(2)) }
     #expect(text == before)
     let store = bench.store(keyFile: key)
-    #expect(await store.read() == .misprotected(bench.credential(1)))
+    #expect(await store.read() == .found(bench.credential(1), .misprotected))
     try await store.write(bench.credential(1))
     #expect(await bench.store().read() == .found(bench.credential(1)))
   }
@@ -133,7 +133,7 @@ struct ProtectionChangeTests {
         isDone = (try? await store(sealed: isSealing).write(bench.credential(1))) != nil
         bench.files.restart(after: loss)
         let reading = await store(sealed: isSealing).read()
-        let isThere = [.found(bench.credential(1)), .misprotected(bench.credential(1))].contains(reading)
+        let isThere = [.found(bench.credential(1)), .found(bench.credential(1), .misprotected)].contains(reading)
         #expect(isThere, "after \(steps) steps")
         #expect(!isDone || reading == .found(bench.credential(1)))
         readings.append(reading == .found(bench.credential(1)))

@@ -232,13 +232,13 @@ package enum CredentialStoreContract {
       for number in [1, 2, 1] {
         bench.replace(number)
         for store in [store, bench.store()] {
-          try expect(await store.read(), is: .former(bench.credential(number)))
+          try expect(await store.read(), is: .found(bench.credential(number), .former))
           try expect(try await store.prepare(over: version), is: .given)
         }
       }
       try expect(try await bench.store().write(bench.credential(4), over: version), is: .given)
       bench.replace(3)
-      try expect(await bench.store().read(), is: .former(bench.credential(3)))
+      try expect(await bench.store().read(), is: .found(bench.credential(3), .former))
     },
     CredentialFact("so is the grant before another program's, but not that one or one that is written again") {
       bench in
@@ -246,7 +246,7 @@ package enum CredentialStoreContract {
       bench.replace(2)
       try expect(await store.read(), is: .found(bench.credential(2)))
       bench.replace(1)
-      try expect(await store.read(), is: .former(bench.credential(1)))
+      try expect(await store.read(), is: .found(bench.credential(1), .former))
       bench.replace(2)
       try expect(await bench.store().read(), is: .found(bench.credential(2)))
       try await store.write(bench.credential(1))

@@ -54,7 +54,9 @@ package final class MemoryCredentialStore: CredentialStore {
     state.withLock { state in
       state.log.append("read")
       guard case .read(let reading) = state.progress(.read) else { return .neverSignedIn }
-      if state.isMisprotected, case .found(let credential) = reading { return .misprotected(credential) }
+      if state.isMisprotected, case .found(let credential, .current) = reading {
+        return .found(credential, .misprotected)
+      }
       return reading
     }
   }

@@ -146,7 +146,7 @@ package struct SimulatedDisk: Sendable {
   /// Whether `read` would find a grant there that is neither of these.
   private func holdsOther(than version: StoredVersion, nor credential: Credential? = nil) -> Bool {
     var copy = self
-    guard case .grant(let marks) = version, case .found(let found) = copy.read() else { return false }
+    guard case .grant(let marks) = version, case .found(let found, .current) = copy.read() else { return false }
     return GrantMarks(found.grant) != marks && GrantMarks(found.grant) != credential.map { GrantMarks($0.grant) }
   }
 
@@ -275,7 +275,7 @@ package struct SimulatedDisk: Sendable {
       known.subject.flatMap { old in credential.subject.map { !$0.isSameUser(as: old) } } ?? false
     known.grants.found(credential.grant, isOfAnotherUser: isOfAnotherUser)
     remember(credential)
-    return isFormer ? .former(credential) : .found(credential)
+    return isFormer ? .found(credential, .former) : .found(credential)
   }
 
   private func isOver(_ grant: Grant, _ end: EndRecord) -> Bool {
