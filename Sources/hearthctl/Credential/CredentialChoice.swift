@@ -45,11 +45,19 @@ struct CredentialChoice: Hashable {
   static func candidates(
     for url: String?, _ client: inout ControlClient
   ) throws -> (chosen: AccountName?, all: [AccountName]) {
-    let choice: ChosenAccount
-    do { choice = try DefaultAccount.choice(for: url, &client).value } catch .refused { return (nil, []) }
+    guard let choice = try choice(for: url, &client) else { return (nil, []) }
     let accounts = try choice.accounts.map { try AccountName(asked: $0) }
     let named = accounts.count > 1 ? variable(DefaultAccount.variableName) : nil
     return (try named.map { try AccountName(asked: $0) } ?? choice.account, accounts)
+  }
+
+  /// Returns `nil` if the daemon cannot parse the URL.
+  private static func choice(for url: String?, _ client: inout ControlClient) throws -> ChosenAccount? {
+    do {
+      return try DefaultAccount.choice(for: url, &client).value
+    } catch .refused {
+      return nil
+    }
   }
 
   /// Asks for a token. If `names` is set, the answer includes the user's names.
