@@ -110,9 +110,9 @@ package enum CredentialReading: Hashable, Sendable {
   /// How a credential that was found relates to those that this account had before.
   package enum Standing: Hashable, Sendable {
     case current
-    /// The account had already replaced it: a backup or a sync program has put it back.
+    /// The account had already replaced this grant. A backup or a sync program has restored it.
     case former
-    /// Its protection differs from the configuration, so it has to be written again at once.
+    /// The credential's protection differs from the configured one, so it has to be rewritten immediately.
     case misprotected
   }
 
