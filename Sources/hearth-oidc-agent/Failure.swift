@@ -64,7 +64,7 @@ extension Failure {
   /// because a program could get the wrong user's token.
   static func severalAccounts(_ accounts: [AccountName]) -> Failure {
     Failure(
-      "There are several accounts of this issuer",
+      "There are several accounts with this issuer",
       info: "Request one of them by name: \(accounts.map(\.description).joined(separator: ", ")).")
   }
 

@@ -8,7 +8,7 @@ import HearthLinux
 @main
 struct OIDCAgent: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "hearth-oidc-agent", abstract: "Give Hearth's tokens to the clients of oidc-agent.",
+    commandName: "hearth-oidc-agent", abstract: "Serve Hearth's tokens to oidc-agent's clients.",
     discussion: """
       It speaks oidc-agent's protocol on a socket that OIDC_SOCK must name, and asks hearthd. To start it whenever a \
       client connects, run "systemctl --user enable --now hearth-oidc-agent.socket".

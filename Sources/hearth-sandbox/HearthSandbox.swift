@@ -33,16 +33,16 @@ struct HearthSandbox: AsyncParsableCommand {
   @Option(help: ArgumentHelp("File to write the port to.", valueName: "path"))
   var portFile: String?
 
-  @Option(help: ArgumentHelp("File that keeps grants and effects across runs.", valueName: "path"))
+  @Option(help: ArgumentHelp("File in which to save grants and effects between runs.", valueName: "path"))
   var state: String?
 
   @Option(help: "Lifetime of access tokens.")
   var tokenLifetime = Seconds(3600)
 
-  @Option(help: "Time after which the use of a rotated refresh token counts as theft.")
+  @Option(help: "Time after which reusing a rotated refresh token counts as theft.")
   var grace = Seconds(10)
 
-  @Option(help: "Only client id to accept (default: any).")
+  @Option(help: "The only client ID to accept (default: any).")
   var clientID: String?
 
   @Option(help: "Secret that clients must send, in Basic authentication or in the form.")

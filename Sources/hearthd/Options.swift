@@ -39,7 +39,7 @@ struct Options: ParsableCommand {
   var discover: String?
 
   @Option(
-    help: ArgumentHelp("Print the provider of this mail address as JSON, and exit.", valueName: "address"))
+    help: ArgumentHelp("Print the provider of this email address as JSON, and exit.", valueName: "address"))
   var discoverProvider: String?
 
   @Option(

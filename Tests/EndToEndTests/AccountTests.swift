@@ -49,8 +49,8 @@ import Testing
       #expect(run.output.contains("The daemon has loaded it.\n"))
       #expect(
         run.output.contains(
-          "Discovery at \(scene.sandbox.url)/.well-known/openid-configuration works: token endpoint "
-            + "\(scene.sandbox.url)/token, sign-in by browser or by a code for another device.\n"))
+          "Discovery at \(scene.sandbox.url)/.well-known/openid-configuration works. Token endpoint: "
+            + "\(scene.sandbox.url)/token. Sign-in: by browser or by a code for another device.\n"))
       #expect(run.output.hasSuffix("Next: hearthctl login work\n"), "nobody is asked without a terminal")
       #expect(
         scene.text == Self.old + """

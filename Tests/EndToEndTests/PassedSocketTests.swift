@@ -25,7 +25,7 @@ struct PassedSocketTests {
         try Files.setMode(environment.folder, 0o755)
         try Files.setMode(second, 0o666)
         #expect(try environment.hearthctl(["status", "--socket", second], user: 65_534).status != 0)
-        try eventually("it is turned away") { daemon.process?.errors.contains("was turned away") == true }
+        try eventually("it is turned away") { daemon.process?.errors.contains("Rejected a connection") == true }
       }
       #expect(try daemon.stop() == .exited(0))
       #expect(Files.exists(daemon.socket) && Files.exists(second), "their files are systemd's")

@@ -70,7 +70,8 @@ import Testing
           _ = try client.call(GetInfo.name)
         }
       }
-      let lines = try #require(daemon.process?.errors.split(separator: "\n").filter { $0.contains("turned away") })
+      let errors = try #require(daemon.process?.errors)
+      let lines = errors.split(separator: "\n").filter { $0.contains("Rejected ") }
       #expect(lines.count == 1, "one that comes again and again writes no line each time")
     }
   }

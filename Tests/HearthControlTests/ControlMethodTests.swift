@@ -72,7 +72,7 @@ import Testing
       let error = #expect(throws: RPCError.self) { _ = try Method(params: params) }
       return error?.message
     }
-    let either = "Give either \"id\", or \"account\" and \"state\", \"dead\" or \"held\"."
+    let either = "Give either \"id\", or \"account\" and \"state\" (\"dead\" or \"held\")."
     #expect(message(CancelItems.self, [:]) == either)
     #expect(message(RetryItems.self, ["id": "i", "account": "work", "state": "dead"]) == either)
     #expect(

@@ -153,7 +153,7 @@ import Testing
     #expect(try await refused(info(nil)).contains("provideClusterInfo: true"))
     #expect(try await refused(info("https://git.example.com/", version: "v9")).contains("v9"))
     #expect(try await refused([:]).contains("--for"))
-    #expect(try await refused(["KUBERNETES_EXEC_INFO": "nonsense"]).contains("is not an ExecCredential"))
+    #expect(try await refused(["KUBERNETES_EXEC_INFO": "nonsense"]).contains("does not contain an ExecCredential"))
   }
 
   @Test("Google's libraries get an answer of the form that AIP-4117 names, of the token type that they want")

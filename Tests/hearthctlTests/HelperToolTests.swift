@@ -73,7 +73,7 @@ import Testing
     #expect(files.allSatisfy { !Files.text($0).isEmpty })
     _ = try await home.done("remove", tool)
     for file in files { #expect(["", "{}\n"].contains(Files.text(file)), "\(file)") }
-    #expect(try await home.done("remove", tool).contains("Hearth has written nothing for \(tool)."))
+    #expect(try await home.done("remove", tool).contains("Hearth has not added any settings for \(tool)."))
   }
 
   @Test("what is somebody's own is neither replaced nor removed", arguments: written)
@@ -120,7 +120,7 @@ import Testing
     #expect(try await home.done("install", "git", "--for", Self.server).contains("git is already set up."))
     #expect(try await home.run("install", "git", "work", "--for", Self.server).status == 1, "it has no account")
     #expect(try await home.run("install", "git", "--for", "https://z.example.com").status == 1)
-    #expect(try await home.done("remove", "git").contains("Hearth has written nothing for git."))
+    #expect(try await home.done("remove", "git").contains("Hearth has not added any settings for git."))
     #expect(Files.text(file) == own)
     _ = try await home.done("install", "git", "--for", "https://w.example.com")
     #expect(Files.text(file).hasPrefix(own))

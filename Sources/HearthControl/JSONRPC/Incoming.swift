@@ -60,7 +60,7 @@ extension Incoming.Call {
       return
     }
     guard let method = object["method"]?.string?.streamSafe else {
-      self = invalid("A request must name its method in a string.")
+      self = invalid("The \"method\" of a request must be a string.")
       return
     }
     switch object["params"] {

@@ -9,7 +9,8 @@ package enum EventTopic: String, CaseIterable, Sendable {
 /// event is missed or repeated.
 package struct Subscribe: ControlMethod {
   package static let declaration = MethodDeclaration<Subscription>(
-    "events.subscribe", "Receive events from now on.", isReadOnly: true, errors: [.unknownAccount])
+    "events.subscribe", "Return the current state, then send events as they happen.", isReadOnly: true,
+    errors: [.unknownAccount])
   package static let parameters = Fields<Subscribe>(
     .optional("account", \.account, .account),
     .optional("topics", \.topics, .set(known: "session, outbox and daemon"), omitting: Set(EventTopic.allCases))

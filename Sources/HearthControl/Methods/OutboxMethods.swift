@@ -140,7 +140,7 @@ extension ItemChangeMethod {
       case (let id?, nil, nil): Self(.item(id))
       case (nil, let account?, let state?): Self(.all(account, in: state))
       case (.some, .some, _), (.some, _, .some), (nil, nil, _), (nil, _, nil):
-        throw .invalidParams("Give either \"id\", or \"account\" and \"state\", \"dead\" or \"held\".")
+        throw .invalidParams("Give either \"id\", or \"account\" and \"state\" (\"dead\" or \"held\").")
       }
     }
   }
@@ -167,7 +167,7 @@ package struct RetryItems: ItemChangeMethod {
 
 package struct PauseOutbox: AccountsMethod {
   package static let declaration = MethodDeclaration<Empty>(
-    "outbox.pause", "Send nothing until \"resume\", even after a restart or a sign-in.",
+    "outbox.pause", "Stop sending until \"resume\", even after a restart or a sign-in.",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?

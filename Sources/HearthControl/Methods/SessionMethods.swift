@@ -178,7 +178,7 @@ package struct RehydrateSessions: AccountsMethod {
 
 package struct LockSessions: AccountsMethod {
   package static let declaration = MethodDeclaration<Sessions>(
-    "session.lock", "Lock: give out no tokens and send nothing until \"unlock\".",
+    "session.lock", "Stop providing tokens and sending requests until \"unlock\".",
     errors: [.unknownAccount, .storageUnavailable])
 
   package let account: AccountName?
@@ -212,7 +212,7 @@ extension WireType<Secret> {
 /// the token may be refreshed. Checks of the local machine (`sink`) contact no server.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
-    "session.diagnose", "Test each step of the connections to the provider and the APIs, and report what is wrong.",
+    "session.diagnose", "Test the connections to the provider and the APIs step by step, and report problems.",
     isReadOnly: true,
     errors: [.unknownAccount])
   package static let parameters = Fields<DiagnoseSession>(

@@ -47,7 +47,7 @@ package enum SecretText {
       throw Refusal(reason: "contains control characters and must be saved as UTF-8 text")
     }
     guard !isSetting(line, of: kind) else {
-      throw Refusal(reason: "contains a setting with its name, but must contain only the value")
+      throw Refusal(reason: "contains a name and a value, but must contain only the value")
     }
     return line
   }

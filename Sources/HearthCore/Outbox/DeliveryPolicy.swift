@@ -43,7 +43,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
     case .delivered: return .delivered(status: status)
     case .dead:
       let error = Self.describe(response)
-      return .dead(.rejected, status: status, error: "The account's configuration marks this as dead: \(error)")
+      return .dead(.rejected, status: status, error: "The account's configuration says not to retry: \(error)")
     case .retry:
       return retried("The server answered \(status), and the account's configuration says to retry.")
     }

@@ -151,7 +151,9 @@ package struct ItemProgress: Hashable, Sendable {
     switch reason {
     case .needsReview:
       let last = lastError.map { " (\($0))" } ?? ""
-      lastError = "The result has been unknown since \(unknownSince ?? now)\(last). Retry it or cancel it."
+      lastError =
+        "It has been unknown since \(unknownSince ?? now) whether the request took effect\(last). Retry or cancel the "
+        + "item."
       hold(reason)
     case .damaged, .otherUser, .originNotConfigured, .needsStepUp: hold(reason)
     case .rejected, .expired, .attemptsExhausted, .redirected:

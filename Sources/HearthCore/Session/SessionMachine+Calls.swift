@@ -264,7 +264,7 @@ extension SessionMachine {
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !active.isStored, !file.write.isUnderWay {
-      let why = file.write.lastFailure?.detail ?? "it is not on disk yet"
+      let why = file.write.lastFailure?.detail ?? "no write has completed yet"
       return .refreshUnavailable(message: "The credential cannot be written now (\(why)).", retryAfter: nil)
     }
     guard let trouble = refreshes.history.trouble, now < trouble.until else { return nil }

@@ -221,7 +221,8 @@ extension SessionMachine {
       // Another request would not help. The rest of the response is stored.
       error = .misconfigured(
         message:
-          "The provider issued no new ID token. Set bearer = \"access_token\", or let it issue one with each refresh."
+          "The provider did not issue a new ID token. Set bearer = \"access_token\", or configure the provider to issue "
+          + "one with each refresh."
       )
     } else if next.grant.lifetime == .zero {
       error = .unavailable(message: "The provider granted a token that had already expired.", retryAfter: nil)

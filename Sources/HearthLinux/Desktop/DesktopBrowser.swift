@@ -35,7 +35,9 @@ package struct DesktopBrowser: PageOpener {
 
   package func open(_ url: String) async throws(PageNotOpened) {
     let lines = commands(for: url)
-    guard !lines.isEmpty else { throw PageNotOpened(message: "The address is not a page for a browser.") }
+    guard !lines.isEmpty else {
+      throw PageNotOpened(message: "The address is neither an https URL nor an http URL on this machine.")
+    }
     var failures: [PageNotOpened] = []
     for line in lines {
       do throws(PageNotOpened) {
@@ -66,7 +68,7 @@ package struct DesktopBrowser: PageOpener {
     let display = Self.displays.compactMap { name in environment[name].map { "--setenv=\(name)=\($0)" } }
     return lines.map { line in
       ["timeout", Self.timeout, "systemd-run", "--user", "--quiet", "--collect"]
-        + ["--description=A page to sign in on, opened by Hearth"] + display
+        + ["--description=Sign-in page opened by Hearth"] + display
         + ["--", line[0]] + line.dropFirst().map { $0.replacing("$", with: "$$") }
     }
   }

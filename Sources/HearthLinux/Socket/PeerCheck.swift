@@ -15,7 +15,7 @@ final class PeerCheck: Sendable {
   init(user: uid_t, logger: Logger, elapsed: @escaping @Sendable () -> Duration) {
     self.user = user
     foreignPeers = ThrottledWarning(logger, elapsed: elapsed) { count, last in
-      "Processes of other users were turned away \(count == 1 ? "once more" : "\(count) times more"). The last one was "
+      "Rejected \(count) more \(count == 1 ? "connection" : "connections") from other users. The last one was from "
         + "\(last)."
     }
   }
@@ -30,7 +30,8 @@ final class PeerCheck: Sendable {
     return credentials.flatMapThrowing { [self] credentials in
       guard credentials.user == user else {
         foreignPeers.record(
-          "A process of \(credentials) was turned away.", detail: "\(credentials)", on: channel.eventLoop)
+          "Rejected a connection from \(credentials), because only user \(user) can connect.",
+          detail: "\(credentials)", on: channel.eventLoop)
         throw ForeignPeer()
       }
       return credentials

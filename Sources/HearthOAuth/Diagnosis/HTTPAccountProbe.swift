@@ -184,10 +184,10 @@ package struct HTTPAccountProbe: AccountProbe {
       provider.requestedAudiences.sorted().joined(separator: " ").nonEmpty,
       (provider.kind.oauth?.client.scopes ?? []).joined(separator: " ").nonEmpty)
     guard let claims = JWTClaims(token.secret.reveal()) else {
-      return "The token is opaque. The account requests \(asked)."
+      return "The token is opaque. Requested: \(asked)."
     }
-    let told = both(claims.audiences.joined(separator: " ").nonEmpty, claims.scope)
-    return "The token has \(told). The account requests \(asked)."
+    let found = both(claims.audiences.joined(separator: " ").nonEmpty, claims.scope)
+    return "Token: \(found). Requested: \(asked)."
   }
 }
 

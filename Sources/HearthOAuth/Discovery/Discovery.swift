@@ -106,7 +106,7 @@ final class Discovery: Sendable {
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
     guard let token = url("token_endpoint") else {
-      throw .misconfigured(message: "The issuer \(issuer.text) publishes no usable token endpoint.")
+      throw .misconfigured(message: "The issuer \(issuer.text) does not publish a usable token endpoint.")
     }
     var endpoints = ProviderEndpoints(
       token: token, authorization: url("authorization_endpoint"),

@@ -67,12 +67,13 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     case .named:
       .notSupported(
         message:
-          "Signing in by \(flow) needs the account's \"\(name)\". Set it with \"hearthctl account set ACCOUNT \(name) "
+          "The \(flow) sign-in needs the account's \"\(name)\". Set it with \"hearthctl account set ACCOUNT \(name) "
           + "URL\".")
     case .discovered(let discovery):
       .notSupported(
         message:
-          "The issuer \(discovery.issuer.text) publishes no \(name), so it does not support signing in by \(flow).")
+          "The discovery document of \(discovery.issuer.text) contains no \"\(name)\", so this provider does not "
+          + "support the \(flow) sign-in.")
     }
   }
 

@@ -37,7 +37,7 @@ struct FirebaseEndpoint: TokenEndpoint {
 /// does not sign its tokens.
 extension FirebaseEndpoint: SignInWithoutBrowser {
   var takesPassword: Bool { true }
-  var otherFlow: String { "An account of type firebase signs in with an e-mail address and a password." }
+  var otherFlow: String { "An account of type firebase signs in with an email address and a password." }
 
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse {
     let url: HTTPURL

@@ -60,7 +60,7 @@ struct TokenExchange: Sendable {
 
   func refreshToken(of credential: Credential) throws(RefreshFailure) -> Secret {
     guard let token = credential.grant.refreshToken, !token.secret.isEmpty else {
-      throw .misconfigured(message: "There is no refresh token to use. Sign in again.")
+      throw .misconfigured(message: "There is no refresh token. Sign in again.")
     }
     return token.secret
   }

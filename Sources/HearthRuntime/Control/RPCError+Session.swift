@@ -33,7 +33,9 @@ extension RPCError {
   private static func superseded(_ account: AccountName) -> RPCError {
     RPCError(
       .signInFailed, account: account,
-      message: "Another sign-in, a sign-out or another program replaced the session first; this sign-in was dropped.")
+      message:
+        "This sign-in was discarded, because another sign-in, a sign-out or another program replaced the session first."
+    )
   }
 
   /// Returns the error for a state in which the session has no token.

@@ -64,14 +64,14 @@ enum MetricName: String, CaseIterable {
     case .automaticSignOuts:
       (
         .counter,
-        "Sessions that ended without a sign-out, by reason, since the first start of the daemon."
+        "Sessions that ended without a sign-out, by reason, since the daemon's first start."
       )
     case .signedOut:
       (
         .histogram(
           [.minutes(1), .minutes(5), .minutes(15), .hours(1), .hours(4), .hours(12), .hours(24), .hours(168)]),
-        "Time from the end of a session until the next sign-in to the account, by the reason it ended, since the first "
-          + "start of the daemon."
+        "Time from the end of a session to the account's next sign-in, by the reason for the end, since the daemon's "
+          + "first start."
       )
     case .outboxItems:
       (.gauge, "Items in the outbox by state, including delivered and dead items until they are removed.")
@@ -96,15 +96,15 @@ enum MetricName: String, CaseIterable {
           .milliseconds(10), .milliseconds(50), .milliseconds(100), .milliseconds(250), .milliseconds(500),
           .seconds(1), .milliseconds(2500), .seconds(5), .seconds(10), .seconds(30),
         ]),
-        "Time until an API responded to a request of the outbox, or the request failed."
+        "Time from the start of an outbox request to the API's response or the failure."
       )
     case .staleAnswers:
       (.counter, "Cached responses returned because the API failed or did not respond.")
     case .calls:
       (
         .counter,
-        "Calls on the socket by method and result (success, or the kind of error). Invalid calls have the method "
-          + "unknown."
+        "Calls on the socket by method and result (success, or the kind of error). Invalid calls are counted "
+          + "under the method unknown."
       )
     case .callDuration:
       (
@@ -112,7 +112,7 @@ enum MetricName: String, CaseIterable {
           .microseconds(100), .microseconds(500), .milliseconds(1), .milliseconds(5), .milliseconds(10),
           .milliseconds(50), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5), .seconds(30),
         ]),
-        "Time from a call until its response was ready, by method."
+        "Time from a call to its response, by method."
       )
     case .connections: (.gauge, "Connections to the socket.")
     case .subscriptions: (.gauge, "Subscriptions to events.")

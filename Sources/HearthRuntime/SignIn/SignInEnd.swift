@@ -13,7 +13,8 @@ package enum SignInEnd: Error, Hashable, Sendable {
     case .rejected(.provider(let failure)): failure.message
     case .rejected(.storage(let failure)): "Hearth could not store the credential: \(failure.detail)."
     case .rejected(.state(let state)): state.message(for: account)
-    case .rejected(.superseded): "Another sign-in, a sign-out or another program replaced the session first."
+    case .rejected(.superseded):
+      "The sign-in was discarded, because another sign-in, a sign-out or another program replaced the session first."
     case .rejected(.stopping): "Hearth is stopping."
     case .rejected(.refreshUnavailable(let message, _)): message
     case .rejected(.needsSignIn): "A user has to sign in. Run \"hearthctl login \(account)\"."

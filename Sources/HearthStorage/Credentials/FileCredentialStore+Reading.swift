@@ -141,8 +141,8 @@ extension FileCredentialStore {
       if let protection, let key = try await key(for: protection) { return (key, false) }
     } catch  where protection == .keyFile && keyFile.path == nil {
       let detail =
-        "it is sealed with a key file that the configuration no longer names; set key_file to it again "
-        + "(with protection = \"none\" to store the credential in plain text), or sign out and sign in again"
+        "it is sealed with a key file, but the configuration no longer contains key_file; set key_file to it again "
+        + "(add protection = \"none\" to store the credential unsealed), or sign out and sign in again"
       throw .blocked(AccessFailure(.keyUnavailable, detail: detail))
     } catch {
       throw .blocked(error)

@@ -50,7 +50,7 @@ extension RevocationFile.Sealed {
     guard let account = AccountName(header.account),
       let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),
       let grant = try? FileFormat.decode(GrantDocument.self, from: plaintext, modified: expiresAt).grant
-    else { throw AccessFailure(.keyUnavailable, detail: "its seal does not open") }
+    else { throw AccessFailure(.keyUnavailable, detail: "its seal cannot be opened") }
     func origin(_ text: String) -> Origin? { (try? HTTPURL(text))?.origin }
     let subject = header.subject.flatMap { id in
       header.issuer.map { Subject(issuer: $0, id: id, isIssuerAssumed: header.isIssuerAssumed ?? false) }

@@ -23,7 +23,7 @@ extension Sandbox {
         let error =
           login == nil
           ? ErrorBody("login_required", "Nobody is logged in.")
-          : ErrorBody("consent_required", "The user must be asked.")
+          : ErrorBody("consent_required", "The user must give consent.")
         throw AuthorizationRequest.Refusal.client(error, request.redirectURI, state: request.state)
       }
       return ask(.authorization(request), call, at: now)

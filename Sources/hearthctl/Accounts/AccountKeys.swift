@@ -17,7 +17,7 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("OpenID Connect issuer, from which Hearth learns the endpoints.", valueName: "url"))
   var issuer: String?
 
-  @Option(help: ArgumentHelp("Client id registered with the provider.", valueName: "id"))
+  @Option(help: ArgumentHelp("Client ID registered with the provider.", valueName: "id"))
   var clientId: String?
 
   @Option(
@@ -39,37 +39,37 @@ struct AccountKeys: ParsableArguments {
   @Option(help: ArgumentHelp("File with the client's private key.", valueName: "file"), completion: .file())
   var clientKeyFile: String?
 
-  @Option(help: ArgumentHelp("Key id of the private key at the provider.", valueName: "id"))
+  @Option(help: ArgumentHelp("Identifier of the private key at the provider (kid).", valueName: "id"))
   var clientKeyId: String?
 
   @Option(help: ArgumentHelp("File with the client's certificate.", valueName: "file"), completion: .file())
   var clientCertificateFile: String?
 
-  @Option(help: ArgumentHelp("Apple's team.", valueName: "id"))
+  @Option(help: ArgumentHelp("Your team ID at Apple.", valueName: "id"))
   var teamId: String?
 
-  @Option(help: ArgumentHelp("For oauth2.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2 and client-credentials: URL of the token endpoint.", valueName: "url"))
   var tokenEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: where the browser signs in.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL where the browser signs in.", valueName: "url"))
   var authorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: where a device gets its code.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL that issues device codes.", valueName: "url"))
   var deviceAuthorizationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: where a sign-out revokes the grant.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL that revokes the grant at sign-out.", valueName: "url"))
   var revocationEndpoint: String?
 
-  @Option(help: ArgumentHelp("For oauth2: where Hearth learns who signed in.", valueName: "url"))
+  @Option(help: ArgumentHelp("For oauth2: URL that returns the signed-in user.", valueName: "url"))
   var userinfoEndpoint: String?
 
   @Option(
     help: ArgumentHelp(
-      "File with authorities (PEM) to trust instead of the system's.", valueName: "file"),
+      "File with certificate authorities (PEM) to trust instead of the system's.", valueName: "file"),
     completion: .file())
   var caFile: String?
 
-  @Option(help: ArgumentHelp("Proxy, or none (default: from the environment).", valueName: "url"))
+  @Option(help: ArgumentHelp("URL of the proxy, or none (default: from the environment).", valueName: "url"))
   var proxy: String?
 
   @Option(help: ArgumentHelp("Port of the redirect address, if the provider requires one.", valueName: "port"))
@@ -98,7 +98,7 @@ struct AccountKeys: ParsableArguments {
     completion: .file())
   var credentialFile: String?
 
-  @Option(help: "What seals the credential: none, passphrase or key-file.")
+  @Option(help: "How the credential is sealed: none, passphrase or key-file.")
   var protection: String?
 
   @Option(help: ArgumentHelp("Key file, for --protection key-file.", valueName: "file"), completion: .file())
@@ -167,8 +167,8 @@ struct AccountKeys: ParsableArguments {
     guard let provider else {
       guard !namesNoProvider else {
         throw ValidationError(
-          "Name the account's provider: give your mail address instead of a name, or use --provider (see \"hearthctl "
-            + "account providers\"), --issuer or --type.")
+          "Name the account's provider: give your email address instead of a name, or use --provider (see "
+            + "\"hearthctl account providers\"), --issuer or --type.")
       }
       guard clientId == nil, type.map({ ["oidc", "oauth2", "client-credentials"].contains($0) }) ?? true else {
         return false

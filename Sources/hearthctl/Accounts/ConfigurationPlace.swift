@@ -13,7 +13,7 @@ enum ConfigurationPlace {
     guard let path = existing ?? paths.ownConfigurationFiles.first else {
       throw CommandFailure(
         .failed,
-        "The path of the configuration is unknown. Set $HOME, or name a file with --config.")
+        "The path of the configuration is unknown. Set $HOME, or pass a file with --config.")
     }
     return path
   }

@@ -18,7 +18,7 @@ struct ExecCredential {
       return
     }
     guard let json = try? JSON(parsing: Array(info.utf8)), let version = json["apiVersion"]?.string else {
-      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO is not an ExecCredential.")
+      throw CommandFailure(.usage, "KUBERNETES_EXEC_INFO does not contain an ExecCredential.")
     }
     guard Self.versions.contains(version) else {
       throw CommandFailure(

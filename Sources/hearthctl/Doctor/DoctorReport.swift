@@ -65,11 +65,11 @@ struct DoctorReport {
   private var refusedTokens: String? {
     guard let finding = findings.first(where: \.isAboutRefusedToken), let account = finding.account else { return nil }
     let steps = [
-      "If an API keeps answering 401, compare in this order:",
+      "If an API keeps answering 401, check in this order:",
       "1. The API: \"api.answer\" above names the API that rejects the token. \"hearthctl request \(account) GET URL "
         + "-i\" shows its own reason, and so does the journal: \"hearthctl status \(account) --log\".",
-      "2. The audience: \"hearthctl doctor --all\" shows who the token is for, and what is configured. If that is another "
-        + "API, run \"hearthctl account set \(account) token_parameters audience=URL\".",
+      "2. The audience: \"hearthctl doctor --all\" shows the token's audience and the configured one. If either names "
+        + "another API, run \"hearthctl account set \(account) token_parameters audience=URL\".",
       "3. The scopes: if one is missing, run \"hearthctl account set \(account) --add scopes SCOPE\".",
       "4. The clock: \"clock\" must be fine here, and on the API's machine.",
       "Then run \"hearthctl login \(account)\". A token keeps the audience and scopes of its sign-in.",

@@ -32,11 +32,13 @@ struct ExecVerb: ParsableCommand {
   @OptionGroup var choice: DefaultedAccount
 
   @Option(
-    help: ArgumentHelp("Variable for the token itself, which is not updated after a refresh.", valueName: "name"))
+    help: ArgumentHelp(
+      "Environment variable for the token. Hearth does not update it after a refresh.", valueName: "name"))
   var env: String?
 
   @Option(
-    help: ArgumentHelp("Variable for the path of the token file (default \(usualVariable)).", valueName: "name"))
+    help: ArgumentHelp(
+      "Environment variable for the path of the token file (default \(usualVariable)).", valueName: "name"))
   var fileEnv: String?
 
   @Argument(parsing: .postTerminator, help: "Program and its arguments, after --.")

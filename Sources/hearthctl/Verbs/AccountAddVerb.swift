@@ -8,8 +8,8 @@ struct AccountAddVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add an account to the configuration, check its provider, and offer to sign in.",
     discussion: """
-      Given a mail address, Hearth finds its provider by asking the address's domain (WebFinger) or looking it up \
-      among known mail domains. It checks the configuration and the provider before it writes anything. The file's \
+      Given an email address, Hearth finds its provider by asking the address's domain (WebFinger) or looking it up \
+      among known email domains. It checks the configuration and the provider before it writes anything. The file's \
       comments and order stay, and the previous file is saved as config.toml.bak. For example:
 
         hearthctl account add ada@example.com --client-id hearth
@@ -29,10 +29,10 @@ struct AccountAddVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var options: AccountOptions
 
-  @Argument(help: "The account's name (up to 64 letters, digits, _ and -), or your mail address at the provider.")
+  @Argument(help: "The account's name (up to 64 letters, digits, _ and -), or your email address at the provider.")
   var account: String
 
-  @Option(help: "With a mail address: the account's name (default: the first part of the domain).")
+  @Option(help: "With an email address: the account's name (default: the first part of the domain).")
   var name: String?
 
   @OptionGroup var keys: AccountKeys
@@ -83,9 +83,9 @@ struct AccountAddVerb: ParsableCommand {
       guard let account = AccountName(account), name == nil else {
         throw ValidationError(
           name != nil
-            ? "--name requires a mail address, but \"\(account)\" is already the account's name."
-            : "\"\(account)\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter "
-              + "or digit.")
+            ? "--name requires an email address, but \"\(account)\" is already the account's name."
+            : "\"\(account)\" is not a valid account name: a name has up to 64 letters, digits, _ and -, and begins with "
+              + "a letter or digit.")
       }
       return account
     }
@@ -97,7 +97,7 @@ struct AccountAddVerb: ParsableCommand {
         finding = try program.provider(of: address)
       } catch let refusal as DaemonProgram.Refusal {
         throw CommandFailure(
-          refusal.mayPass ? .later : .failed, "\(refusal.sentence) Name it with --provider or --issuer.")
+          refusal.mayPass ? .later : .failed, "\(refusal.sentence) Use --provider or --issuer instead.")
       }
       switch finding {
       case .provider(let name):
@@ -109,15 +109,15 @@ struct AccountAddVerb: ParsableCommand {
       case nil:
         throw CommandFailure(
           .failed,
-          "\(domain) does not publish its provider (WebFinger) and is not a known mail domain. Name the provider with "
-            + "--issuer, or with --provider and one of \"hearthctl account providers\".")
+          "\(domain) does not publish its provider (WebFinger) and is not a known email domain. Name the provider "
+            + "with --issuer, or with --provider and one of \"hearthctl account providers\".")
       }
       // Let the provider fill in the address on its sign-in page (OpenID Connect Core, section 3.1.2.1).
       if keys.authorizationParameter.isEmpty { keys.authorizationParameter = ["login_hint=\(address)"] }
     }
     let derived = String(domain.prefix { $0 != "." && $0 != ":" })
     guard let account = AccountName(name ?? derived) else {
-      throw ValidationError("\"\(name ?? derived)\" cannot name an account: choose a name with --name.")
+      throw ValidationError("\"\(name ?? derived)\" is not a valid account name. Choose a name with --name.")
     }
     return account
   }
@@ -222,7 +222,7 @@ extension DaemonProgram.Endpoints {
     guard let token else { return nil }
     guard let discovery else { return "Its token endpoint is \(token)." }
     let ways = [hasBrowser ? "by browser" : nil, hasDevice ? "by a code for another device" : nil].compactMap(\.self)
-    let flows = ways.isEmpty ? "no sign-in by browser or code" : "sign-in \(ways.joined(separator: " or "))"
-    return "Discovery at \(discovery) works: token endpoint \(token), \(flows)."
+    let flows = ways.isEmpty ? "neither by browser nor by code" : ways.joined(separator: " or ")
+    return "Discovery at \(discovery) works. Token endpoint: \(token). Sign-in: \(flows)."
   }
 }

@@ -24,7 +24,7 @@ struct AccountSetVerb: ParsableCommand {
   @Argument(help: "Key of the account, as in the configuration.")
   var key: String
 
-  @Argument(help: "New value; several for a list, NAME=VALUE for each extra field of requests.")
+  @Argument(help: "New value. A list takes several values, extra request fields take NAME=VALUE.")
   var values: [String]
 
   func run() throws {

@@ -50,7 +50,7 @@ struct AccountSetting {
 
 struct AccountListVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "list", abstract: "List the accounts of the configuration; works without a daemon.",
+    commandName: "list", abstract: "List the accounts in the configuration, even without a daemon.",
     discussion: """
       For example:
 
@@ -104,7 +104,7 @@ struct AccountListVerb: ParsableCommand {
 
 struct AccountProvidersVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "providers", abstract: "List the known providers, and what an account of each needs.",
+    commandName: "providers", abstract: "List the known providers, and the options that each needs.",
     discussion: """
       For example:
 

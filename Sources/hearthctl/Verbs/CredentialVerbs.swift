@@ -17,7 +17,7 @@ struct CredentialGitVerb: ParsableCommand {
       In git's configuration, for one server: git config --global credential.https://git.example.com.helper \
       "!hearthctl credential git". Servers outside the api_origins get nothing, and git asks its other helpers. If git \
       has a user name, as in https://ada@git.example.com, only that user's account answers: the one with this subject, \
-      mail address or username. For example:
+      email address or username. For example:
 
         printf 'protocol=https\\nhost=git.example.com\\n' | hearthctl credential git get
       """)
@@ -118,7 +118,7 @@ struct CredentialGoogleVerb: ParsableCommand {
 
 struct CredentialGoauthVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "goauth", abstract: "Act as a GOAUTH command of go.",
+    commandName: "goauth", abstract: "Act as a GOAUTH command for go.",
     discussion: """
       go env -w GOAUTH='hearthctl credential goauth'. If several commands are set, go uses the first one that has the \
       server. For example:
@@ -131,10 +131,10 @@ struct CredentialGoauthVerb: ParsableCommand {
   @Option(
     name: .customLong("for"),
     help: ArgumentHelp(
-      "Server that gets the token with the first request, not only after rejecting one.", valueName: "url"))
+      "Server that gets the token with the first request, not only after a rejection.", valueName: "url"))
   var server: String?
 
-  @Argument(help: "URL of the refused request; go adds it.")
+  @Argument(help: "URL of the rejected request, added by go.")
   var url: String?
 
   func run() throws { try call.run() }
@@ -144,7 +144,7 @@ struct CredentialGoauthVerb: ParsableCommand {
 
 struct CredentialBazelVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "bazel", abstract: "Act as a credential helper of Bazel, and of programs that use its protocol.",
+    commandName: "bazel", abstract: "Act as a credential helper for Bazel and programs that use its protocol.",
     discussion: """
       As the program bazel-credential-hearth, which runs: hearthctl credential bazel "$@". In .bazelrc: common \
       --credential_helper=build.example.com=bazel-credential-hearth. For example:
@@ -164,7 +164,7 @@ struct CredentialBazelVerb: ParsableCommand {
 
 struct CredentialTerraformVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "terraform", abstract: "Act as a credentials helper of terraform and tofu.",
+    commandName: "terraform", abstract: "Act as a credentials helper for terraform and tofu.",
     discussion: """
       As the program terraform-credentials-hearth in ~/.terraform.d/plugins, which runs: hearthctl credential terraform \
       "$@". In ~/.terraformrc: credentials_helper "hearth" {}. For example:

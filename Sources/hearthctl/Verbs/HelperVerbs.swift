@@ -94,7 +94,7 @@ struct HelperInstallVerb: ParsableCommand {
     let tool = try HelperTool.named(choice.tool)
     // A tool that asks for nothing reads a file, which is for no server.
     guard let url = choice.url ?? (tool.asks == nil ? "https://any/" : nil) else {
-      throw CommandFailure(.usage, "Name the server that \(tool.name) sends the token to: --for https://…")
+      throw CommandFailure(.usage, "Add --for URL, the server to which \(tool.name) sends the token.")
     }
     let target = try choice.target(tool, url, daemonOptions)
     let note = tool.note.map(target.filled)
@@ -121,7 +121,7 @@ struct HelperInstallVerb: ParsableCommand {
 
 struct HelperRemoveVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "remove", abstract: "Remove only what Hearth has written for a tool.",
+    commandName: "remove", abstract: "Remove the settings that Hearth added to a tool's configuration.",
     discussion: """
       For example:
 
@@ -140,14 +140,15 @@ struct HelperRemoveVerb: ParsableCommand {
     }
     daemonOptions.output.show(["tool": .string(tool.name), "changed": .array(changed.map(JSON.string))]) {
       changed.isEmpty
-        ? "Hearth has written nothing for \(tool.name)." : changed.map { "Changed \($0)." }.joined(separator: "\n")
+        ? "Hearth has not added any settings for \(tool.name)."
+        : changed.map { "Changed \($0)." }.joined(separator: "\n")
     }
   }
 }
 
 struct HelperCheckVerb: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Ask for a token as a tool would, and show what it would get.",
+    commandName: "check", abstract: "Request a token as a tool would, and show the result.",
     discussion: """
       Without --for, it checks every server that is set up for the tool. It never shows the token itself. For example:
 

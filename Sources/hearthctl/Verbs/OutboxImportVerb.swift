@@ -21,7 +21,7 @@ struct OutboxImportVerb: ParsableCommand {
   @Flag(help: "Dry run: show what would be queued.")
   var dryRun = false
 
-  @Flag(help: "Nothing in the file has been sent since it was exported.")
+  @Flag(help: "Assert that nothing in the file was sent after the export.")
   var unsent = false
 
   @OptionGroup var daemonOptions: DaemonOptions

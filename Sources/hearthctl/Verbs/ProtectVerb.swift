@@ -12,7 +12,7 @@ struct ProtectVerb: ParsableCommand {
   }
 
   static let configuration = CommandConfiguration(
-    commandName: "protect", abstract: "Choose what seals an account's credential on disk.",
+    commandName: "protect", abstract: "Choose how to seal an account's credential on disk.",
     discussion: """
       Change the configuration, and make the daemon rewrite the credential. The old file stays until the new one is \
       complete. For example:
@@ -27,7 +27,7 @@ struct ProtectVerb: ParsableCommand {
   @Argument(help: "The account.", completion: Completions.accounts)
   var account: String
 
-  @Option(name: .customLong("with"), help: "What seals the credential: passphrase, key-file or none.")
+  @Option(name: .customLong("with"), help: "How to seal the credential: passphrase, key-file or none.")
   var way: Way
 
   @Option(

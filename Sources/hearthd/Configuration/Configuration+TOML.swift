@@ -66,7 +66,8 @@ extension Configuration {
       guard let name = AccountName(key) else {
         throw table.error(
           at: key,
-          "\"\(key)\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter or digit"
+          "\"\(key)\" is not a valid account name: a name has up to 64 letters, digits, _ and -, and begins with a "
+            + "letter or digit"
         )
       }
       accounts.append(try AccountConfiguration(name, reading: table.table(key), proxies: proxies))

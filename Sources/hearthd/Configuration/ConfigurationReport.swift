@@ -63,8 +63,8 @@ enum ConfigurationReport {
     await trying(name, in: configuration, paths) { (provider, trial, sender, timeout) throws(RefreshFailure) in
       guard let registration = ClientRegistration(provider, trial.endpoints) else {
         throw .misconfigured(
-          message: "The provider does not support client registration. Register a client there yourself, and name it "
-            + "with --client-id.")
+          message: "The provider does not support client registration. Register a client there yourself, and pass "
+            + "its ID with --client-id.")
       }
       let client = try await registration.register(
         token: token, sender: sender, files: LinuxFileSystem(), timeout: timeout)
@@ -92,7 +92,7 @@ enum ConfigurationReport {
 
   /// Reports the provider of an email address, as a preset or an issuer. Both are null if none was found.
   static func provider(of address: String, _ paths: ConfiguredPaths) async -> JSON {
-    guard let lookup = IssuerLookup(address) else { return error("\"\(address)\" is not a mail address.") }
+    guard let lookup = IssuerLookup(address) else { return error("\"\(address)\" is not an email address.") }
     return await withSender(paths) { (sender) throws(RefreshFailure) in
       let finding = try await lookup.find(
         sender: sender, files: LinuxFileSystem(), timeout: .seconds(10), proxies: paths.proxies)

@@ -44,7 +44,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     if let state = try? state() {
       // List these files too, because a link from outside the folder may lead to one of them.
       places += [state.accounts, state.metrics, state.outbox, state.sinks, state.responses].map {
-        OwnPlaces.Place($0, "a file of the state folder")
+        OwnPlaces.Place($0, "a file in the state folder")
       }
       places.append(.init(state.folder, "the state folder", isFolder: true, except: state.credentials))
     }
@@ -57,7 +57,7 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   func state() throws(ConfigurationError) -> StatePaths {
     guard let folder = stateOption ?? unnamed.state else {
-      throw ConfigurationError("the path of the state folder is unknown; set $HOME, or name a folder with --state-dir")
+      throw ConfigurationError("the path of the state folder is unknown; set $HOME, or pass a folder with --state-dir")
     }
     return StatePaths(folder: folder)
   }

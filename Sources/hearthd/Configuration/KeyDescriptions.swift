@@ -57,7 +57,7 @@ extension ProviderKey: DescribedKey {
     case .type: .choice(AccountType.self, "Type of the account. Required unless provider is set.")
     case .provider: .choice(ProviderPreset.names, "Preset for a known provider. Keys that you set take precedence.")
     case .issuer: .text("The https URL of the issuer, whose discovery document names the endpoints.")
-    case .clientID: .text("Id of the client registered with the provider.")
+    case .clientID: .text("Client ID registered with the provider.")
     case .clientSecretFile: .text("File with the client's secret, readable only by you.")
     case .scopes: .texts("Scopes to request (default: openid, and offline_access if the provider offers it).")
     case .apiOrigins: .texts("The only servers that Hearth sends the account's token to.")
@@ -76,7 +76,7 @@ extension ProviderKey: DescribedKey {
     case .authorizationEndpoint: .text("URL where the browser signs in.")
     case .deviceAuthorizationEndpoint: .text("URL for signing in with a code on another device.")
     case .revocationEndpoint: .text("URL where a sign-out revokes the grant.")
-    case .userInfoEndpoint: .text("URL that returns who signed in.")
+    case .userInfoEndpoint: .text("URL that returns the signed-in user.")
     case .refreshURL: .text("URL of the backend's refresh call.")
     case .loginURL: .text("URL of the backend's sign-in call with user name and password.")
     case .refreshTokenField: .text("Field with the refresh token (use dots for nested fields).", "refresh_token")
@@ -88,7 +88,7 @@ extension ProviderKey: DescribedKey {
     case .clientKeyID: .text("Identifier of the client's key at the provider (kid).")
     case .clientCertificateFile: .text("File with the client's certificate (PEM), for tls and private_key_jwt.")
     case .clientAssertionAudience: .text("Audience of the client's assertion (default: the token endpoint).")
-    case .teamID: .text("Apple's identifier of your team, for client_auth = \"apple\".")
+    case .teamID: .text("Your team ID at Apple, for client_auth = \"apple\".")
     case .tokenParameters: .fields("Extra fields of every request to the token endpoint.")
     case .authorizationParameters: .fields("Extra fields of the request that opens the sign-in page.")
     case .finalErrors: .texts("Error codes that end the session, in addition to the standard ones.")
@@ -118,7 +118,7 @@ extension SessionSettings.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
     case .username: .text("Your user name in git and other programs, by which they select the account.")
-    case .lockOn: .texts("Events that lock the session, in addition to your own lock.", among: ["unreadable"])
+    case .lockOn: .texts("Events that lock the session, in addition to \"hearthctl lock\".", among: ["unreadable"])
     case .onReauth: .choice(ReauthPrompt.self, "What to do when you have to sign in again.", "none")
     }
   }
@@ -143,7 +143,7 @@ extension SinkSettings.Key: DescribedKey {
 extension DeliveryOverrides.Key: DescribedKey {
   var description: KeyDescription {
     switch self {
-    case .status: .statuses("HTTP status of the answer, or several of them.")
+    case .status: .statuses("HTTP status, or an array of statuses.")
     case .outcome: .choice(DeliveryOverrides.Outcome.self, "What happens to the queued request.")
     }
   }
@@ -154,10 +154,11 @@ extension RefreshSettings.Key: DescribedKey {
     switch self {
     case .margin: .duration("Time before expiry at which a token is refreshed.", "5m")
     case .marginFraction: .fraction("Fraction of the lifetime to use instead of margin, if it is shorter.", 0.2)
-    case .jitter: .fraction("Largest random fraction of the margin that is added to it.", 0.1)
+    case .jitter: .fraction("Maximum random addition to the margin, as a fraction of it.", 0.1)
     case .backoffInitial: .duration("First wait after a failure. Each further failure doubles it.", "1s")
     case .backoffMax: .duration("Longest wait after a failure.", "5m")
-    case .requestTimeout: .duration("Timeout for responses of providers, and of APIs to queued requests.", "30s")
+    case .requestTimeout:
+      .duration("Timeout for a provider's response, and for an API's response to a queued request.", "30s")
     }
   }
 }
@@ -168,7 +169,8 @@ extension OutboxSettings.Key: DescribedKey {
     case .maxItems: .integer(1...100_000_000, "Maximum number of waiting items.", 100_000)
     case .maxBytes: .size("Maximum total size of all items.", "1GiB")
     case .maxBody: .size("Maximum size of a body.", "1MiB")
-    case .concurrency: .integer(1...1024, "Concurrent unordered requests of an account to one origin.", 8)
+    case .concurrency:
+      .integer(1...1024, "Maximum number of concurrent unordered requests of an account to one origin.", 8)
     case .retryInitial: .duration("First wait before a retry. Each further retry doubles it.", "1s")
     case .retryMax: .duration("Longest wait before a retry.", "6h")
     case .maxAttempts: .integer(1...1_000_000, "Number of attempts after which an item is dead.", 30)

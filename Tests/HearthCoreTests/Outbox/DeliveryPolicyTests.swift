@@ -98,7 +98,7 @@ import Testing
 
   @Test("The configuration decides about a rejection with a Retry-After")
   func overriddenRefusalForNow() throws {
-    let error = "The account's configuration marks this as dead: 403: no good"
+    let error = "The account's configuration says not to retry: 403: no good"
     #expect(
       try outcome(403, retryAfter: .seconds(60), as: .dead) == .dead(.rejected, status: 403, error: error))
     guard case .waiting = try outcome(403, as: .retry) else {
@@ -206,7 +206,7 @@ import Testing
 
   @Test("The configuration makes a status dead, with the answer, or delivered, and the item says so")
   func overriddenEnd() throws {
-    let error = "The account's configuration marks this as dead: 503: no good"
+    let error = "The account's configuration says not to retry: 503: no good"
     #expect(try outcome(503, as: .dead) == .dead(.rejected, status: 503, error: error))
     #expect(try outcome(409, as: .delivered) == .delivered(status: 409))
     var progress = ItemProgress(at: now)

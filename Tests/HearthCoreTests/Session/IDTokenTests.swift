@@ -65,7 +65,7 @@ struct IDTokenTests {
     session.writes()
     #expect(session.snapshot.history.lastOutcome == .misconfigured)
     #expect(session.snapshot.action == .fixConfiguration)
-    #expect(session.snapshot.message.contains("no new ID token"))
+    #expect(session.snapshot.message.contains("a new ID token"))
     guard case .rejected(.refreshUnavailable)? = session.answer(to: refresh) else {
       Issue.record("the refresh counts as one")
       return

@@ -119,7 +119,7 @@ import Testing
     let advice = "Set it with \"hearthctl account set ACCOUNT authorization_endpoint URL\"."
     try await SignInBench.run(named: { ProviderEndpoints(token: $0.url("/token")) }) { bench in
       let failure = SignInFailure.notSupported(
-        message: "Signing in by browser needs the account's \"authorization_endpoint\". \(advice)")
+        message: "The browser sign-in needs the account's \"authorization_endpoint\". \(advice)")
       #expect(
         await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "http://127.0.0.1:1/") } == failure)
       #expect(!bench.endpoint.takesPassword)
@@ -137,8 +137,8 @@ import Testing
       #expect(
         failure
           == .notSupported(
-            message: "The issuer \(bench.base) publishes no authorization_endpoint, so it does not support signing in "
-              + "by browser."))
+            message: "The discovery document of \(bench.base) contains no \"authorization_endpoint\", so this provider "
+              + "does not support the browser sign-in."))
     }
     try await SignInBench.run(configured: {
       $0.signIn.redirect = ProviderPreset.named("apple")?.redirect

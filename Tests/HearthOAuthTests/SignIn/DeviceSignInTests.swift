@@ -131,15 +131,15 @@ import Testing
   func notSupported() async throws {
     try await SignInBench.run(named: { ProviderEndpoints(token: $0.url("/token")) }) { bench in
       let told =
-        "Signing in by device needs the account's \"device_authorization_endpoint\". Set it with \"hearthctl account "
+        "The device sign-in needs the account's \"device_authorization_endpoint\". Set it with \"hearthctl account "
         + "set ACCOUNT device_authorization_endpoint URL\"."
       #expect(await bench.failure { try await bench.endpoint.beginDevice() } == .notSupported(message: told))
     }
     try await SignInBench.run { bench in
       bench.provider.discover(at: bench.bench.server)
       let told =
-        "The issuer \(bench.base) publishes no device_authorization_endpoint, so it does not support signing "
-        + "in by device."
+        "The discovery document of \(bench.base) contains no \"device_authorization_endpoint\", so this provider does not "
+        + "support the device sign-in."
       #expect(await bench.failure { try await bench.endpoint.beginDevice() } == .notSupported(message: told))
     }
   }

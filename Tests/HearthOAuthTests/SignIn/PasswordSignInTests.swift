@@ -224,7 +224,7 @@ import Testing
       #expect(await bench.failure { try await signIn(bench) } == .notSupported(message: told))
     }
     try await firebase { bench in
-      let told = "An account of type firebase signs in with an e-mail address and a password."
+      let told = "An account of type firebase signs in with an email address and a password."
       #expect(bench.endpoint.takesPassword)
       #expect(await refusals(bench) == [.notSupported(message: told)])
     }

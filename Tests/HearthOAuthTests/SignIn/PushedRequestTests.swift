@@ -121,7 +121,7 @@ import Testing
   func nowhere() async throws {
     try await run(required: true, nil) { bench in
       let failure = await bench.failure { try await bench.endpoint.beginBrowser(redirectURI: "r") }
-      #expect(failure?.message.contains("publishes no pushed_authorization_request_endpoint") == true)
+      #expect(failure?.message.contains("contains no \"pushed_authorization_request_endpoint\"") == true)
     }
   }
 

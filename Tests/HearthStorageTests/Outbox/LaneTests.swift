@@ -263,8 +263,8 @@ import Testing
       #expect(held.reason == .needsReview)
       #expect(
         held.lastError
-          == "The result has been unknown since \(sent) (The daemon stopped while the request was in flight.). Retry "
-          + "it or cancel it.")
+          == "It has been unknown since \(sent) whether the request took effect (The daemon stopped while the request was "
+          + "in flight.). Retry or cancel the item.")
     }
   }
 

@@ -83,7 +83,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
       "[[accounts.work]]\ntype = \"oidc\"", "/c.toml:1: [accounts.work] must be a table, not an array"),
     BadConfiguration(
       "[accounts.\"a b\"]",
-      "/c.toml:1: \"a b\" cannot name an account: a name has up to 64 letters, digits, _ and -, and begins with a letter or digit"
+      "/c.toml:1: \"a b\" is not a valid account name: a name has up to 64 letters, digits, _ and -, and begins with a letter or digit"
     ),
   ]
 

@@ -207,8 +207,8 @@ import Testing
       }
     }
     for (file, what) in [
-      ("/c.toml", "the configuration"), ("/state/accounts.json", "a file of the state folder"),
-      ("/linked/outbox.sqlite", "a file of the state folder"), ("/hard.json", "a file of the state folder"),
+      ("/c.toml", "the configuration"), ("/state/accounts.json", "a file in the state folder"),
+      ("/linked/outbox.sqlite", "a file in the state folder"), ("/hard.json", "a file in the state folder"),
       ("/state/outbox.sqlite-wal", "the state folder"), ("/state/revocations/key", "the state folder"),
       ("/state/credentials/deeper/a.json", "the state folder"), ("/linked", "the state folder"),
     ] {

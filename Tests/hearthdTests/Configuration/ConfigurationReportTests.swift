@@ -111,6 +111,6 @@ import Testing
   func noAddress(text: String) async throws {
     let paths = ConfiguredPaths(environment: [:], workingDirectory: "/")
     let report = await ConfigurationReport.provider(of: text, paths)
-    #expect(report["error"] == .string("\"\(text)\" is not a mail address."))
+    #expect(report["error"] == .string("\"\(text)\" is not an email address."))
   }
 }

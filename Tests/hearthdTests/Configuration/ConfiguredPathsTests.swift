@@ -40,7 +40,7 @@ import Testing
   func noHome() {
     let error = #expect(throws: ConfigurationError.self) { try paths([:]).state() }
     #expect(
-      error?.description == "the path of the state folder is unknown; set $HOME, or name a folder with --state-dir")
+      error?.description == "the path of the state folder is unknown; set $HOME, or pass a folder with --state-dir")
   }
 
   @Test("an empty variable, or an XDG folder that is relative, counts as unset")
