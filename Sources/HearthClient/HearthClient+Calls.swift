@@ -16,7 +16,7 @@ extension HearthClient {
   /// minute). The daemon refreshes the token first if necessary.
   ///
   /// `url` is the URL that you will send the token to. The call fails if the URL's origin is not in the account's
-  /// `api_origins`. Without `url`, the daemon cannot check the destination.
+  /// `api_origins`. Without `url`, the daemon cannot check that the token may be sent there.
   public func token(for account: String, validFor: Duration? = nil, url: String? = nil) async throws -> Token {
     Token(value: try await call(GetToken(try name(account), minValidity: validFor, url: url), mayRepeat: true))
   }
@@ -33,8 +33,8 @@ extension HearthClient {
     return Session(value: try await self.call(call, mayRepeat: true))
   }
 
-  /// Locks one account, or all accounts if `account` is `nil`. Until you unlock an account, the daemon returns no
-  /// tokens for it and sends none of its requests.
+  /// Locks one account, or all accounts if `account` is `nil`. Until you unlock an account, the daemon does not return
+  /// its token or send its requests.
   @discardableResult
   public func lock(_ account: String? = nil) async throws -> [Session] {
     try await call(LockSessions(try names(account)), mayRepeat: true).sessions.map { Session(value: $0) }
@@ -51,8 +51,9 @@ extension HearthClient {
   /// Returns once the request is on disk.
   ///
   /// Items in the same `lane` are sent one after the other. If `lane` is `nil`, the item does not wait for other items.
-  /// If you repeat a call with the same `idempotencyKey` and content, the content is queued only once. If `replaceKey`
-  /// is set, the new item replaces waiting items that have the same key.
+  /// If you repeat a call with the same `idempotencyKey` and content, the daemon does not queue the content again. If
+  /// `replaceKey` is set, the new item replaces the user's earlier items with the same key, except items that are being
+  /// sent or have been delivered.
   public func enqueue(
     _ request: Request, for account: String, lane: String? = "default", idempotencyKey: String? = nil,
     replaceKey: String? = nil
@@ -74,8 +75,9 @@ extension HearthClient {
     Outbox(value: try await call(GetOutboxStats(try names(account)), mayRepeat: true))
   }
 
-  /// Sends a request with the account's token and returns the API's answer, whatever its status. The URL must be in the
-  /// account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five minutes.
+  /// Sends a request with the account's token and returns the API's answer, whatever its status. The URL's origin must
+  /// be in the account's `api_origins`. `timeout` limits how long the API may take, in whole seconds, up to five
+  /// minutes.
   ///
   /// If `staleIfError` is set, the daemon caches the response to a `GET`. If the API fails or cannot be reached during
   /// a later call that also sets `staleIfError`, the daemon returns the cached response and its ``Answer/age``.
@@ -90,8 +92,8 @@ extension HearthClient {
     return Answer(value: try await self.call(call, mayRepeat: isRead, extra: timeout))
   }
 
-  /// Calls any method of the protocol. Parameters and result are JSON text. Set `mayRepeat` only if the call is safe to
-  /// make twice.
+  /// Calls any method of the protocol. The parameters and the result are JSON text. Set `mayRepeat` only if it is safe
+  /// to make the call twice.
   public func call(_ method: String, json parameters: String = "{}", mayRepeat: Bool = false) async throws -> String {
     guard let params = try? JSON(parsing: Array(parameters.utf8)).object else {
       throw Failure(.refused(.invalidParams("The parameters are not a JSON object.")))

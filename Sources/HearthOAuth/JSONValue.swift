@@ -64,7 +64,7 @@ enum JSONValue: Hashable, Sendable {
   /// Whether the value is true. Some providers send booleans as strings.
   var isTrue: Bool { self == .bool(true) || self == .string("true") }
 
-  /// The number, which can also be a string that contains one.
+  /// The number, which some providers send as a string.
   var asNumber: Double? {
     switch self {
     case .integer(let number): Double(number)

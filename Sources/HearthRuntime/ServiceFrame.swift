@@ -21,8 +21,8 @@ package struct WorkInbox: Sendable {
   /// Makes `run` return after the work that has been added so far.
   package func finish() { inbox.finish() }
 
-  /// Does all work concurrently until `finish` is called, and waits for unfinished work at the end. If there are
-  /// `tasks`, runs them at the same time and, at the end, cancels them and the unfinished work.
+  /// Does all work concurrently until `finish` is called. If `tasks` is empty, then waits for unfinished work.
+  /// Otherwise, runs `tasks` at the same time, and then cancels them and the unfinished work.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -44,7 +44,7 @@ package struct WorkInbox: Sendable {
 
 /// A service's view of the clock, with its planned wake-ups.
 struct ServiceTime {
-  /// The sum of the clock's steps that the service knows about.
+  /// The total amount by which the clock has been set, as far as the service has taken it into account.
   fileprivate(set) var stepped: Duration
   /// The times at which sleeping tasks will wake up. Superfluous wake-ups are harmless.
   fileprivate(set) var armed: Set<Timestamp> = []
@@ -56,20 +56,21 @@ protocol PlanningService: Actor {
   nonisolated var work: WorkInbox { get }
   var time: ServiceTime { get set }
 
-  /// Moves all plans by a step of the clock.
+  /// Shifts all planned times by `step`, the amount by which the clock was set.
   func clockStepped(by step: Duration, at now: Timestamp)
   /// Called when an action may be due.
   func woke()
-  /// Plans all actions again after the clock was set or the computer resumed from sleep. Earlier wake-ups no longer
-  /// count.
+  /// Plans all actions again after the clock was set or the computer resumed from sleep. Wake-ups that were planned
+  /// before are no longer valid.
   func planAnew()
 }
 
 extension PlanningService {
   func planAnew() { woke() }
 
-  /// Returns the time, after telling the service about any change of the clock. The clock's own notification may arrive
-  /// too late: an action that was already planned with the new time would then be shifted again.
+  /// Returns the time. If the clock was set, tells the service first instead of waiting for the clock's own
+  /// notification. Otherwise, the service could plan an action with the new time, and the later notification would
+  /// shift that action by mistake.
   func catchUp() -> Timestamp {
     let moment = clock.moment()
     let step = moment.stepped - time.stepped

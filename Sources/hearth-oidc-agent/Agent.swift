@@ -7,10 +7,10 @@ import Synchronization
 /// Answers requests of oidc-agent's clients by calling hearthd. Hearth's accounts appear to these clients as loaded
 /// accounts.
 final class Agent: Sendable {
-  /// A lock that only the same password removes, as in oidc-agent.
+  /// A lock on the agent. As in oidc-agent, only the same password removes it.
   private struct Held {
     let password: Password
-    /// The accounts that the user had not locked before.
+    /// The accounts to unlock again, which are those that the user had not locked before.
     let accounts: [AccountName]
   }
 
@@ -109,9 +109,9 @@ final class Agent: Sendable {
 
   // MARK: - Locking
 
-  /// Locks the agent and, like `hearthctl lock`, all accounts, because users expect that a locked agent gives out no
-  /// tokens. As in oidc-agent, locking either succeeds completely or changes nothing. Blocks until hearthd has locked
-  /// all accounts.
+  /// Locks the agent and, like `hearthctl lock`, all accounts, because users expect that a locked agent does not give
+  /// out tokens. As in oidc-agent, locking either succeeds completely or changes nothing. Blocks until hearthd has
+  /// locked all accounts.
   private func lock(with text: Secret) throws(Failure) -> Answer {
     try wrongPasswords.withLock { wrong throws(Failure) in
       if held.withLock({ $0 != nil }) { throw .locked }
@@ -120,7 +120,8 @@ final class Agent: Sendable {
       // state, so `unlock` removes that lock too.
       let accounts = try call(ListSessions()).sessions.filter { $0.state != .locked(.explicit(.user)) }.map(\.account)
       do throws(Failure) { _ = try call(LockSessions(nil)) } catch {
-        // `hearthd` may have locked some accounts, although a restart would forget that.
+        // The call may have failed because a lock could not be saved. The accounts are then locked all the same, so
+        // unlock them.
         for account in accounts { _ = try? call(UnlockSessions(account)) }
         throw error
       }

@@ -2,7 +2,7 @@ import HearthControl
 import HearthCore
 
 /// The exchange with one client. Either the client sends a JSON request, or it sends its public key, receives the
-/// agent's public key and sends an encrypted request (oidc-agent 4). Messages have no delimiter, so their end is found
+/// agent's public key and sends an encrypted request (oidc-agent 4). Messages are not delimited, so their end is found
 /// by parsing.
 struct Exchange {
   enum Step: Hashable {

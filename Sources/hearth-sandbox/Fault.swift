@@ -8,9 +8,9 @@ struct Fault: Codable, Hashable, Sendable {
   var path: String?
   var method: String?
   var status: Int?
-  /// The delay before anything else, in seconds.
+  /// The delay in seconds before the request is handled or refused.
   var delay: Double?
-  /// Whether the provider holds the request until it is told to release it.
+  /// Whether the sandbox holds the request until a control request releases it.
   var hold: Bool?
   var hang: Bool?
   var drop: Bool?
@@ -23,7 +23,7 @@ struct Fault: Codable, Hashable, Sendable {
   var mistake: Mistake?
   /// Whether the request takes effect.
   var handle: Bool?
-  /// The number of requests that the fault affects, or `nil` if it stays until it is cleared.
+  /// The number of requests that the fault affects, or `nil` if the fault remains until it is cleared.
   var times: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {

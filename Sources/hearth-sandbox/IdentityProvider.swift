@@ -11,7 +11,7 @@ struct IdentityProvider: Codable, Sendable {
     let lifetime: Double
     let hasRefreshToken: Bool
     var hasIDToken = true
-    /// The time at which the user logged in, or `nil` if nobody did.
+    /// The time at which the user logged in, or `nil` if the tokens were issued without a login.
     var authenticatedAt: Date?
     var isRevoked = false
   }

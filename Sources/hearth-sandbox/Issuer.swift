@@ -12,7 +12,7 @@ struct Issuer: Sendable {
     var sub, aud: Claim
     var azp: String?
     var iat, exp: Int
-    /// The time at which the user logged in, or `nil` if nobody did.
+    /// The time at which the user logged in, or `nil` if the token was issued without a login.
     var authTime: Int?
     var nonce: String?
     var atHash: String?

@@ -37,7 +37,7 @@ extension Sandbox {
     }
   }
 
-  /// Handles the control requests of tests and of users with curl.
+  /// Handles control requests from tests or from users with curl.
   func control(_ call: Call) -> Response {
     do {
       switch (call.method, call.path) {
@@ -79,7 +79,8 @@ extension Sandbox {
         guard fault.path != nil || fault.mistake != nil else {
           throw ErrorBody("invalid_request", "A \"path\" or a \"mistake\" is required.")
         }
-        // Allow only one of them, because each observes the end of the connection, which is possible only once.
+        // Allow only one of the two, because both wait for the end of the connection, which only one of them can
+        // observe.
         guard fault.hold != true || fault.hang != true else {
           throw ErrorBody("invalid_request", "Give either \"hold\" or \"hang\", not both.")
         }

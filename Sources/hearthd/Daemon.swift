@@ -17,7 +17,7 @@ struct Daemon {
     let state: StatePaths
     let lock: InstanceLock
     let passed: PassedSockets
-    /// The path for a new socket, to be used if systemd passes no sockets.
+    /// The path at which to create a socket if systemd does not pass one.
     let socketPath: String
     let configuration: Configuration
     let configurationPath: String?
@@ -83,7 +83,8 @@ struct Daemon {
     outboxStore = SQLiteOutboxStore.openOrWait(at: setup.state.outbox, clock: clock) { [logger] in
       logger.error("\($0)")
     }
-    // Nothing may throw after this line, because the senders must be shut down.
+    // Nothing may throw after this line. The senders must be shut down before they are released, and only `run` does
+    // that.
     let userAgent = "hearth/\(HearthVersion.text)"
     senders = (
       HTTPSender(connections: .fresh, userAgent: userAgent, clock: clock, authorities: setup.paths.authorities),
@@ -220,8 +221,8 @@ struct Daemon {
     }
   }
 
-  /// Stops accepting calls and starting deliveries. Refreshes in progress finish. Calls that wait for a refresh are
-  /// answered.
+  /// Stops accepting calls and starting deliveries. Refreshes in progress may finish, so calls that wait for a refresh
+  /// still get their answers.
   private func finish() async {
     server.shutDown()
     reauth.stop()
@@ -258,11 +259,12 @@ struct Daemon {
       await parts.sessions.networkReturned()
       await parts.outbox.networkReturned()
       await revocations.networkReturned()
-      // Wait before the next retry, because IPv4 and IPv6 addresses and routes usually appear shortly after one
-      // another.
+      // Wait before the next retry. When a network comes up, its addresses and routes usually appear one after another
+      // within seconds.
       await parts.clock.sleep(until: parts.clock.now() + .seconds(3))
     }
-    // Continue without notifications from the kernel. Failed attempts are then retried only after the usual delay.
+    // The kernel's notifications have ended, so continue without them. Failed attempts are then retried only after the
+    // usual delay.
     try? await gracefulShutdown()
   }
 

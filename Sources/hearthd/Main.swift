@@ -150,7 +150,7 @@ enum Main {
     }
   }
 
-  /// Carries out `--check-outbox`, which prints the problems of the outbox. The daemon must not be running.
+  /// Carries out `--check-outbox`, which prints any problems in the outbox. The daemon must not be running.
   private static func check(_ state: StatePaths) async -> Never {
     do {
       let lock = try InstanceLock.acquire(inStateFolder: state.folder)

@@ -35,7 +35,7 @@ actor Reloader {
     configurationPath = parts.setup.configurationPath
   }
 
-  /// The daemon's description of itself. A reload may change the paths.
+  /// Information about the running daemon, for clients. A reload may change the configuration's path and the warnings.
   var info: DaemonInfo {
     let files = parts.setup.state
     let refused = refusal.map {
@@ -96,7 +96,7 @@ actor Reloader {
     parts.sinks.configure(fresh.sinks)
     let former = Dictionary(uniqueKeysWithValues: old.accounts.map { ($0.name, $0) })
     let apis = Dictionary(uniqueKeysWithValues: fresh.accounts.map { ($0.name, $0.api) })
-    // Update accounts before origins, so that no token of a replaced provider is sent to a new origin.
+    // Update accounts before origins. Otherwise, a token from a replaced provider could be sent to a new origin.
     for account in fresh.accounts {
       if let former = former[account.name] { await update(account, after: former) }
     }

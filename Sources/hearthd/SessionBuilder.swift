@@ -30,7 +30,7 @@ struct SessionBuilder: Sendable {
       watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
   }
 
-  /// The cost parameter for scrypt. Debug builds take seconds to derive a key, so tests can lower it.
+  /// The cost parameter for scrypt. In debug builds, deriving a key takes seconds, so tests can lower the cost.
   private static var scryptCost: Int? {
     #if DEBUG
       getenv("HEARTH_SCRYPT_COST").flatMap { Int(String(cString: $0)) }
@@ -56,8 +56,8 @@ struct SessionBuilder: Sendable {
       revocations: account.credential.keepsRevocations, revokesOneGrant: provider.revokesOneGrant)
   }
 
-  /// Creates the endpoints and the probe for the account's provider. Also makes requests to the account's APIs use the
-  /// provider's proxy and certificates.
+  /// Creates the endpoints and the probe for the account's provider. Also registers the provider's proxy and
+  /// certificates for requests to the account's APIs.
   func endpoints(
     of account: AccountConfiguration
   ) -> (tokens: any TokenEndpoint, signIn: any SignInEndpoint, probe: any AccountProbe) {
@@ -70,7 +70,7 @@ struct SessionBuilder: Sendable {
 }
 
 extension CredentialSettings {
-  /// How to store grants that must be revoked. They are protected at least as well as the credential.
+  /// Where and how to keep grants that must still be revoked. They are protected at least as well as the credential.
   var keepsRevocations: PendingRevocation.Keeping {
     switch protection {
     case .none: .ownKey

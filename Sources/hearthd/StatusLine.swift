@@ -5,7 +5,7 @@ import Synchronization
 
 /// The status line in `systemctl --user status hearthd`.
 ///
-/// A change is sent after a tenth of a second, so that many changes need only one message.
+/// Changes are collected for a tenth of a second, so that many changes need only one message.
 final class StatusLine: Sendable {
   private struct State {
     var sessions: [AccountName: SessionState] = [:]

@@ -53,8 +53,7 @@ struct OIDCAgentTests {
       #expect(try scene.token(["issuer": "https://nobody.example.com"])["error"] == "account not loaded")
       let issuer = try #require(own["issuer"]?.string)
       #expect(
-        try scene.token(["issuer": .string(issuer + "/")])["info"] == "Request one of them by name: other, "
-          + "work.\n")
+        try scene.token(["issuer": .string(issuer + "/")])["info"] == "Request one of them by name: other, work.\n")
       try scene.daemon.configure(Configuration.oidc(scene.sandbox))
       try scene.daemon.call("daemon.reload")
       #expect(try scene.token(["issuer": .string(issuer + "/")])["access_token"] == own["accessToken"])

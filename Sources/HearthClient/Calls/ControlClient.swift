@@ -166,7 +166,7 @@ package struct ControlClient: ~Copyable {
     return call
   }
 
-  /// Returns the result of a pending call, or `nil` if it does not arrive within `limit`. The call then remains
+  /// Returns the result of a pending call, or `nil` if the result does not arrive within `limit`. The call then remains
   /// pending.
   package mutating func response<Method>(
     to call: BegunCall<Method>, within limit: Duration
@@ -310,7 +310,7 @@ package struct ControlClient: ~Copyable {
     }
   }
 
-  /// Returns the next message. Reports `limit` in the error if the deadline passes.
+  /// Returns the next message. If the deadline passes, throws an error that names `limit`.
   private mutating func message(
     until deadline: ContinuousClock.Instant?, _ limit: Duration?
   ) throws(Failure) -> JSON {

@@ -14,7 +14,7 @@ struct UnixSocket: ~Copyable {
     case system(Int32)
   }
 
-  /// The size of a read in bytes, large enough for most answers. Larger buffers would take longer to wipe.
+  /// The size of a read in bytes, which is enough for most answers. A larger buffer would take longer to wipe.
   private static let readSize = 8192
 
   private let descriptor: Int32
@@ -51,8 +51,8 @@ struct UnixSocket: ~Copyable {
     guard peer.user == expected else { throw .foreign(peer.user) }
   }
 
-  /// Sends all bytes. Meanwhile, passes incoming bytes to `framer`, because two ends that only write would block each
-  /// other forever.
+  /// Sends all bytes. While it waits, passes incoming bytes to `framer`. Otherwise, if the daemon was also waiting to
+  /// write, both sides would wait forever.
   func write(
     _ bytes: [UInt8], until deadline: ContinuousClock.Instant?, reading framer: inout LineFramer
   ) throws(Failure) {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Wakes a thread that is waiting for a socket when another thread calls `wake`. A waker created with `init(watching:)`
-/// instead wakes the thread when a file descriptor becomes readable.
+/// Wakes a thread that is waiting for a socket. A waker from `init()` wakes the thread when another thread calls
+/// `wake`. A waker from `init(watching:)` wakes it when a file descriptor becomes readable.
 package final class Waker: Sendable {
   /// A file descriptor that is readable while the thread should wake up.
   let descriptor: Int32
@@ -33,7 +33,7 @@ package final class Waker: Sendable {
     _ = send(other, &byte, 1, Int32(MSG_NOSIGNAL))
   }
 
-  /// Clears previous calls of `wake`.
+  /// Discards earlier calls of `wake`.
   func rest() {
     var bytes: [UInt8] = Array(repeating: 0, count: 64)
     while read(descriptor, &bytes, bytes.count) > 0 {}

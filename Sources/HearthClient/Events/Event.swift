@@ -23,7 +23,7 @@ extension HearthClient {
     /// it sends a snapshot.
     case unavailable(Failure)
 
-    /// Returns `nil` for steps that a program need not know about.
+    /// Creates the event for a step. Returns `nil` for `events.closed`, because the next step is a new snapshot.
     init?(_ step: EventFollower.Step) {
       switch step {
       case .snapshot(let value):
@@ -34,7 +34,7 @@ extension HearthClient {
       }
     }
 
-    /// Returns `nil` for an event that this version does not know.
+    /// Returns the event for a notification, or `nil` if this version does not know the event.
     private static func known(_ notification: Notification) -> Event? {
       guard let name = notification.event, let type = name.params,
         let value = type.init(json: .object(notification.params))

@@ -70,7 +70,7 @@ final class EventFeed: Sendable {
     return nil
   }
 
-  /// Returns the next event, or `nil` for a step that a program need not know about.
+  /// Returns the next event, or `nil` for a step that is not reported as an event.
   private func nextEvent(_ state: inout State) throws(ControlClient.Failure) -> HearthClient.Event? {
     if state.connection == nil { state.connection = try connect() }
     return try state.connection?.next()

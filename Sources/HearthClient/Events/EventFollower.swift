@@ -16,8 +16,8 @@ package struct EventFollower: Sendable {
   private let call: Subscribe
   private var subscription: String?
   private var seq = 0
-  /// Whether the subscription covers all events. Only then does a gap in the numbers mean that events were lost,
-  /// because the daemon numbers all events, not only those of the subscription.
+  /// Whether the subscription covers all events. The daemon numbers all events together, so a gap in the numbers means
+  /// that events were lost only if the subscription covers all of them.
   private let getsEverything: Bool
 
   package init(_ call: Subscribe) {

@@ -34,7 +34,7 @@ extension HearthClient {
       case refreshUnavailable
       /// The account is not in the configuration (1005).
       case unknownAccount
-      /// The URL is not in the account's `api_origins` (1006).
+      /// The URL's origin is not in the account's `api_origins` (1006).
       case originNotAllowed
       /// The API did not answer, or its answer is longer than the daemon can return (1007).
       case requestFailed
@@ -60,7 +60,7 @@ extension HearthClient {
     public let account: String?
     /// The time to wait before retrying, or `nil` if the daemon does not know.
     public let retryAfter: Duration?
-    /// The API's requirements beyond a fresh token, or `nil` if the failure has another reason.
+    /// What the API requires in addition to a fresh token, or `nil` if the call failed for another reason.
     public let challenge: Challenge?
 
     init(_ failure: ControlClient.Failure) {

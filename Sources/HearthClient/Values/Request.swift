@@ -27,12 +27,12 @@ extension HearthClient {
     /// Header fields in the order received. A name may occur more than once.
     public var headers: [(name: String, value: String)] { value.headers.map { ($0.name, $0.value) } }
     public var body: [UInt8] { value.body }
-    /// The age of the cached response that the daemon returned because the API failed, or `nil` if the API answered
-    /// this call.
+    /// The age of the cached response if the API failed and the daemon returned a cached response, or `nil` if the API
+    /// answered this call.
     public var age: Duration? { value.age }
   }
-  /// The requirements of an API beyond a fresh token: a stronger or newer sign-in (RFC 9470), claims, or scopes (RFC
-  /// 6750).
+  /// What an API requires in addition to a fresh token: a stronger or more recent sign-in (RFC 9470), certain claims,
+  /// or other scopes (RFC 6750).
   public struct Challenge: Hashable, Sendable {
     let value: HearthCore.Challenge
 
@@ -42,7 +42,7 @@ extension HearthClient {
     public var error: String? { value.error }
     /// The acceptable ways to sign in (`acr_values`), separated by spaces and in order of preference.
     public var acrValues: String? { value.acrValues }
-    /// The maximum time since the user last signed in (`max_age`).
+    /// The maximum time that may have passed since the user signed in (`max_age`).
     public var maxAge: Duration? { value.maxAge.map { .seconds($0) } }
     /// The claims, exactly as the API sent them.
     public var claims: String? { value.claims }

@@ -32,7 +32,7 @@ package enum Base64 {
     }
   }
 
-  /// Returns `nil` if the text is not valid Base64.
+  /// Decodes the text, or returns `nil` if it is not valid Base64.
   package static func decode(_ text: String) -> [UInt8]? {
     let values = values
     var text = text

@@ -168,8 +168,8 @@ private struct JSONParser {
     }
   }
 
-  /// Skips characters that need no unescaping. Most input consists of them, so this loop is written to be fast even in
-  /// debug builds.
+  /// Skips characters that are not escaped. Most input consists of such characters, so this loop is written to be fast
+  /// even in debug builds.
   private mutating func skipPlainText() {
     guard let start = bytes.baseAddress else { return }
     let end = bytes.count

@@ -34,8 +34,8 @@ package struct MethodDeclaration<Result: WireValue>: Sendable {
   package let name: String
   /// One sentence that says what the method does.
   package let summary: String
-  /// Whether the method changes nothing. The daemon drops a call to such a method if the client disconnects before the
-  /// call starts.
+  /// Whether the method changes nothing. If the client disconnects before a call to such a method starts, the daemon
+  /// drops the call.
   package let isReadOnly: Bool
   /// The errors that the method may return, in addition to `RPCError.Kind.ofEveryCall`.
   package let errors: [RPCError.Kind]

@@ -8,8 +8,9 @@ package struct GetInfo: ParameterlessMethod {
 }
 
 /// Returns metrics of the daemon and its sessions. Counters start at zero when the daemon starts
-/// (`hearth_start_time_seconds`), as Prometheus expects. The exceptions are the number of ended sessions and the time
-/// until the next sign-in. These survive restarts, because users ask about them after a reboot.
+/// (`hearth_start_time_seconds`), as Prometheus expects. There are two exceptions: the number of sessions that ended
+/// without the user signing out, and the time from the end of a session to the next sign-in. These metrics survive
+/// restarts, because users ask about them after a reboot.
 package struct GetMetrics: ControlMethod {
   package static let declaration = MethodDeclaration<MetricsReport>(
     "daemon.getMetrics", "Return the daemon's metrics, as JSON or as OpenMetrics text.", isReadOnly: true)
@@ -60,7 +61,8 @@ package struct DiscoverMethods: ParameterlessMethod {
   package init() {}
 }
 
-/// The daemon's description of itself. Only paths and warnings can change while the daemon is running.
+/// Information about the running daemon, for clients. Only the configuration's path and the warnings can change while
+/// the daemon is running.
 package struct DaemonInfo: TimelessWireValue {
   package typealias Path = (name: String, path: String?)
 
@@ -76,8 +78,8 @@ package struct DaemonInfo: TimelessWireValue {
   package let pid: Int
   package let startedAt: Timestamp
   package let capabilities: [String]
-  /// The paths of the daemon's files and folders, by name (`state`, `socket`, …). The path is `nil` if there is no such
-  /// file.
+  /// The paths of the daemon's files and folders, by name (`state`, `socket`, …). A path is `nil` if the file or folder
+  /// is not used.
   package let paths: [Path]
   /// Problems in the daemon's environment and how to fix them, as sentences for the user, or `nil` if there are no
   /// problems.
@@ -92,7 +94,7 @@ package struct DaemonInfo: TimelessWireValue {
     (self.startedAt, self.capabilities, self.paths, self.warnings) = (startedAt, capabilities, paths, warnings)
   }
 
-  /// Returns the path with this name, or `nil` if there is no such file.
+  /// Returns the path with this name, or `nil` if the path is missing.
   package func path(_ name: String) -> String? { paths.first { $0.name == name }?.path }
 }
 

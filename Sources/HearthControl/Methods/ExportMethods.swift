@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Exports items, one page per call. Each page is consistent in itself. An item that changes between two pages may be
-/// missing from the export or appear twice.
+/// Exports items, one page per call. Each page is a consistent snapshot, but an item that changes between two calls may
+/// be missing from the export or appear twice.
 package struct ExportItems: ControlMethod {
   package static let declaration = MethodDeclaration<ExportPage>(
     "outbox.export", "Return undelivered items with their full content, oldest first.",
@@ -32,8 +32,8 @@ package struct ImportItems: ControlMethod {
   package let items: [ExportedItem]
   /// Whether to store nothing and only report what would be stored.
   package let isDryRun: Bool
-  /// The number of items that earlier calls of this dry run would have stored. The limits apply to all calls of a dry
-  /// run together.
+  /// The number of items that earlier calls of this dry run would have stored. The daemon needs this number because the
+  /// outbox's limits apply to the whole import, not to each call.
   package let itemsBefore: Int
   package let bytesBefore: Int
 

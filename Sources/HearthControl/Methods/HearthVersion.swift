@@ -1,4 +1,4 @@
-/// The version of all of Hearth's programs.
+/// The version, which is the same for all of Hearth's programs.
 package enum HearthVersion {
   package static let text = "0.1.0"
   /// The version of the control protocol (`daemon.getInfo`).

@@ -40,7 +40,7 @@ extension RequestDraft {
     make: { RequestDraft(account: $0, method: $1, url: $2, headers: $3) })
 }
 
-/// An API's answer to a request. Error statuses are answers too.
+/// An API's answer to a request. The status may be an error status.
 package struct RequestAnswer: TimelessWireValue {
   package static let fields = Fields<RequestAnswer>(
     .required("status", \.status, .int), .required("headers", \.headers, .headers),

@@ -25,14 +25,14 @@ package struct ChooseAccount: ControlMethod {
 
   /// The URL that the token will be sent to, if known.
   package let url: String?
-  /// The absolute paths of the program's working directory: as the kernel reports it and, if different, as the shell
-  /// reports it.
+  /// The absolute paths of the program's working directory. The kernel's path is first. If the shell uses a different
+  /// path, for example through a symbolic link, the shell's path is second.
   package let directories: [String]
 
   package init(url: String?, directories: [String]) { (self.url, self.directories) = (url, directories) }
 }
 
-/// The account that the configuration chooses. If there are several accounts and none is chosen, everything except
+/// The account that the configuration selects. If it selects no account and there are several, everything except
 /// `accounts` is `nil`.
 package struct ChosenAccount: TimelessWireValue {
   package static let fields = Fields<ChosenAccount>(
@@ -42,7 +42,7 @@ package struct ChosenAccount: TimelessWireValue {
 
   package let account: AccountName?
   package let reason: AccountRules.Reason?
-  /// The directory of the rule that chose the account. `url` is the URL of that rule.
+  /// The directory in the rule that chose the account, if the rule has one. `url` is the URL in that rule.
   package let directory: String?
   package let url: String?
   package let accounts: [String]
@@ -61,8 +61,8 @@ package struct ChosenAccount: TimelessWireValue {
   }
 }
 
-/// Returns a token. If the current token remains valid long enough, the daemon returns it immediately. Otherwise the
-/// daemon refreshes it once for all callers that wait.
+/// Returns a token. If the current token remains valid long enough, the daemon returns it immediately. Otherwise, the
+/// daemon refreshes the token once for all waiting callers.
 package struct GetToken: ControlMethod {
   package static let declaration = MethodDeclaration<GivenToken>(
     "session.getToken", "Return a valid token, refreshed if necessary.", isReadOnly: true,
@@ -209,7 +209,7 @@ extension WireType<Secret> {
 }
 
 /// Tests the connections to the provider and the APIs step by step and inspects the token. The only side effect is that
-/// the token may be refreshed. Checks of the local machine (`sink`) contact no server.
+/// the token may be refreshed. The `sink` checks examine only files on this machine.
 package struct DiagnoseSession: ControlMethod {
   package static let declaration = MethodDeclaration<Diagnoses>(
     "session.diagnose", "Test the connections to the provider and the APIs step by step, and report problems.",

@@ -17,7 +17,7 @@ package struct SignOut: ControlMethod {
   package let account: AccountName
   package let revoke: Bool
   package let outbox: Items
-  /// Whether to return the page on which the browser ends the session at the provider.
+  /// Whether to return the URL of the page on which the browser can end the session at the provider.
   package let everywhere: Bool
 
   package init(_ account: AccountName, revoke: Bool = true, outbox: Items = .keep, everywhere: Bool = false) {
@@ -32,7 +32,7 @@ package struct SignedOut: WireValue {
     case done
     /// The provider could not be reached. Hearth will retry.
     case later
-    /// There was nothing to revoke, the caller did not want it, or the provider does not support it.
+    /// There was nothing to revoke, the caller did not ask for a revocation, or the provider does not support it.
     case none
   }
 
@@ -40,7 +40,7 @@ package struct SignedOut: WireValue {
   /// 2).
   package enum EndSession: Hashable, Sendable {
     case url(String)
-    /// There is no such page. The associated sentence explains the reason.
+    /// There is no such page. The associated sentence says why.
     case missing(String)
   }
 

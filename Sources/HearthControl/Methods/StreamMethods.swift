@@ -61,8 +61,8 @@ package struct WriteStream: ControlMethod {
 package struct WrittenPiece: TimelessWireValue {
   package static let fields = Fields<WrittenPiece>(.optional("next", \.next, .count), make: Self.init)
 
-  /// The offset of the next piece in bytes. It is 0 if the body must be sent again, and `nil` if no more pieces are
-  /// needed.
+  /// The offset at which the next piece must start, in bytes. It is 0 if the client must send the body again, and `nil`
+  /// if the API does not need more of the body.
   package let next: Int?
 
   package init(next: Int?) { self.next = next }
@@ -86,7 +86,7 @@ package struct ReadPiece: TimelessWireValue {
     .required("end", \.isEnd, .bool),
     make: { ReadPiece(next: $0, status: $1, headers: $2, url: $3, data: $4, isEnd: $5) })
 
-  /// 0 if the body must be sent again before the API can answer, and otherwise `nil`.
+  /// 0 if the client must send the body again from the start before the API can answer, and otherwise `nil`.
   package var next: Int?
   /// The status. Only the first piece contains the status and the header fields.
   package var status: Int?

@@ -8,7 +8,8 @@ package struct ConnectionID: Hashable, Sendable {
 /// Answers the calls of all connections. The server implements the wire format. The handler implements the methods.
 package protocol ControlHandler: Sendable {
   /// Handles a call. Calls on one connection run concurrently and are cancelled if the connection is lost or the daemon
-  /// stops. The result of a notification (`request.id` is `nil`) is discarded, but its `start` is still called.
+  /// stops. If the call is a notification (`request.id` is `nil`), its result is discarded, but the response's `start`
+  /// is still called.
   func handle(_ request: Request, from peer: any ControlPeer) async -> ControlResponse
 
   /// Returns the result if it is available without waiting, or `nil` if the call must go to `handle`. Must not block.
@@ -42,7 +43,7 @@ extension ControlHandler {
 package enum ControlResponse: Sendable {
   case result(JSON)
   case failure(RPCError)
-  /// The snapshot of a new subscription. `start` is called once, directly after the answer was queued on the
+  /// The snapshot of a new subscription. `start` is called once, immediately after the answer has been queued on the
   /// connection. Until then, the handler buffers events, so that notifications follow the answer. `start` must not
   /// block.
   case subscribed(JSON, start: @Sendable () -> Void)
@@ -58,8 +59,8 @@ package protocol ControlPeer: Sendable {
 
 /// Sends the notifications of one subscription. Never blocks and can be used from any thread.
 package protocol NotificationSink: Sendable {
-  /// The number of lines that the client's socket has not accepted yet. It no longer decreases after the connection is
-  /// closed, so senders that enforce a limit stop.
+  /// The number of lines that the client's socket has not accepted yet. After the connection is closed, the number no
+  /// longer decreases. A sender that stops at a limit therefore stops sending.
   var pending: Int { get }
 
   /// Queues lines, or drops them if the connection is closed. The lines are pending until the socket has accepted all

@@ -4,8 +4,9 @@ import HearthCore
 /// be run. Commands are split at spaces without quoting. The URL replaces `%s` or is appended, as in xdg-open(1) and
 /// Python's webbrowser.
 package enum BrowserCommand {
-  /// Returns the command lines to try, in order. If `$BROWSER` contains no command, returns xdg-open. If the URL is not
-  /// a web page, returns no commands, because the URL may be untrusted and openers run programs for other schemes.
+  /// Returns the command lines to try, in order. If `$BROWSER` does not contain a command, returns xdg-open. If the URL
+  /// is not a web page, returns an empty array. Such a URL may be untrusted, and openers run programs for other
+  /// schemes.
   package static func lines(_ variable: String?, for url: String) -> [[String]] {
     guard isPage(url) else { return [] }
     let named = commands(variable).map { words in
@@ -16,7 +17,7 @@ package enum BrowserCommand {
 
   package static func isNamed(_ variable: String?) -> Bool { !commands(variable).isEmpty }
 
-  /// Returns whether the URL is an `https` URL, or an `http` URL on this machine, without spaces.
+  /// Returns whether the URL contains no spaces and is either an `https` URL or an `http` URL on this machine.
   private static func isPage(_ url: String) -> Bool {
     url.utf8.allSatisfy { (0x21...0x7E).contains($0) } && (try? HTTPURL(String(url.prefix { $0 != "#" }))) != nil
   }

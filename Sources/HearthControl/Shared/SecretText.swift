@@ -77,8 +77,8 @@ package enum SecretText {
     return secret
   }
 
-  /// Returns the strings in an object, and in objects and arrays up to two levels below. For example, Google's client
-  /// secret is in `installed` or `web`.
+  /// Returns the strings in an object and in up to two levels of nested objects and arrays. For example, Google nests
+  /// the client secret in `installed` or `web`.
   private static func members(of json: JSON, depth: Int = 0) -> [(name: String, text: String)] {
     guard depth < 3 else { return [] }
     if let elements = json.array { return elements.flatMap { members(of: $0, depth: depth + 1) } }

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Reads the members of an object. Collects all errors and then reports the most important error.
+/// Reads the members of an object. Continues after an error, so that the most important error can be reported.
 struct FieldReader {
   /// The kinds of errors, from most to least important.
   enum Rank: Int {
@@ -36,7 +36,7 @@ struct FieldReader {
     refuse(.invalidParams("The parameter \((prefix + name).quotedName) \(what)."), rank)
   }
 
-  /// Returns `nil` if the member is missing, null or invalid.
+  /// Returns the member's value, or `nil` if the member is missing, null or invalid.
   mutating func optional<Value>(_ name: String, _ type: WireType<Value>) -> Value? {
     guard let member = members[name], !member.isNull else { return nil }
     return type.read(member, name, &self)

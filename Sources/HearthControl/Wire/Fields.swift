@@ -48,7 +48,7 @@ package struct Fields<Whole>: Sendable {
 struct Field<Whole, Value>: Sendable {
   let names: [String]
   let schemas: @Sendable (inout SchemaComponents) -> [MemberSchema]
-  /// Returns `nil` after recording an error.
+  /// Reads the value. If that fails, records an error and returns `nil`.
   let read: @Sendable (inout FieldReader) -> Value?
   let write: @Sendable (Whole, Timestamp, inout [JSONObject.Member]) -> Void
 }
@@ -85,8 +85,8 @@ extension Field {
     }
   }
 
-  /// Returns a field for a member that is always written. If the member is missing when an object is read, its value is
-  /// `fallback`.
+  /// Returns a field for a member that is always written. If the member is missing when an object is read, the field's
+  /// value is `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, default fallback: Value
   ) -> Field where Value: Sendable {
@@ -96,7 +96,8 @@ extension Field {
       read: { $0.optional(name, type) ?? fallback }, write: required(name, get, type).write)
   }
 
-  /// Returns a field like `optional` with a default, but with the member omitted if its value is `fallback`.
+  /// Returns a field that may be missing and then has the value `fallback`. The member is not written if its value is
+  /// `fallback`.
   static func optional(
     _ name: String, _ get: @escaping @Sendable (Whole) -> Value, _ type: WireType<Value>, omitting fallback: Value
   ) -> Field where Value: Equatable & Sendable {
@@ -106,7 +107,8 @@ extension Field {
     }
   }
 
-  /// Returns a field for a member that contains some fields of the whole in a nested object.
+  /// Returns a field for a member whose value is a nested object. The nested object contains some of the whole's
+  /// fields.
   static func within<each Member>(
     _ name: String, _ fields: repeat Field<Whole, each Member>
   ) -> Field where Value == (repeat each Member) {

@@ -35,7 +35,7 @@ package enum MetricsText {
     }.joined()
   }
 
-  /// Formats a number as its shortest decimal. Whole numbers have no fraction.
+  /// Formats a number with as few digits as possible. Whole numbers are written without a fraction.
   fileprivate static func number(_ value: Double) -> String { Int(exactly: value).map(String.init) ?? "\(value)" }
 }
 

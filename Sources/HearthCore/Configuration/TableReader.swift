@@ -19,10 +19,12 @@ extension ConfigurationKey {
 package struct TableReader<Key: ConfigurationKey>: Sendable {
   let table: ConfigurationTable
 
-  /// Creates a reader for a table that several parts share. The caller checks the keys with `requireKeys(among:)`.
+  /// Creates a reader for a table that several parts of Hearth share. The caller checks the keys with
+  /// `requireKeys(among:)`.
   package init(sharing table: ConfigurationTable) { self.table = table }
 
-  /// Creates a reader for a table that only one part uses. Throws if the table has a key that is not in `Key`.
+  /// Creates a reader for a table that only one part of Hearth reads. Throws if the table has a key that is not in
+  /// `Key`.
   package init(_ table: ConfigurationTable) throws(ConfigurationError) {
     try table.requireKeys(among: Key.names)
     self.table = table

@@ -5,7 +5,7 @@ package enum EventName: String, CaseIterable, Sendable {
   case daemonStopping = "daemon.stopping"
   case daemonReloaded = "daemon.reloaded"
   case daemonConfigurationRefused = "daemon.configurationRefused"
-  /// A log message without an event name of its own.
+  /// A log message that has no more specific event name.
   case daemonNotice = "daemon.notice"
   case sessionChanged = "session.changed"
   case sessionRefreshed = "session.refreshed"
@@ -72,7 +72,7 @@ package enum SessionEvent: Hashable, Sendable {
   case unauthorized(APIRejection)
   case credentialUnreadable(AccessFailure)
   case credentialReadable
-  /// `name` is the new name of the file.
+  /// `name` is the file's new path.
   case credentialSetAside(name: String, why: String)
   case credentialPendingWrite(AccessFailure)
   /// The status changed but the state did not, for example because another program's grant is now in use.

@@ -17,8 +17,8 @@ package struct ItemProgress: Hashable, Sendable {
   /// The time at which the first request with an unknown result was sent. `nil` if there is no such request, or if the
   /// user has retried the item since.
   package var unknownSince: Timestamp?
-  /// Whether a request was sent that `attempts` and `unknownSince` do not show. Either it did not count as an attempt,
-  /// or the user has retried the item since.
+  /// Whether a request for the item was sent. This cannot be derived from `attempts` and `unknownSince`, because some
+  /// requests do not count as attempts and a retry by the user resets both values.
   package var hasLeft = false
   package var finishedAt: Timestamp?
   package var lastStatus: Int?
@@ -65,8 +65,8 @@ package struct ItemProgress: Hashable, Sendable {
 
   // MARK: - Delivery
 
-  /// Applies the outcome of a delivery. `hasLeft` is true if a request was sent. If the outcome is `released`, nothing
-  /// else changes.
+  /// Applies the outcome of a delivery. `hasLeft` is true if a request was sent. If the outcome is `released`, only the
+  /// property `hasLeft` can change.
   package mutating func settle(_ outcome: DeliveryOutcome, hasLeft: Bool = false, at now: Timestamp) {
     self.hasLeft = self.hasLeft || hasLeft
     switch outcome {
@@ -188,7 +188,7 @@ package struct ItemProgress: Hashable, Sendable {
   }
 
   /// Holds this item for review, because item `id` has the same idempotency key but different content. The store then
-  /// gives this item a key of its own, and the user decides whether to send it.
+  /// gives this item a new key, and the user decides whether to send it.
   package mutating func doubt(because id: String) {
     hold(.needsReview)
     lastError =
@@ -199,14 +199,14 @@ package struct ItemProgress: Hashable, Sendable {
   /// Ends the item, because a newer item with the same `replaceKey` replaces it.
   package mutating func supersede(at now: Timestamp) { finish(.superseded, at: now) }
 
-  /// Ends the item, because item `id` is the same write (`KeyedItem`).
+  /// Ends the item, because item `id` has the same idempotency key and content (`KeyedItem`).
   package mutating func supersede(by id: String, at now: Timestamp) {
     finish(.superseded, at: now)
     lastError = "Item \(id) has the same idempotency key and content, and is sent instead."
   }
 
-  /// Makes a waiting item due immediately or, if that is later, at its `notBefore`. Returns false if the item was
-  /// already due by then.
+  /// Makes a waiting item due immediately or at its `notBefore`, whichever is later. Returns false if the item was
+  /// already due by that time.
   package mutating func retryNow(at now: Timestamp) -> Bool {
     let soonest = max(notBefore ?? now, now)
     guard let dueAt, soonest < dueAt else { return false }

@@ -1,4 +1,4 @@
-/// The load from one account's claimed but unsettled deliveries on one origin.
+/// The load that one account's claimed but unsettled deliveries put on one origin.
 ///
 /// Each origin has its own limits, and slow requests count only towards a second, larger limit. Hanging requests
 /// therefore never delay other accounts or origins, and they delay other lanes only if there are very many of them.

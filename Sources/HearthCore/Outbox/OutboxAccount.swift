@@ -19,7 +19,8 @@ struct OutboxAccount {
   var isSessionReported = false
   /// Whether the store knows the current user and has assigned all matching items to that user.
   var isBound = true
-  /// Whether the store must first record that a user without a name may have signed out. Nothing is sent until then.
+  /// Whether the store still has to record that a user without a name may have signed out. Nothing is sent until the
+  /// store has done so.
   var isLeft = false
   /// Whether the store may contain held items for an origin that is now configured.
   var mayHoldConfigured = true
@@ -28,8 +29,7 @@ struct OutboxAccount {
   private(set) var isPausedByUser = false
   /// The number of the change or read that set `isPausedByUser`.
   private var pauseNumber = 0
-  /// The last reason for the pause that was shown, and the last one that was published. `nil` if sending was not
-  /// paused.
+  /// The pause reasons that were last shown and last published. `nil` if sending was not paused.
   var shownPause: String?
   var publishedPause: String?
   /// The number of calls that are currently discarding the user's items. Nothing is sent in the meantime.
@@ -52,7 +52,7 @@ struct OutboxAccount {
   var timeNeededFrom: Origin?
   var timeAskedAt: Timestamp?
 
-  /// The claims that no sender has taken yet, in order.
+  /// The claims that no sender has started yet, in order.
   var queue: [LaneClaim] = []
   var senders: [SenderID: Sender] = [:]
 
@@ -101,7 +101,7 @@ struct OutboxAccount {
     if left[origin]?.isEmpty == true { left[origin] = nil }
   }
 
-  /// Whether the account needs no attention until the next event.
+  /// Whether there is nothing to do for the account until the next event.
   var isQuiet: Bool {
     guard queue.isEmpty, senders.isEmpty, isBound, !isPublishingHeld, !isFreeing else { return false }
     return !isSendable
@@ -128,14 +128,14 @@ struct OutboxAccount {
     return lacksToken ? Self.refreshUnavailable : nil
   }
 
-  /// The subject that the store assigns unowned items and the former subject's items to, or `nil` if no user is known.
+  /// The subject to which the store assigns unowned items and the former subject's items, or `nil` if no user is known.
   var boundSubject: Subject? { isLeft ? .unnamedBefore : knownSubject }
 
   /// Requests a new binding, because there may be unowned items that belong to the known user.
   mutating func bindAgain() { isBound = boundSubject == nil }
 
-  /// Applies the result of changing or reading the pauses. The result with the highest number wins, whichever arrives
-  /// first.
+  /// Applies the result of changing or reading the pauses. The result with the highest number wins, regardless of the
+  /// order of arrival.
   mutating func pauseRead(isPaused: Bool, number: Int) {
     guard pauseNumber < number else { return }
     pauseNumber = number
@@ -173,7 +173,7 @@ package enum OutboxPermission: Hashable, Sendable {
   /// The `pausedReason` after the user has signed out.
   package static let signedOut = "signedOut"
 
-  /// Items of this subject may be sent. `nil` means the subject that is already known.
+  /// Items of this subject may be sent. If it is `nil`, items of the subject that is already known may be sent.
   case sendable(under: Subject?)
   /// No items may be sent. `reason` becomes the `pausedReason`, such as `locked`, `signedOut` or `reauthRequired`.
   case blocked(reason: String)

@@ -7,9 +7,9 @@ package struct OutboxExchange: Hashable, Sendable {
     /// `OutboxDemand.Room.unanswered` has prevented a claim, this is at most one second from now, because the store
     /// cannot tell when there is room again.
     package var nextDueAt: Timestamp?
-    /// The kinds of items that each origin may have more of because its room was used up.
+    /// For each origin that reached a limit, the kinds of items that the store may still have for it.
     package var cut: [Origin: OutboxKinds] = [:]
-    /// The kinds of items that any origin may have more of because items have left their lanes.
+    /// The kinds of items that may have become claimable for any origin because other items have left their lanes.
     package var moved: OutboxKinds = []
     /// The origin to ask for the time because items seem to have expired, or `nil` if the time is not needed.
     package var timeNeededFrom: Origin?

@@ -50,7 +50,7 @@ package struct OutboxItem: Hashable, Sendable {
   package var lastStatus: Int?
   package var lastError: String?
   package var idempotencyKey: String
-  /// The size of body, headers and URL, in bytes.
+  /// The size of the body, headers and URL, in bytes.
   package var bytes: Int
 
   package init(

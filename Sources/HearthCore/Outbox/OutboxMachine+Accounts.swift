@@ -118,9 +118,9 @@ extension OutboxMachine {
     return user == .unnamed ? subjects + [.unnamedBefore] : subjects
   }
 
-  /// Records that the account's user has signed out, if the user had no name. A later user without a name would look
-  /// the same, even after a crash, so the caller must have the store process `leaving(_:)` before the sign-out becomes
-  /// visible.
+  /// Records that the account's user has signed out, if the user had no name. Nothing distinguishes a later user
+  /// without a name from this one, so the store must process the work from `leaving(_:)` before the sign-out becomes
+  /// visible. Otherwise, a crash could give the later user this user's items.
   package mutating func left(_ name: AccountName) {
     guard subjects(of: name).contains(.unnamed) else { return }
     accounts[name]?.isLeft = true
@@ -194,7 +194,7 @@ extension OutboxMachine {
 /// A change to the reason why an account's sending is paused.
 package struct OutboxPauseChange: Hashable, Sendable {
   package enum Event: Hashable, Sendable {
-    /// The reason for which sending has been paused, or was paused until now.
+    /// The string is the reason for the pause that has started or ended.
     case paused(String), resumed(String)
   }
 

@@ -144,7 +144,7 @@ extension OutboxMachine {
     for name in awake { judge(name, at: now) }
   }
 
-  /// Returns how far this clock is ahead of the store's. The store's clock showed `time` at some point between
+  /// Returns how far this clock is ahead of the store's clock. The store's clock showed `time` at some point between
   /// `exchangeAskedAt` and `now`. If `time` lies in that interval, the two clocks may agree, so the result is zero.
   private func lead(over time: Timestamp, at now: Timestamp) -> Duration {
     max(exchangeAskedAt - time, min(now - time, .zero))

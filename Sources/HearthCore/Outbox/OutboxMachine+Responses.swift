@@ -1,6 +1,6 @@
 /// The results of the senders' steps: tokens, responses, and causes of 401s.
 extension OutboxMachine {
-  /// Handles the token that a sender has asked for, or the failure to get one.
+  /// Handles the token that a sender has requested, or the failure to get a token.
   package mutating func received(_ result: Result<Bearer, BearerFailure>, for id: SenderID, at now: Timestamp) {
     guard let name = senders[id], let sender = accounts[name]?.senders[id] else { return }
     switch result {
@@ -21,7 +21,8 @@ extension OutboxMachine {
       case .unauthorized, .rejected: accounts[name]?.senders[id]?.step = .authorized(bearer)
       case .between, .authorized, .sending, .judging: break
       }
-    // The session reports when it is usable again. It may have done so before this failure arrived, so try again later.
+    // The session reports when it is usable again. That report may have arrived before this failure, so schedule a
+    // retry.
     case .failure(.noSession):
       stall(name, retryAfter: nil, at: now)
       settle(id, .released, at: now)

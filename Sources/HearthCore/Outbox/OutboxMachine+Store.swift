@@ -61,8 +61,8 @@ extension OutboxMachine {
       let adopts = if case .sendable = account.permission { true } else { false }
       return .bind(name, to: subject, formerly: account.formerSubject, adopts: adopts)
     case .free(let name):
-      // Save results from before the sign-in first. Otherwise, an item that a result holds for a sign-in would not be
-      // resumed.
+      // First save the results from before the sign-in. One of them may hold an item for a sign-in, and that item must
+      // be resumed, too.
       guard let account = accounts[name], account.isFreeing, unwritten.isEmpty else { return nil }
       accounts[name]?.mayHoldConfigured = false
       accounts[name]?.hasSignedIn = false
@@ -182,8 +182,8 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// Forgets the next expiry before the store is asked for it. Items that are enqueued in the meantime may expire
-  /// earlier.
+  /// Forgets the next expiry just before the store is asked for it. While the store works, the expiry of a newly
+  /// enqueued item may be recorded here. It must not be lost when the store's result arrives.
   private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
 
   /// Records when the next item expires, as reported by the store.

@@ -1,5 +1,5 @@
 /// Decides what the outbox does: which deliveries to claim, when and with which token to send them, what their outcomes
-/// mean, when to pause, and what to ask of the store. It performs no I/O.
+/// mean, when to pause, and what to ask of the store. The machine itself does not perform I/O.
 ///
 /// Items and lanes live in the store, so the machine knows an item only while it is claimed. The caller
 /// - reports events (sessions, network, clock, calls),
@@ -95,8 +95,8 @@ package struct OutboxMachine {
     }
   }
 
-  /// Returns the time by this clock or by the servers' clocks, whichever is earlier, so that no item expires only
-  /// because this clock is ahead. Returns `nil` until a server has responded.
+  /// Returns the time according to this clock or the servers' clocks, whichever is earlier, so that no item expires
+  /// only because this clock is ahead. Returns `nil` until a server has responded.
   func agreedTime(at now: Timestamp) -> Timestamp? { skew.map { now + min($0, .zero) } }
 
   /// Returns the time that decides whether the account's items have expired. Only the account's own servers can confirm

@@ -16,8 +16,8 @@ package struct OutboxStats: Hashable, Sendable {
 
   package init() {}
 
-  /// Returns this sum after the counts of one account have changed from `old` to `new`. `oldestPendingAt` can only
-  /// become earlier.
+  /// Returns this sum, updated for one account whose counts have changed from `old` to `new`. `oldestPendingAt` can
+  /// only become earlier.
   package func replacing(_ old: Self, by new: Self) -> Self {
     var sum = adding(new)
     sum.count(old, times: -1)

@@ -1,8 +1,8 @@
 /// Sends HTTP requests to APIs, without following redirects and without retrying.
 package protocol APIEndpoint: Sendable {
   /// Sends a request with the account's connection settings and returns the response. With a `responseLimit`, `timeout`
-  /// covers the whole exchange. Without one, `timeout` applies separately to each step of sending the body and to the
-  /// wait for the response.
+  /// covers the whole exchange. Without a limit, `timeout` applies separately to each step of sending the body and to
+  /// the wait for the response.
   func exchange(
     _ request: APIRequest, of account: AccountName, bearer: Token?, timeout: Duration
   ) async throws(ExchangeFailure) -> APIResponse
@@ -14,7 +14,7 @@ package struct APIRequest: Hashable, Sendable {
   /// The caller's headers, in order, without the headers that only Hearth may set.
   package var headers: [Header]
   package var body: [UInt8]
-  /// The length of the body if an `APIExchange` sends it in pieces, or `nil` if the whole body is in `body`.
+  /// The length of a body that an `APIExchange` sends in pieces, or `nil` if the whole body is in `body`.
   package var upload: Upload?
   package var idempotencyKey: String?
   /// The maximum size of the response body, in bytes. A longer body is truncated. If `nil`, only the status matters,

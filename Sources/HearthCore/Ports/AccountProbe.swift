@@ -1,4 +1,4 @@
-/// Tests each step on the way to an account's provider and APIs, without changing anything there.
+/// Tests each step of a connection to an account's provider and APIs, without changing anything there.
 package protocol AccountProbe: Sendable {
   /// Runs the checks. `bearer` is the token to test against the APIs at `origins`, or `nil` if the session has no
   /// token.

@@ -11,7 +11,7 @@ package protocol BearerTokenProvider: Sendable {
   /// tokens of this sign-in.
   func tokenRejected(_ rejection: APIRejection, of account: AccountName) async throws(BearerFailure) -> Bearer
 
-  /// Reports that `url` returned a 2xx. Returns immediately.
+  /// Reports that `url` has accepted the token with a 2xx. Returns without waiting.
   func tokenAccepted(_ fingerprint: Fingerprint, by url: HTTPURL, of account: AccountName)
 }
 
@@ -29,7 +29,7 @@ package struct APIRejection: Hashable, Sendable {
   /// Whether the API has recently accepted tokens of this sign-in, or another API has accepted this token. If so, the
   /// 401 does not end the session by itself.
   package internal(set) var isAcceptedElsewhere: Bool
-  /// Whether this path rejects every token, although the rest of the API accepts this one. If so, a refresh would not
+  /// Whether this path rejects every token, although the rest of the API accepts this token. If so, a refresh would not
   /// help.
   package internal(set) var isOfPath = false
   /// Whether the path also rejected an earlier token and has accepted no token since. True if the path is unknown.

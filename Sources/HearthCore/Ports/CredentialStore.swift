@@ -1,4 +1,4 @@
-/// Stores one account's credential and what Hearth remembers about the account.
+/// Stores one account's credential, and the facts that Hearth remembers about the account (accounts.json).
 ///
 /// Each account has its own store, whose methods are never called concurrently.
 package protocol CredentialStore: Sendable {
@@ -16,28 +16,29 @@ package protocol CredentialStore: Sendable {
   /// an unreadable file.
   func write(_ credential: Credential, over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
-  /// Replaces the grant on disk with the end of the session, and records the end in accounts.json. Attempts both even
-  /// if one fails. A later `read` repeats the write that failed.
+  /// Replaces the grant on disk with a record that the session has ended, and also records the end in accounts.json.
+  /// Attempts both writes even if one fails. A later `read` repeats a write that failed.
   func writeEnd(_ record: EndRecord) async throws(EndNotWritten)
 
   /// Signs out: records the removal in accounts.json, then removes the credential. Throws if the file is inaccessible.
-  /// A later `read` then removes the credential, unless it finds a different grant, and returns what it removed if
-  /// `revokes` is true. `fingerprint` identifies the signed-out access token, if known.
+  /// In that case, a later `read` removes the credential, unless the file then contains a different grant. If `revokes`
+  /// is true, that `read` also returns the removed credential. `fingerprint` identifies the signed-out access token, if
+  /// known.
   @discardableResult
   func remove(
     _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials
 
-  /// Renames a file that cannot be parsed, within its folder. Returns the new path.
+  /// Moves a file that cannot be parsed aside, by renaming it within its folder, and returns the new path.
   func setAside() async throws(AccessFailure) -> String
 
   /// Saves whether the user has locked the account.
   func remember(lockedByUser: Bool) async throws(AccessFailure)
 
-  /// Saves the note, so that it applies after a restart, too.
+  /// Saves the note, so that it survives a restart.
   func remember(_ note: TokenNote) async throws(AccessFailure)
 
-  /// Returns whether the account requires a passphrase that has not been entered, so that `unlock` must come first.
+  /// Returns whether the account requires a passphrase that has not been entered. If so, call `unlock` first.
   func needsPassphrase() async -> Bool
 
   /// Makes the key of a sealed credential available, or sets the passphrase if nothing is sealed yet.
@@ -46,7 +47,8 @@ package protocol CredentialStore: Sendable {
   /// Removes the key from memory.
   func lock() async
 
-  /// Returns a stream that yields when the file, its folder or its key may have changed. It ends with the store.
+  /// Returns a stream that yields when the file, its folder or its key may have changed. The stream ends when the
+  /// consuming task is cancelled.
   func changes() -> AsyncStream<Void>
 }
 
@@ -82,7 +84,7 @@ package struct RememberedAccount: Hashable, Sendable {
   package var barred: Fingerprint?
   /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// How far the clock was set after the stored grant's times were recorded, or `nil` if unknown.
+  /// How much the clock was adjusted after the stored grant's times were recorded, or `nil` if unknown.
   package var clockStep: ClockStep?
 
   package init(
@@ -96,7 +98,8 @@ package struct RememberedAccount: Hashable, Sendable {
 
 package enum CredentialReading: Hashable, Sendable {
   case found(Credential, Standing = .current)
-  /// The session has ended, and the end is on record. `removed` contains what this read removed to finish a sign-out.
+  /// The session has ended, and the end is on record. `removed` contains the credentials that this read removed to
+  /// complete a sign-out.
   case ended(EndRecord, removed: RemovedCredentials = RemovedCredentials())
   case neverSignedIn
   /// The folder can be read, but the credential is gone. The string says where it was.
@@ -107,7 +110,7 @@ package enum CredentialReading: Hashable, Sendable {
   /// The file is in a newer format than this version can read.
   case tooNew(version: Int)
 
-  /// How a credential that was found relates to those that this account had before.
+  /// How a credential that was found relates to those that the account had before.
   package enum Standing: Hashable, Sendable {
     case current
     /// The account had already replaced this grant. A backup or a sync program has restored it.
@@ -119,12 +122,13 @@ package enum CredentialReading: Hashable, Sendable {
   var removed: RemovedCredentials { if case .ended(_, let removed) = self { removed } else { RemovedCredentials() } }
 }
 
-/// The credentials that a sign-out removed. Contains only those that could be opened, and so can be revoked.
+/// The credentials that a sign-out removed. Contains only credentials that could be opened, because no others can be
+/// revoked.
 package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
   /// The credentials at previously configured paths.
   package var former: [Credential]
-  /// Why the removal could not be recorded, or `nil` if it is on record.
+  /// The reason why the removal could not be recorded, or `nil` if it was recorded.
   package var unrecorded: AccessFailure?
 
   package init(current: Credential? = nil, former: [Credential] = [], unrecorded: AccessFailure? = nil) {
@@ -132,9 +136,10 @@ package struct RemovedCredentials: Hashable, Sendable {
   }
 }
 
-/// Why the end of a session is not fully on record.
+/// The reason why the end of a session is not fully recorded.
 package enum EndNotWritten: Error, Hashable, Sendable {
-  /// Only the credential file or only accounts.json records the end, so the session stays ended even after a crash.
+  /// One of the two files (the credential file or accounts.json) records the end, so the session stays ended even after
+  /// a crash.
   case partly(AccessFailure)
   /// Neither file records the end, so a crash would bring the session back.
   case nowhere(AccessFailure)
@@ -148,7 +153,7 @@ package enum EndNotWritten: Error, Hashable, Sendable {
 
 package enum UnlockFailure: Error, Hashable, Sendable {
   case wrongPassphrase
-  /// Too many passphrases were wrong. Try again after this time.
+  /// Too many wrong passphrases were entered. Try again after this time.
   case tooSoon(Duration)
   case unavailable(AccessFailure)
   /// The account's protection is not `passphrase`.

@@ -1,5 +1,5 @@
-/// The operations for replacing a file durably. Each operation accesses the disk once. An operation that does not
-/// finish in time, for example because a mount hangs, throws `FileError.unanswered`.
+/// The operations for replacing a file durably. An operation that does not finish in time, for example because a mount
+/// hangs, throws `FileError.unanswered`.
 package protocol FileSystem: Sendable {
   /// Reads a regular file of at most `limit` bytes. Throws if `path` is a symbolic link, unless `followsLink` is true.
   func read(_ path: String, limit: Int, followsLink: Bool) async throws(FileError) -> FileContents
@@ -69,8 +69,8 @@ package struct FileStatus: Hashable, Sendable {
   }
 
   /// Whether the permissions are too open for a file with a secret. A file that another user (such as root) owns may be
-  /// readable by its group, because administrators provide secrets this way and the access control lists of systemd's
-  /// credentials look the same (acl(5)).
+  /// readable by its group, because administrators provide secrets this way. The access control lists of systemd's
+  /// credentials also appear as group permissions (acl(5)).
   package var exposesSecret: Bool { mode & (isOwn ? 0o077 : 0o037) != 0 }
 }
 
@@ -97,6 +97,7 @@ package enum FileError: Error, Hashable, Sendable {
 
 /// Watches files for changes, including changes to folders in their paths.
 package protocol FileWatch: Sendable {
-  /// Yields once at the start, and then after one or more changes. The stream ends when the task ends.
+  /// Yields once at the start, and then after one or more changes. The stream ends when the consuming task is
+  /// cancelled.
   func hints(for paths: [String]) -> AsyncStream<Void>
 }

@@ -8,9 +8,9 @@
 ///
 /// When the store's clock is set, remaining waits and the age of `unknownSince` stay the same. This is also true if the
 /// clock was set between two runs of the daemon during one boot. After a reboot, the store does not know whether the
-/// clock was set. If the clock then shows an earlier time than when a wait was last saved, `recover()` assumes that it
-/// was set back by the difference. In any case, no retry is due more than 24 hours later, and no `unknownSince` is in
-/// the future.
+/// clock was set. If the clock then shows an earlier time than when a wait was last saved, `recover()` assumes that the
+/// clock was set back by the difference. In any case, no retry is due more than 24 hours later, and no `unknownSince`
+/// is in the future.
 ///
 /// A call runs to completion even if its task is cancelled.
 package protocol OutboxStore: Sendable {
@@ -30,7 +30,7 @@ package protocol OutboxStore: Sendable {
   var isBroken: Bool { get }
 
   /// A sentence about a damaged outbox that was moved aside or a file that was removed since the daemon started, or
-  /// `nil`.
+  /// `nil` if neither has happened.
   var notice: String? { get }
 
   /// Saves all items, in order, or none of them. If an existing item has the same idempotency key and content, the
@@ -49,7 +49,7 @@ package protocol OutboxStore: Sendable {
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
 
-  /// Returns or throws what `enqueue` would, without saving anything.
+  /// Returns what `enqueue` would return, or throws what it would throw, without saving anything.
   func rehearse(
     _ items: [NewOutboxItem], within settings: OutboxSettings
   ) async throws(OutboxStoreFailure) -> [OutboxReceipt]
@@ -118,7 +118,7 @@ package protocol OutboxStore: Sendable {
   /// number. `Subject.last` stands for the last user.
   func purge(_ account: AccountName, of subject: Subject?, limit: Int) async throws(OutboxStoreFailure) -> Int
 
-  /// Makes up to `limit` waiting items due immediately or, if that is later, at their `notBefore`, and returns their
+  /// Makes up to `limit` waiting items due immediately or at their `notBefore`, whichever is later, and returns their
   /// number.
   func retryNow(_ account: AccountName, limit: Int) async throws(OutboxStoreFailure) -> Int
 

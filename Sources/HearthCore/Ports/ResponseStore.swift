@@ -1,6 +1,6 @@
 /// Caches successful API responses across restarts. Each response belongs to one user of one account.
 ///
-/// If the store fails, it logs the reason, finds no response and saves none. Once a call that wipes responses has
+/// If the store fails, it logs the reason, returns no responses and saves nothing. Once a call that wipes responses has
 /// returned, the files no longer contain them. If necessary, the store removes the whole cache to ensure this. Calls
 /// take effect in the order in which they are made.
 package protocol ResponseStore: Sendable {

@@ -6,7 +6,7 @@ package protocol RevocationStore: Sendable {
   /// Removes a grant, if it exists.
   func remove(_ pending: PendingRevocation) async
 
-  /// Returns all grants that can be unsealed. Grants that cannot be unsealed now stay in the store. Grants that cannot
-  /// be parsed are removed after `PendingRevocation.longest`.
+  /// Returns all grants that can be unsealed. Grants that cannot currently be unsealed stay in the store. Grants that
+  /// cannot be parsed are removed after `PendingRevocation.longest`.
   func recall(at now: Timestamp) async -> [PendingRevocation]
 }

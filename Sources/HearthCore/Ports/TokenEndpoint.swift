@@ -3,35 +3,40 @@ package protocol TokenEndpoint: Sendable {
   /// Exchanges the refresh token (RFC 6749, section 6), which is sent only to the credential's own origin.
   func refresh(_ credential: Credential) async throws(RefreshFailure) -> TokenResponse
 
-  /// Requests the client's own grant, which needs no user to sign in (RFC 6749, section 4.4).
+  /// Requests the client's own grant, which does not require a user to sign in (RFC 6749, section 4.4).
   func requestGrant() async throws(RefreshFailure) -> TokenResponse
 
   /// Asks the provider to revoke the tokens (RFC 7009), which are sent only to the credential's own provider.
   func revoke(_ credential: Credential) async -> RevocationOutcome
 
-  /// Returns the user of the grant, if the provider names one. Sends a token only to the credential's own provider.
+  /// Returns the grant's user, or `nil` if the provider does not name one. Sends a token only to the credential's own
+  /// provider.
   func identify(_ credential: Credential) async -> Subject?
 
-  /// Returns when a token without a lifetime expires, from its `exp` or else the configuration, or `nil`.
+  /// Returns the expiry of a token that came without a lifetime, from its `exp` or the configuration. Returns `nil` if
+  /// neither specifies an expiry.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp?
 
-  /// Returns the current time on the provider's clock, not from a cache. The request contains no secret.
+  /// Returns the current time on the provider's clock. The time must not come from a cache, and the request contains no
+  /// secrets.
   func time() async throws(RefreshFailure) -> Timestamp
 
-  /// Returns the origin to which this endpoint's grants are bound, or `nil` if it requires discovery that fails now.
+  /// Returns the origin to which this endpoint's grants are bound, or `nil` if the origin depends on discovery and
+  /// discovery currently fails.
   func origin() async -> Origin?
 
-  /// Returns the origins of all endpoints that receive tokens, or `nil` if they are unknown now or there is only one.
+  /// Returns the origins of all endpoints that receive tokens, or `nil` if there is only one such endpoint or the
+  /// endpoints are currently unknown.
   func origins() async -> Set<Origin>?
 }
 
 extension TokenEndpoint {
-  /// Most account types need a user to sign in.
+  /// Throws, because most account types require a user to sign in.
   package func requestGrant() async throws(RefreshFailure) -> TokenResponse {
     throw .misconfigured(message: "An account of this type needs a user to sign in.")
   }
 
-  /// Most account types have one endpoint.
+  /// Returns `nil`, because most account types have only one endpoint.
   package func origins() async -> Set<Origin>? { nil }
 }
 
@@ -39,23 +44,27 @@ extension TokenEndpoint {
 /// time, because the server's clock may differ from this machine's.
 package struct TokenResponse: Hashable, Sendable {
   package var accessToken: Token
-  /// `nil` if the response contains no refresh token. The previous one then remains valid (RFC 6749, section 6).
+  /// The new refresh token. If it is `nil`, the previous refresh token remains valid (RFC 6749, section 6).
   package var refreshToken: Token?
   package var idToken: Token?
   package var scope: String?
-  /// From `expires_in`, else from the JWT's `exp`, else the configured default. `nil` without any of them.
+  /// The lifetime from `expires_in` or, if that is missing, from the JWT's `exp` or the configured default. `nil` if
+  /// none of these is available.
   package var lifetime: Duration?
-  /// From the `exp` of the ID token, if there is one.
+  /// The lifetime according to the ID token's `exp`, or `nil` without an ID token.
   package var idTokenLifetime: Duration?
   package var refreshLifetime: Duration?
-  /// From the ID token or from the account's configuration. `nil` if unknown.
+  /// The user according to the ID token or the account's configuration, or `nil` if unknown.
   package var subject: Subject?
   package var origin: Origin
-  /// The origins of all endpoints that receive tokens, as the provider names them now. `nil` if there is only one.
+  /// The origins of all endpoints that receive tokens, as the provider currently names them, or `nil` if there is only
+  /// one such endpoint.
   package var origins: Set<Origin>?
-  /// The server's `Date` header minus this machine's clock when the response arrived, or `nil` without a `Date`.
+  /// The server's `Date` header minus this machine's time when the response arrived, or `nil` if the response has no
+  /// `Date`.
   package var skew: Duration?
-  /// Why the access token cannot be used. The refresh token is stored anyway, because the previous one may be spent.
+  /// The reason why the access token cannot be used, or `nil` if it can. In either case, the refresh token is stored,
+  /// because the previous refresh token may no longer be valid.
   package var error: RefreshFailure?
 
   package init(
@@ -76,28 +85,30 @@ package struct TokenResponse: Hashable, Sendable {
   }
 }
 
-/// Why a refresh failed, with one case for each way to handle it. Messages are for people and contain no secret.
+/// The reason why a refresh failed. Each case is handled differently. Messages are for users and contain no secrets.
 package enum RefreshFailure: Error, Hashable, Sendable {
   /// The request was not sent, because there was no connection. It may succeed once the network is back.
   case unreachable(message: String)
-  /// The provider cannot answer now, or an intermediary answered instead (408, 429, 5xx, a web page). Try again later,
-  /// after `retryAfter` at the earliest.
+  /// The provider is unavailable, or an intermediary responded instead (408, 429, 5xx, a web page). The request can be
+  /// retried after `retryAfter`.
   case unavailable(message: String, retryAfter: Duration?)
   /// The request was sent, but no response arrived. The provider may have rotated the token anyway.
   case unanswered(message: String)
-  /// The provider has rejected the refresh token for good (`invalid_grant` and the like).
+  /// The provider has permanently rejected the refresh token (`invalid_grant` or a similar error).
   case rejected(Rejection, message: String)
   /// A 4xx response that is not known to be final. It never ends the session, however often it occurs.
   case unclear(message: String, retryAfter: Duration?)
-  /// The provider rejects the configuration (`invalid_client`, 404, another origin), which a person has to fix.
+  /// The provider rejects the configuration (`invalid_client`, 404, another origin). A person has to fix the
+  /// configuration.
   case misconfigured(message: String)
 
   package enum Rejection: Hashable, Sendable {
     case refreshToken, accountDisabled
   }
 
-  /// Returns whether to repeat the request immediately. A repetition (`again`) is not repeated. If the response was
-  /// lost, the provider may have rotated the token, and accepts the previous one only during its grace period.
+  /// Returns whether to repeat the request immediately. This is necessary if the response was lost, because the
+  /// provider may have rotated the token and may accept the previous one only for a short grace period. `again` is true
+  /// if the request was itself a repetition, which is not repeated.
   func isRepeated(again: Bool) -> Bool { if case .unanswered = self { !again } else { false } }
 
   package var message: String {

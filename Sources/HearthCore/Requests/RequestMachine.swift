@@ -21,8 +21,8 @@ package struct RequestMachine: Sendable {
   /// The maximum size of a response, in bytes.
   package static let responseLimit = 4 << 20
   static let maxRedirects = 5
-  /// The maximum number of 401s for one request: one for the current token, one for a token from another caller's
-  /// report, and one for a token from this request's own report.
+  /// The maximum number of 401s for one request: one for the current token, one for a replacement that another caller
+  /// has already obtained, and one for the replacement that this request obtains.
   static let maxRejections = 3
 
   private let original: APIRequest

@@ -12,7 +12,7 @@ package struct StoredResponse: Hashable, Sendable {
   package let selectors: [String]
   /// The time at which the API sent or last confirmed the response.
   package let confirmedAt: Timestamp
-  /// The age of the response at that time (`Age`; RFC 9111, section 5.1).
+  /// The age of the response at `confirmedAt` (`Age`; RFC 9111, section 5.1).
   package let initialAge: Duration
   /// Whether the API can confirm the response. This is impossible after a redirect.
   package let isValidatable: Bool

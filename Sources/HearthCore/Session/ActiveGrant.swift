@@ -105,7 +105,7 @@ struct WipedGrant: Hashable, Sendable {
 ///     inFlight → storing → idle              the new grant is on disk, or kept in memory
 ///     inFlight → confirming                  the provider permanently rejected the token
 ///
-/// In `confirming`, the session ends or another grant replaces this one.
+/// A grant leaves `confirming` when the session ends or another grant replaces it.
 package enum RefreshPhase: Hashable, Sendable {
   case idle
   /// `isRepeated` is true if this request repeats a request whose response was lost. Hearth repeats a request only

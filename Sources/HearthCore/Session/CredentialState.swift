@@ -16,7 +16,8 @@ package enum CredentialState: Hashable, Sendable {
   case notHeld(NotHeld)
   /// The credential is in memory, and in use unless the session is locked.
   case active(ActiveGrant)
-  /// The client's own first grant is due or requested, which needs no user to sign in (RFC 6749, section 4.4).
+  /// The client's own first grant is due or has been requested. It does not require a user to sign in (RFC 6749,
+  /// section 4.4).
   case starting(isInFlight: Bool)
   /// The grant of a new sign-in, or the client's own first grant, is being written. Clients do not see it yet.
   case adopting(Adoption)

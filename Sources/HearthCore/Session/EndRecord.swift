@@ -20,7 +20,7 @@ package enum EndReason: String, Hashable, Sendable, CaseIterable {
 package struct EndRecord: Hashable, Sendable {
   package let reason: EndReason
   package let at: Timestamp
-  /// The fingerprint of the rejected token, or `nil` if no token was rejected.
+  /// The fingerprint of the token that was rejected or has expired, or `nil` if the session ended for another reason.
   package let fingerprint: Fingerprint?
   /// A sentence with more details than `reason`, or `nil` if there are no more details.
   package let detail: String?
@@ -29,7 +29,7 @@ package struct EndRecord: Hashable, Sendable {
     (self.reason, self.at, self.fingerprint, self.detail) = (reason, at, fingerprint, detail)
   }
 
-  /// Returns the end that applies: this one, or the one that was found in the file. A sign-out by the user always
+  /// Returns the end that applies: this end, or the end that was found in the file. A sign-out by the user always
   /// applies, regardless of the clock. Otherwise, the later end applies.
   package func prevailing(over found: EndRecord) -> EndRecord {
     reason == .signedOut || at >= found.at ? self : found

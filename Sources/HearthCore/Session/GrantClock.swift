@@ -1,5 +1,5 @@
-/// The state of the clock when a stored grant got its times. It is stored with the grant, so that later processes
-/// during the same boot know how far the clock has been set since.
+/// The state of the clock when a stored grant got its times. It is stored with the grant, so that later processes in
+/// the same boot can tell how much the clock has been adjusted since then.
 package struct GrantClock: Hashable, Sendable {
   /// The fingerprint of the grant's access token. Together with `issuedAt`, it identifies the stored times.
   package let token: Fingerprint
@@ -12,8 +12,8 @@ package struct GrantClock: Hashable, Sendable {
     (self.token, self.issuedAt, self.boot, self.stepped) = (token, issuedAt, boot, stepped)
   }
 
-  /// Creates the clock of a grant that was just stored or read. Reuses `known` if it is from the same boot and has the
-  /// same times.
+  /// Creates the clock state for a grant that was just stored or read. Reuses `known` if it is from the same boot and
+  /// has the same times.
   package init(
     of grant: Grant, after known: GrantClock?, boot: String, at moment: (now: Timestamp, stepped: Duration)
   ) {
@@ -29,8 +29,8 @@ package struct GrantClock: Hashable, Sendable {
     self.init(token: token, issuedAt: issuedAt, boot: boot, stepped: moment.stepped + rest)
   }
 
-  /// Returns how far the clock was set since the grant got its times. Returns zero after a reboot, because the step is
-  /// then unknown.
+  /// Returns how much the clock has been adjusted since the grant got its times. Returns zero after a reboot, because
+  /// the adjustment is then unknown.
   package func step(to stepped: Duration, boot: String) -> ClockStep {
     ClockStep(token: token, step: boot == self.boot ? stepped - self.stepped : .zero)
   }
@@ -40,7 +40,7 @@ package struct GrantClock: Hashable, Sendable {
   static let tolerance: Duration = .seconds(60)
 }
 
-/// How far the clock was set since the grant with this access token got its times.
+/// How much the clock has been adjusted since the grant with this access token got its times.
 package struct ClockStep: Hashable, Sendable {
   package let token: Fingerprint
   package internal(set) var step: Duration

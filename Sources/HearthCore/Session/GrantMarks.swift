@@ -19,17 +19,18 @@ package struct GrantMarks: Hashable, Sendable {
   }
 }
 
-/// The history of an account's grants. It distinguishes a copy that a backup or a sync program restores from another
-/// program's new grant. Each grant is identified by the token that a refresh spends.
+/// The history of an account's grants. It shows whether a grant in the file is an old copy that a backup or sync
+/// program has restored, or another program's new grant. Each grant is identified by the token that a refresh spends.
 package struct GrantHistory: Hashable, Sendable {
-  /// The maximum number of remembered tokens; the oldest are forgotten.
+  /// The maximum number of tokens in each list. Beyond that number, the oldest tokens are forgotten.
   private static let most = 1000
 
-  /// The grant that was last stored, or another program's grant that was found later.
+  /// The token of the grant that was last stored, or of another program's grant that was found later.
   package private(set) var current: Fingerprint?
-  /// The tokens that a newer one has replaced, oldest first.
+  /// The tokens that newer tokens have replaced, oldest first.
   package private(set) var former: [Fingerprint]
-  /// The tokens that were signed out or refused by the provider. If one reappears in the file, it is not used.
+  /// The tokens that were signed out or refused by the provider. If such a token reappears in the file, Hearth does not
+  /// use it.
   package private(set) var over: [Fingerprint]
 
   package init(current: Fingerprint? = nil, former: [Fingerprint] = [], over: [Fingerprint] = []) {
@@ -43,14 +44,14 @@ package struct GrantHistory: Hashable, Sendable {
     return over.contains { marks.contains($0) }
   }
 
-  /// Called when a sign-in, an import or a refresh has stored its grant, which is now the newest.
+  /// Records the newest grant, after a sign-in, an import or a refresh has stored it.
   package mutating func stored(_ grant: Grant) {
     let marks = GrantMarks(grant)
     over.removeAll { marks.contains($0) }
     follow(marks.spendable, isReplaced: true)
   }
 
-  /// Called when the grant was found in the file. A grant of another user does not mark the previous one as replaced,
+  /// Records a grant that was found in the file. Another user's grant does not mark the previous grant as replaced,
   /// because the previous user's grant may return to the file.
   package mutating func found(_ grant: Grant, isOfAnotherUser: Bool) {
     if !isFormer(grant) { follow(GrantMarks(grant).spendable, isReplaced: !isOfAnotherUser) }
@@ -62,13 +63,13 @@ package struct GrantHistory: Hashable, Sendable {
     current = next
   }
 
-  /// Records that all remembered grants and the `others` are signed out.
+  /// Records that the user has signed out of all remembered grants and of `others`.
   package mutating func signOut(_ others: [Fingerprint?]) {
     over = (over + former + ([current] + others).compactMap(\.self)).suffix(Self.most)
     (current, former) = (nil, [])
   }
 
-  /// Records that the provider has refused this token, if there is one.
+  /// Records that the provider has refused this token. `nil` has no effect.
   package mutating func refuse(_ refused: Fingerprint?) {
     if let refused { over = (over + [refused]).suffix(Self.most) }
   }

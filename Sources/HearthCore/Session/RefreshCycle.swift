@@ -18,7 +18,7 @@ struct RefreshCycle: Hashable, Sendable {
   private(set) var isOfFormerProvider = false
   private(set) var history = RefreshHistory()
   private var attemptBefore: Timestamp?
-  /// An API's rejection of the current token. A refresh has to replace the token.
+  /// An API's rejection of the current token, which a refresh has to replace. `nil` if no API has rejected the token.
   private(set) var apiRejection: APIRejection?
   /// The time at which a refresh last replaced a rejected token.
   private var replacedAt: Timestamp?
@@ -28,7 +28,7 @@ struct RefreshCycle: Hashable, Sendable {
 
   // MARK: - Next attempt
 
-  /// The time before which no refresh is sent, whoever asks for it.
+  /// The time before which no refresh is sent, regardless of who asks for it.
   private var leastGapEnd: Timestamp {
     history.lastAttemptAt.map { $0 + RefreshSettings.leastGap } ?? Timestamp(milliseconds: 0)
   }
@@ -63,7 +63,8 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastAttemptAt = now
   }
 
-  /// Undoes `begin` for a request that was not sent, so that the next request does not have to keep the minimum gap.
+  /// Undoes `begin` for a request that was not sent, so that the next request does not have to wait for the minimum
+  /// gap.
   mutating func takeBack() { history.lastAttemptAt = attemptBefore }
 
   /// Records that the provider was changed in the configuration. The response to a request in progress still comes from
@@ -80,8 +81,9 @@ struct RefreshCycle: Hashable, Sendable {
     if request == .sent { request = .abandoned }
   }
 
-  /// Returns the time from which the lifetimes in a response count. If a request took longer than `timeout`, the
-  /// machine was asleep. The response may then be as old as the request, so the lifetimes count from the request.
+  /// Returns the time from which to measure the lifetimes in a response. This is usually `now`. If a request took
+  /// longer than `timeout`, the machine was asleep and the response may be as old as the request, so this is the time
+  /// of the request.
   func receivedAt(_ now: Timestamp, timeout: Duration) -> Timestamp {
     guard let sentAt = history.lastAttemptAt, now - sentAt > timeout else { return now }
     return sentAt
@@ -179,7 +181,7 @@ struct RefreshCycle: Hashable, Sendable {
     history.lastOutcome = kind == .misconfigured || kind == .otherUser ? .misconfigured : .unavailable
     history.lastError = message
     // While a rejection is on record, callers do not get the token. If the token is accepted elsewhere, forget the
-    // rejection.
+    // rejection, so that callers get the token.
     if apiRejection?.isAcceptedElsewhere == true { apiRejection = nil }
     return until - now
   }
@@ -195,8 +197,8 @@ struct RefreshCycle: Hashable, Sendable {
   mutating func tokenRejected(_ rejection: APIRejection) { apiRejection = rejection }
 
   /// Returns whether a 401 concerns only one request and does not cause a refresh. This is the case if the sign-in's
-  /// tokens are accepted elsewhere, but the path rejects every token or has rejected one again just after a refresh
-  /// replaced it.
+  /// tokens are accepted elsewhere, but the path rejects every token or has again rejected a token just after a
+  /// refresh.
   func isAboutRequest(_ rejection: APIRejection, at now: Timestamp) -> Bool {
     guard rejection.isAcceptedElsewhere else { return false }
     let isJustReplaced = replacedAt.map { now - $0 < RefreshSettings.rejectionGap } ?? false

@@ -44,8 +44,8 @@ extension RefreshSettings {
   /// The minimum time between any two attempts.
   package static let leastGap: Duration = .seconds(1)
 
-  /// The maximum time, counted from the last attempt, for which a refresh on a user's request waits for the provider's
-  /// `Retry-After`.
+  /// The maximum time, measured from the last attempt, for which the provider's `Retry-After` delays a refresh that a
+  /// user requests.
   package static let personalGap: Duration = .seconds(10)
 
   /// The minimum time between two refreshes after 401s from an API that accepts the session's tokens.

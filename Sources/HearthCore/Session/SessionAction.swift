@@ -1,14 +1,14 @@
 /// An action that a service carries out for a session. Each arrow (→) names the input that returns the result.
 package enum SessionAction: Hashable, Sendable {
-  /// Read what is remembered about the account. → `started`, or `credentialRead` if that fails
+  /// Read what Hearth remembers about the account. → `started`, or `credentialRead` if reading fails
   case recall
   /// → `credentialRead`
   case read
-  /// Replace `SessionMachine.storedVersion`. → `credentialWritten` or `credentialSuperseded`
+  /// Write the credential in place of `SessionMachine.storedVersion`. → `credentialWritten` or `credentialSuperseded`
   case write(Credential, generation: Int)
   /// → `endWritten`
   case writeEnd(EndRecord)
-  /// Remove the credential; `revokes` says whether it will also be revoked. → `removed`
+  /// Remove the credential. `revokes` is true if the credential will also be revoked. → `removed`
   case remove(EndRecord, fingerprint: Fingerprint?, revokes: Bool = true)
   /// → `credentialSetAside`
   case setAside(why: String)
@@ -28,7 +28,7 @@ package enum SessionAction: Hashable, Sendable {
   case complete(CallID, Credential)
   /// → `lockRemembered`
   case rememberLockedByUser(Bool)
-  /// Save this before the calls of the same step are answered. No input reports the result.
+  /// Save this note before answering the calls of the same step. No input reports the result.
   case remember(TokenNote)
   /// Wipe the key from memory.
   case lockStore
@@ -42,17 +42,17 @@ package enum SessionAction: Hashable, Sendable {
   case publish(SessionEvent)
 }
 
-/// The answer to a call.
+/// The response to a call.
 package enum SessionResponse: Hashable, Sendable {
   case token(Bearer)
   case done
-  /// The signed-out credentials to revoke, the session's own first. Empty if the caller does not want revocation. If
-  /// `isComplete` is false, the credential is inaccessible, and will be removed and revoked later.
+  /// The signed-out credentials to revoke, starting with the session's own. The list is empty if the caller does not
+  /// want revocation. If `isComplete` is false, the credential is currently inaccessible and will be removed later.
   case signedOut(revoke: [Credential], isComplete: Bool = true)
   case rejected(SessionRejection)
 }
 
-/// Why a call was rejected.
+/// The reason why a call was rejected.
 package enum SessionRejection: Hashable, Sendable, Error {
   /// The session's state does not allow the call: unauthenticated, reauthRequired, locked, or hydrating for too long.
   case state(SessionState)
@@ -60,12 +60,12 @@ package enum SessionRejection: Hashable, Sendable, Error {
   case stopping
   /// A user has to sign in, because an account of this type cannot request a grant itself.
   case needsSignIn
-  /// Another sign-in, a sign-out or another program's grant has replaced the session in the meantime.
+  /// The call was overtaken by another sign-in, a sign-out or another program's grant.
   case superseded
-  /// The provider issued no grant for an import. The previous session continues.
+  /// The provider did not issue a grant for an import. The previous session continues.
   case provider(RefreshFailure)
   /// The grant of an import or a sign-in could not be stored, so it was not requested. The previous session continues.
   case storage(AccessFailure)
-  /// The provider issued no grant for a sign-in. The previous session continues.
+  /// The provider did not issue a grant for a sign-in. The previous session continues.
   case signIn(SignInFailure)
 }

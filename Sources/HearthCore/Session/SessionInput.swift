@@ -1,10 +1,12 @@
 /// An event that a session handles. The results of actions are inputs, too.
 package enum SessionInput: Sendable {
-  /// What is remembered about the account has been read. `credentialRead` reports a failure, and the session retries.
+  /// Hearth has read what it remembers about the account. If reading fails, `credentialRead` reports the failure, and
+  /// the session retries.
   case started(RememberedAccount)
-  /// Sent at the time that `nextWake` returned. An earlier time does no harm.
+  /// The time that `nextWake` returned has come. Sending this input early is harmless.
   case woke
-  /// The clock was set by this duration, or the machine resumed (zero). All timers are planned again.
+  /// The clock was adjusted by this duration, or the machine has resumed from sleep (zero). The session recalculates
+  /// all timers.
   case clockChanged(by: Duration)
   case networkReturned
   /// The configuration was reloaded, and the parts in `changed` are different.
@@ -15,9 +17,9 @@ package enum SessionInput: Sendable {
   case credentialHinted
   case credentialRead(CredentialReading)
   case credentialWritten(generation: Int, Result<Void, AccessFailure>)
-  /// The credential was not written, because another program has stored another grant.
+  /// The credential was not written, because another program has stored a different grant.
   case credentialSuperseded(generation: Int)
-  /// The result is the file's new name. `why` says what is wrong with the file.
+  /// The result is the file's new path. `why` says what is wrong with the file.
   case credentialSetAside(Result<String, AccessFailure>, why: String)
   case endWritten(Result<Void, EndNotWritten>)
   case removed(Result<RemovedCredentials, EndNotWritten>)
@@ -30,7 +32,7 @@ package enum SessionInput: Sendable {
 
   /// Disk space for the grant of an import or a sign-in has been reserved, or the attempt failed.
   case roomMade(CallID, Result<Void, AccessFailure>)
-  /// The provider's response for an import or a sign-in. `nil` if the imported grant is used unchanged.
+  /// The provider's response for an import or a sign-in, or `nil` if the imported grant is used unchanged.
   case obtained(CallID, Result<TokenResponse?, SessionRejection>)
   /// The credential of an import or a sign-in, with its user and origin. `isWanted` is false if the sign-in has ended
   /// in the meantime.
@@ -38,16 +40,16 @@ package enum SessionInput: Sendable {
 
   case locked(Lock)
   case unlocked(Lock)
-  /// A sign-in has begun, or has ended (`nil`).
+  /// A sign-in has begun or, if the value is `nil`, ended.
   case signInChanged(SignInProgress?)
   case called(CallID, SessionCall)
 }
 
 /// A part of a running session that a new configuration may replace.
 package enum SessionPart: CaseIterable, Sendable {
-  /// How Hearth reaches the provider, starting with the next request.
+  /// The way Hearth reaches the provider. A change takes effect with the next request.
   case endpoint
-  /// The issuer or the client, to which grants are bound. `endpoint` changes, too.
+  /// The issuer or the client, to which grants are bound. If it changes, `endpoint` changes, too.
   case provider
   /// The path or the protection of the credential. The new store is used once the previous one has finished its work.
   case store
@@ -61,7 +63,7 @@ package enum RefreshOutcome: Hashable, Sendable {
   case failed(RefreshFailure)
   /// No request was sent, because the response could not have been stored.
   case notAsked(AccessFailure)
-  /// No request was sent, because another program has stored another grant.
+  /// No request was sent, because another program has stored a different grant.
   case superseded
 }
 
@@ -74,8 +76,8 @@ package struct CallID: Hashable, Sendable {
 
 /// A client's call to a session. Each call is answered exactly once.
 package enum SessionCall: Sendable {
-  /// Requests a token. Without a minimum, the session aims at a minute's validity, but may return a shorter-lived
-  /// token.
+  /// Requests a token. Without `minValidity`, the session tries to return a token that is valid for at least a minute,
+  /// but may return one that expires sooner.
   case token(minValidity: Duration?)
   case refresh
   case reportUnauthorized(APIRejection)
@@ -85,7 +87,7 @@ package enum SessionCall: Sendable {
   case signOut(revoke: Bool)
   /// Requests the client's own grant immediately, even after a sign-out or the end of the session.
   case requestGrant
-  /// Obtains the grant of an import or a sign-in and uses it. If that fails, the previous session continues.
+  /// Obtains the grant of an import or a sign-in, and starts to use it. If that fails, the previous session continues.
   case adopt(GrantSource)
 }
 
@@ -93,12 +95,12 @@ package enum SessionCall: Sendable {
 package enum GrantSource: Hashable, Sendable {
   /// A user imports the grant. `isCounted` is false if its times come from a token instead of this clock.
   case imported(Credential, isCounted: Bool = true)
-  /// A sign-in that began in the epoch `since`. It removes the user's lock if the user set the lock before that. If
-  /// `replacesLocked` is false and the account is locked, the grant is dropped.
+  /// A sign-in that began in the epoch `since`. It removes the user's lock if the lock was set before the sign-in
+  /// began. If `replacesLocked` is false and the account is locked, the grant is dropped.
   case signIn(since: SessionEpoch, replacesLocked: Bool)
 }
 
-/// Identifies the sign-in to which a request or an imported grant belongs, so that late results are recognised.
+/// Identifies the sign-in to which a request or an imported grant belongs, so that late results can be recognized.
 package struct SessionEpoch: Hashable, Sendable {
   /// Counts sign-ins, sign-outs and other programs' grants. The end of a session does not count.
   package internal(set) var generation = 0
@@ -107,7 +109,7 @@ package struct SessionEpoch: Hashable, Sendable {
   /// Counts how often the user has locked the account. A sign-in removes only a lock that was set before it began.
   var userLocks = 0
 
-  /// Returns this epoch with the user's lock count of an earlier one.
+  /// Returns this epoch with the `userLocks` count of an earlier epoch.
   package func since(locksOf earlier: SessionEpoch) -> SessionEpoch {
     SessionEpoch(generation: generation, provider: provider, userLocks: earlier.userLocks)
   }

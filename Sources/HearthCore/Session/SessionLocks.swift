@@ -12,7 +12,7 @@ package struct SessionLocks: Hashable, Sendable {
 
   var noteFailure: AccessFailure? { note.lastFailure }
 
-  /// Why a restart would forget the user's lock, or `nil` if it would not, or there is no such lock.
+  /// The reason why the user's lock would not survive a restart, or `nil` if it would survive or is not set.
   package var whyForgotten: AccessFailure? { all.contains(.user) ? noteFailure : nil }
 
   var wakeAt: Timestamp? { note.wakeAt }

@@ -6,7 +6,7 @@ extension SessionMachine {
   /// The maximum age of a token that counts as just issued.
   private static let justIssued: Duration = .seconds(120)
 
-  // MARK: - A call comes
+  // MARK: - A call arrives
 
   mutating func called(_ id: CallID, _ call: SessionCall, at now: Timestamp) -> [SessionAction] {
     if isStopping, !call.needsNoRefresh { return [.answer(id, .rejected(.stopping))] }
@@ -42,8 +42,8 @@ extension SessionMachine {
     credentialState = .starting(isInFlight: false)
   }
 
-  /// Handles an API's 401. Ignores it if the token is no longer in use, or if the API wants more than a fresh token.
-  /// Answers with the token itself if the 401 is only about that one request.
+  /// Handles a 401 from an API. Ignores it if the token is no longer in use, or if the API requires more than a fresh
+  /// token. If the 401 concerns only one request, responds with the same token.
   private mutating func apiRejected(_ rejection: APIRejection, _ id: CallID, at now: Timestamp) -> [SessionAction] {
     guard !rejection.isChallenge, let active, case .authenticated = state(at: now),
       active.grant.bearer(settings.bearer).fingerprint == rejection.fingerprint
@@ -69,7 +69,8 @@ extension SessionMachine {
       return events + noteRejection(of: rejection.fingerprint, after: wasRejected)
         + [.answer(id, rejection.isAcceptedElsewhere ? token(of: active) : .done)]
     }
-    // During the delay after a failure, no refresh is sent. If no other API accepts the token, it is not used either.
+    // During the delay after a failure, no refresh is sent. Unless the token is accepted elsewhere, it is not used
+    // during the delay either.
     let isWaitedOut = whyNoRefresh(active, at: now) != nil
     if !(isWaitedOut && rejection.isAcceptedElsewhere) { refreshes.tokenRejected(rejection) }
     let actions = events + noteRejection(of: rejection.fingerprint, after: wasRejected)
@@ -95,7 +96,7 @@ extension SessionMachine {
     return answers.map { .answer($0, $1) }
   }
 
-  /// Returns the call's deadline. A refresh may take two requests; reading the credential takes much less.
+  /// Returns the call's deadline. A refresh may need two requests, whereas reading the credential takes much less time.
   func deadline(of call: WaitingCall, at now: Timestamp) -> Timestamp {
     let isShort =
       switch call.kind {
@@ -106,7 +107,7 @@ extension SessionMachine {
     return call.askedAt + (isShort ? Self.hydrationTimeout : settings.refresh.requestTimeout * 2 + .seconds(10))
   }
 
-  /// Returns `nil` while the call has to wait.
+  /// Returns the response to a call, or `nil` while the call has to wait.
   private func response(to call: WaitingCall, at now: Timestamp) -> SessionResponse? {
     if let response = responseIfReady(to: call, at: now) { return response }
     guard deadline(of: call, at: now) <= now else { return nil }
@@ -196,8 +197,8 @@ extension SessionMachine {
     }
   }
 
-  /// Returns the token that `handle` would give to a call, without changing the session. It is valid until the next
-  /// wake. `nil` if a call may have to wait or would be rejected.
+  /// Returns the token that the session would return to a call, without changing the session. Use the result only until
+  /// the next wake. Returns `nil` if the call might have to wait or would be rejected.
   package func readyToken(at now: Timestamp) -> ReadyToken? {
     guard !isStopping, let active, case .authenticated = state(at: now), isUsable(active, at: now) else { return nil }
     return ReadyToken(
@@ -216,7 +217,8 @@ extension SessionMachine {
       && !bearer.secret.isEmpty
   }
 
-  /// Returns the response if the token expires too soon. Without a minimum, that may still be the token itself.
+  /// Returns the response if the token expires too soon for the call. If the call does not set a minimum, the response
+  /// can still be that token.
   private func lesserToken(
     _ call: WaitingCall, _ active: ActiveGrant, _ minValidity: Duration?, at now: Timestamp
   ) -> SessionResponse? {
@@ -247,8 +249,8 @@ extension SessionMachine {
     }
   }
 
-  /// Rejects an explicitly requested refresh while the provider's `Retry-After` applies, which counts for ten seconds
-  /// at most. Returns `nil` if the refresh can be sent.
+  /// Rejects an explicitly requested refresh while the provider's `Retry-After` applies, but for no more than ten
+  /// seconds. Returns `nil` if the refresh can be sent.
   private func responseToDemand(_ trouble: RefreshTrouble, at now: Timestamp) -> SessionResponse? {
     let earliest = Swift.min(trouble.floor, refreshes.earliestAttempt(isDemanded: true))
     return earliest <= now ? nil : .rejected(waitedOut(trouble, at: now))
@@ -256,11 +258,11 @@ extension SessionMachine {
 
   /// Returns why no refresh will be sent for a call, or `nil` if a refresh is in progress or about to be sent.
   private func whyNoRefresh(_ active: ActiveGrant, at now: Timestamp) -> SessionRejection? {
-    // A call that joins a refresh in progress gets its result, even if the file has changed in the meantime.
+    // A call that joins a refresh in progress gets the refresh's result, even if the file has changed in the meantime.
     guard active.phase == .idle else { return nil }
     if let accessFailure = active.accessFailure { return .state(.locked(.accessFailure(accessFailure))) }
     if !canAskAbout(active, at: now) {
-      // Waiting does not help, because only a sign-in brings a new token.
+      // Waiting does not help, because only a sign-in can provide a new token.
       return .state(.reauthRequired(active.grant.refreshToken == nil ? .noRefreshToken : .refreshTokenExpired))
     }
     if !active.isStored, !file.write.isUnderWay {

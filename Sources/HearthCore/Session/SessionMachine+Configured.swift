@@ -21,8 +21,8 @@ extension SessionMachine {
     return questions(about: credential)
   }
 
-  /// Keeps the grant, which is only sent to its own provider. If there is no grant, reads the credential again to
-  /// decide whether to request the client's own first grant.
+  /// Handles a new issuer or client. Keeps the grant, because a grant is sent only to the provider that issued it. If
+  /// there is no grant, reads the credential again to decide whether to request the client's own first grant.
   private mutating func providerChanged() {
     epoch.provider += 1
     refreshes.providerChanged()

@@ -12,7 +12,8 @@ extension SessionMachine {
     return file.beginEnd(record)
   }
 
-  /// Returns the rejected token's fingerprint. `nil` if none was rejected; a credential that reappears is then used.
+  /// Returns the fingerprint of the token that was rejected or has expired, so that the session does not use it again
+  /// if it reappears in the file. Returns `nil` for all other reasons.
   private func mark(of reason: EndReason) -> Fingerprint? {
     guard let grant = active?.grant else { return nil }
     switch reason {
@@ -101,7 +102,7 @@ extension SessionMachine {
   func leave(_ removed: RemovedCredentials) -> [SessionAction] { removed.all(newest: nil).map { .revoke($0) } }
 
   /// Handles the result of writing an end or removing a credential. Returns false if neither file records the end, so
-  /// that it has to be written again. If one file records it, a later read updates the other.
+  /// the end has to be written again. If one file records it, a later read updates the other.
   private mutating func isRecorded(_ result: Result<Void, EndNotWritten>, at now: Timestamp) -> Bool {
     file.write.end()
     switch result {
@@ -115,9 +116,9 @@ extension SessionMachine {
     return true
   }
 
-  // MARK: - The end is on record nowhere
+  // MARK: - The end is not on record
 
-  /// The message for people if the end could not be written, otherwise `nil`.
+  /// The message to show while the end cannot be written, or `nil` if no write has failed.
   var endFailure: String? {
     guard case .ending(let record, _) = credentialState, file.write.failures > 0,
       let accessFailure = file.write.lastFailure
@@ -126,8 +127,8 @@ extension SessionMachine {
     return "\(what), but Hearth cannot save that yet (\(accessFailure.detail)) and keeps trying."
   }
 
-  /// Reports an end that could not be recorded, without publishing it, because a crash would undo it. Rejects the
-  /// waiting sign-outs, but revokes their tokens now.
+  /// Reports that the end could not be recorded. Does not publish the end itself, because a crash would undo it.
+  /// Rejects the waiting sign-outs, but revokes their tokens immediately.
   private mutating func publishUnrecordedEnd() -> [SessionAction] {
     guard !file.write.isUnderWay, let accessFailure = file.write.lastFailure else { return [] }
     let events: [SessionAction] =

@@ -1,5 +1,5 @@
 /// Handles the grants of imports and sign-ins. Once a grant has been requested, the session waits for the response even
-/// if it is no longer wanted, so that an unused grant is revoked.
+/// if the grant is no longer wanted, so that it can revoke an unused grant.
 extension SessionMachine {
   mutating func obtain(_ source: GrantSource, for id: CallID, at now: Timestamp) -> [SessionAction] {
     let grant = IncomingGrant(source, in: epoch)
@@ -82,7 +82,7 @@ struct IncomingGrant: Hashable, Sendable {
   let source: GrantSource
   /// The epoch in which the grant was requested. It decides what supersedes the grant and which lock the grant removes.
   let since: SessionEpoch
-  /// `nil` until the sign-in receives its grant. A refresh replaces an imported grant.
+  /// The grant that was imported or that the provider has issued. `nil` until a sign-in receives its grant.
   private(set) var credential: Credential?
   private(set) var timing = GrantTiming.counted
   /// Whether a provider has just issued the grant.
@@ -113,7 +113,7 @@ struct IncomingGrant: Hashable, Sendable {
     credential?.origins = known.origins
   }
 
-  /// Called when the clock was set.
+  /// Adjusts the grant's times after the clock was set.
   mutating func move(by step: Duration) {
     guard var grant = credential?.grant else { return }
     timing.move(&grant, by: step)

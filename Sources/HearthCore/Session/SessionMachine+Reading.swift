@@ -26,8 +26,8 @@ extension SessionMachine {
         file.read.request()
         return write(next)
       }
-      // Only a read that was requested after the provider's rejection counts, and that read comes next. This earlier
-      // one may have found the file unreadable.
+      // The provider has rejected the token, so only a read that was requested after the rejection counts. That read
+      // comes next. Ignore this earlier read, which may have found the file unreadable.
       if file.read.isRequested, active.phase.isConfirming { return [] }
     }
     if !file.read.isRequested { calls.finish(.read) }
@@ -38,7 +38,8 @@ extension SessionMachine {
     case .found(let credential, let standing):
       let marks = GrantMarks(credential.grant)
       if standing == .former, let active, GrantMarks(active.grant) != marks {
-        // The grant in memory is newer, so it is written again. Sending the older one could end the session.
+        // The grant in memory is newer, so write it again. If Hearth sent the older grant, the provider could end the
+        // session.
         file.onDisk = marks
         self.active?.isStored = false
       }
@@ -67,8 +68,9 @@ extension SessionMachine {
     return marks != GrantMarks(active.grant) && marks != file.lastSeen
   }
 
-  /// Interprets a reading while a grant is in memory. A file that vanished without its marker is inaccessible, not
-  /// removed, and the file of a newer version is unreadable. In both cases the grant in memory stays in use.
+  /// Interprets a reading while a grant is in memory. A file that has vanished without a marker counts as inaccessible
+  /// instead of removed, and a file in a newer format counts as unreadable. In both cases, the grant in memory stays in
+  /// use.
   private func meaning(of reading: CredentialReading) -> CredentialReading {
     guard let active, !active.phase.isConfirming else { return reading }
     switch reading {
@@ -81,7 +83,8 @@ extension SessionMachine {
     }
   }
 
-  /// Returns whether this session's grant was never in the file, so that a missing file does not mean a removed grant.
+  /// Returns whether this session's grant was never in the file. If so, a missing file does not mean that the grant was
+  /// removed.
   private func isYetToBeWritten(_ active: ActiveGrant) -> Bool {
     file.onDisk == nil || file.storeChange == .made && !active.isStored
   }
@@ -92,8 +95,8 @@ extension SessionMachine {
     switch credentialState {
     case .notHeld: credentialState = .notHeld(.unreadable(accessFailure))
     case .active(let active):
-      // The provider's rejection is final, so record it even if the file cannot be written. A newer grant that is found
-      // in the file later is used.
+      // The provider's rejection is final, so end the session even though the file cannot be read. If a newer grant is
+      // later found in the file, the session uses that grant.
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
       self.active?.accessFailure = accessFailure
     case .starting, .adopting, .ending, .ended, .absent: return []
@@ -131,7 +134,7 @@ extension SessionMachine {
       let isCopy =
         file.lastSeen?.spendable == marks.spendable && marks.spendable != GrantMarks(active.grant).spendable
       if !active.isStored, marks == file.onDisk || isCopy {
-        // The file contains an older grant, so write the one in memory now that the file is accessible.
+        // The file contains an older grant, so write the grant in memory now that the file is accessible.
         file.onDisk = marks
         file.write.retryNow()
         return readable + confirmRejection(at: now)
@@ -140,8 +143,8 @@ extension SessionMachine {
     }
   }
 
-  /// Called when the file still contains the grant of an ended session, because writing the end or removing the grant
-  /// failed. Until the repetition succeeds, the delay between reads is not reset.
+  /// If a failed write has left the grant of an ended session in the file, repeats the write of the end or the removal
+  /// of the grant. Otherwise, returns `nil`. Until the repetition succeeds, the delay between reads is not reset.
   private mutating func finishEnd(_ marks: GrantMarks, at now: Timestamp) -> [SessionAction]? {
     switch credentialState {
     case .ended(let record) where marks.contains(record.fingerprint):
@@ -172,7 +175,8 @@ extension SessionMachine {
       refreshes.restart()
       file.write.succeeded()
     }
-    // A remembered subject applies until the provider names another one, but not to another program's grant.
+    // The remembered subject applies until the provider names a different one. It does not apply to another program's
+    // grant.
     subject = owner ?? (isOther ? nil : subject)
     let actions: [SessionAction] = isOther ? [.publish(.statusChanged)] : []
     guard locks.isEmpty else {
@@ -211,17 +215,17 @@ extension SessionMachine {
 
   // MARK: - No grant is found
 
-  /// Requests the client's own grant if there is none and none was signed out, unless a lock forbids it.
+  /// Plans the request for the client's own first grant. While the session is locked, the request has to wait.
   private mutating func start() { credentialState = locks.isEmpty ? .starting(isInFlight: false) : .notHeld(.locked) }
 
   private mutating func foundEnd(_ record: EndRecord, at now: Timestamp) -> [SessionAction] {
     switch credentialState {
     case .notHeld: foundEnded(record)
-    // The file of the newer version of Hearth is gone.
+    // The file that a newer version of Hearth wrote is gone.
     case .ended(let shown) where shown.reason == .credentialTooNew: foundEnded(record)
     case .active(let active):
       if case .confirming(let reason) = active.phase { return end(reason, at: now) }
-      // A file never ends a session that is in memory, so the grant is written again.
+      // A file never ends a session that is in memory, so write the grant again.
       file.onDisk = nil
       self.active?.isStored = false
       self.active?.accessFailure = nil
@@ -237,7 +241,7 @@ extension SessionMachine {
     if isRecoverable(record.reason) { start() } else { credentialState = CredentialState(record) }
   }
 
-  /// `place` says where the credential was, if there was one.
+  /// Handles a missing credential. `place` says where the credential was, or is `nil` if there was none.
   private mutating func foundNothing(in place: String? = nil, at now: Timestamp) -> [SessionAction] {
     let detail = place.map { "The credential was removed: \($0)." }
     switch credentialState {
@@ -269,7 +273,7 @@ extension SessionMachine {
     return []
   }
 
-  /// Moves the file aside before anything else is written or ended, because it may still be useful.
+  /// Moves a corrupt file aside before anything else happens, because its content may still be useful.
   private mutating func corrupt(_ why: String) -> [SessionAction] {
     switch credentialState {
     case .notHeld, .starting, .ended, .absent: break
@@ -304,7 +308,8 @@ extension SessionMachine {
     }
   }
 
-  /// Ends the session, or requests a new grant if the client needs no user to sign in.
+  /// Handles a corrupt file that was moved aside. If the client can request its own grant, plans a new request.
+  /// Otherwise, ends the session.
   private mutating func endCorrupt(_ why: String, setAsideAs name: String, at now: Timestamp) -> [SessionAction] {
     if settings.renewsWithoutRefreshToken {
       start()

@@ -2,7 +2,8 @@
 extension SessionMachine {
   // MARK: - Whether and when
 
-  /// Returns whether a refresh could return a new token. False only if the refresh token is missing or surely expired.
+  /// Returns whether a refresh could return a new token. Returns false only if the refresh token is missing or has
+  /// certainly expired.
   func isRenewable(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     if settings.renewsWithoutRefreshToken { return true }
     guard active.grant.refreshToken != nil else { return false }
@@ -15,7 +16,7 @@ extension SessionMachine {
     !isRenewable(active, at: now) && active.grant.isExpired(at: now) && !active.timing.access.isCertain
   }
 
-  /// Returns whether a request could bring a new token, or show whether the current one has expired.
+  /// Returns whether a request could return a new token, or show whether the current token has expired.
   func canAskAbout(_ active: ActiveGrant, at now: Timestamp) -> Bool {
     isRenewable(active, at: now) || isDoubtful(active, at: now)
   }
@@ -27,8 +28,9 @@ extension SessionMachine {
     return settings.refresh.refreshTime(of: grant, share: random.share())
   }
 
-  /// Whether neither a disk write nor another request prevents a request. Locks need no check, because a locked
-  /// session's grant is not in memory or not on disk.
+  /// Whether the session is ready to send a request. It is not ready while it is stopping, while another request or a
+  /// write is in progress, while it has to read another program's grant, or while its store has to be replaced. Locks
+  /// need no check, because a locked session's grant is not in memory or not on disk.
   var canAsk: Bool {
     !isStopping && refreshes.request == .none && !file.write.isUnderWay && !file.isSuperseded
       && file.storeChange != .due
@@ -60,9 +62,9 @@ extension SessionMachine {
     }
   }
 
-  /// When to advise a sign-in: after the token has expired and the provider has refused to refresh it, without a final
-  /// answer, for ten minutes. Immediately if an API has rejected a token that cannot be renewed, or if the provider
-  /// returned a token for another user.
+  /// The time at which to advise the user to sign in: when the token has expired and the provider has refused to
+  /// refresh it for ten minutes without a final rejection. If an API has rejected a token that cannot be renewed, or if
+  /// the provider has returned another user's token, the advice is due immediately.
   var signInAdvisedAt: Timestamp? {
     if let active, active.isRejected || refreshes.isBarred { return active.grant.issuedAt }
     guard !settings.renewsWithoutRefreshToken, let expiresAt = active?.grant.expiresAt else { return nil }
@@ -109,8 +111,8 @@ extension SessionMachine {
     case .starting(isInFlight: true): return firstGrantEnded(outcome, at: now)
     case .starting, .notHeld, .adopting, .ending, .ended, .absent: break
     }
-    // Revoke only if the request was abandoned. Otherwise another program's newer grant may come from the same sign-in
-    // and be revoked, too (RFC 7009, section 2.1).
+    // Revoke the grant only if its request was abandoned. Otherwise, another program's newer grant may come from the
+    // same sign-in and would be revoked, too (RFC 7009, section 2.1).
     guard case .granted(var response) = outcome, !isExpected else { return [] }
     // A grant that was issued for another user belongs to that user, so it is not revoked.
     if let owner = refreshes.owner, let named = response.subject, !named.isSameUser(as: owner) { return [] }
@@ -131,8 +133,9 @@ extension SessionMachine {
       return []
     case .failed(let failure) where failure.isRepeated(again: isRepeated):
       refreshes.replyLost(failure.message)
-      // A stopping session may have no time for another response, so the request is repeated after the next start. A
-      // request for the time can wait for the unlock, because no token was sent.
+      // If the session is stopping, there may not be enough time for another response, so the request is repeated after
+      // the next start. While the account is locked, a query for the provider's clock can wait: it sent no refresh
+      // token, so nothing can have been rotated.
       if isStopping || isDoubtful(active, at: now) && !locks.isEmpty {
         self.active?.phase = .idle
         return []
@@ -173,7 +176,7 @@ extension SessionMachine {
     }
   }
 
-  /// Called when a read after a rejection found no newer grant.
+  /// Ends the session after the provider's rejection, because a read found no newer grant.
   mutating func confirmRejection(at now: Timestamp) -> [SessionAction] {
     guard case .confirming(let reason)? = active?.phase else { return [] }
     return end(reason, at: now)
@@ -188,7 +191,8 @@ extension SessionMachine {
   private func credential(_ response: TokenResponse, after old: Grant?, at now: Timestamp) -> Credential {
     var response = response
     let receivedAt = receivedAt(now)
-    // The response's age is unknown, so its refresh token's expiry would be a guess but count as certain.
+    // The response's age is unknown. Drop the refresh token's expiry, because it would be a guess that counts as
+    // certain.
     if receivedAt != now { response.refreshLifetime = nil }
     return Credential(response, after: old, bearer: settings.bearer, receivedAt: receivedAt)
   }
@@ -204,14 +208,16 @@ extension SessionMachine {
     if let known = active.credential.subject {
       next.subject = response.subject.map { known.refined(by: $0) } ?? known
       if let named = response.subject, !named.isSameUser(as: known) {
-        // None of these tokens belongs to the user, whose own refresh token may be spent, so only a sign-in helps.
+        // None of the returned tokens belongs to the user. The user's own refresh token may no longer be valid, so only
+        // a sign-in helps.
         let barred = active.grant.accessToken.fingerprint
         refreshes.bar(barred, Self.otherUser(named, than: known), at: now)
         return [.remember(.barred(barred))] + refreshFailed(retryAfter: nil)
       }
     }
     if error != nil {
-      // The failed response may have spent the previous refresh token, so the new one is stored.
+      // The request may have used up the previous refresh token, so store the new one even though the access token
+      // cannot be used.
       next = active.credential
       if let token = response.refreshToken {
         next.grant.refreshToken = token

@@ -1,4 +1,4 @@
-/// Starts a session from what is remembered about the account.
+/// Starts a session from what Hearth remembers about the account.
 extension SessionMachine {
   mutating func started(_ remembered: RememberedAccount, at now: Timestamp) {
     isStarted = true

@@ -1,4 +1,4 @@
-/// The state that clients see, and the changes of it that only time causes.
+/// Derives the state that clients see, and handles changes that occur because time passes.
 extension SessionMachine {
   package func state(at now: Timestamp) -> SessionState {
     switch credentialState {
@@ -26,8 +26,9 @@ extension SessionMachine {
     }
   }
 
-  /// Returns the lock that applies to a sign-in that began in the epoch `begun`, or `nil`. If the state shows no lock,
-  /// because there is no session, the user's lock applies only if it was set after the sign-in began.
+  /// Returns the lock that applies to a sign-in that began in the epoch `begun`, or `nil` if no lock applies. If the
+  /// state shows no lock, because there is no session, the user's lock applies only if it was set after the sign-in
+  /// began.
   package func lock(since begun: SessionEpoch, at now: Timestamp) -> SessionState? {
     let state = state(at: now)
     if case .locked = state { return state }
@@ -68,7 +69,7 @@ extension SessionMachine {
     return locks.isEmpty || credentialState.isAdopting ? [] : file.wipeKey()
   }
 
-  /// Returns whether the grant can be wiped from memory without a loss, because it or at least its tokens are on disk.
+  /// Returns whether the grant can be wiped from memory without losing tokens, because its tokens are on disk.
   private func isSafeOnDisk(_ active: ActiveGrant) -> Bool {
     active.isStored || file.isQuiet && active.accessFailure == nil && file.hasSameTokens(as: active.grant)
   }

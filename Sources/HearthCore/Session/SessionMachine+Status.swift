@@ -57,7 +57,8 @@ extension SessionMachine {
     }
   }
 
-  /// Returns the status message's details: why the session ended, or why the token cannot be refreshed and what helps.
+  /// Returns the details for the status message: why the session ended, or why the token cannot be refreshed and what
+  /// to do.
   private func detail(
     _ trouble: RefreshTrouble?, _ mismatch: String?, _ stray: String?, isUnsealed: Bool, _ advice: SessionState.Action?
   ) -> String? {
@@ -92,7 +93,8 @@ extension SessionMachine {
     }
   }
 
-  /// When the session ends because the sign-in returned no refresh token, which users do not expect.
+  /// The time at which the session will end because the sign-in returned no refresh token, or `nil` if it will not end
+  /// for this reason. Users do not expect such an end.
   var endWithoutRefreshToken: Timestamp? {
     guard let grant = active?.grant, grant.refreshToken == nil, !settings.renewsWithoutRefreshToken else { return nil }
     return grant.expiresAt

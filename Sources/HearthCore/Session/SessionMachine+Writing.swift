@@ -15,7 +15,7 @@ extension SessionMachine {
     file.beginWrite(credential, generation: epoch.generation)
   }
 
-  /// Writes what is due, except during a read, which may find another program's grant.
+  /// Writes what is due, unless a read is in progress, which may find another program's grant.
   mutating func writeWhereDue(at now: Timestamp) -> [SessionAction] {
     file.read.isUnderWay ? [] : writeUnstored(at: now)
   }
@@ -66,7 +66,8 @@ extension SessionMachine {
     }
   }
 
-  /// Called when another program's grant is in the file. The session reads and uses that grant instead.
+  /// Handles a write that was refused because another program's grant is in the file. The session reads and uses that
+  /// grant instead.
   mutating func superseded(generation written: Int) {
     file.write.end()
     if written == epoch.generation { file.supersede() }

@@ -20,13 +20,14 @@ package struct SessionMachine: Sendable {
   var provisionalSubject: Subject?
   /// Identifies the current sign-in. Results of requests from an earlier generation are dropped.
   package internal(set) var epoch = SessionEpoch()
-  /// Whether what is remembered about the account has been read. Until then no credential is read, because the user may
-  /// have locked the account.
+  /// Whether the session has read what Hearth remembers about the account. Until then, it does not read the credential,
+  /// because the user may have locked the account.
   package internal(set) var isStarted = false
   var isStopping = false
-  /// The grant that a lock wiped last.
+  /// The last grant that was wiped from memory, without its tokens.
   var wiped: WipedGrant?
-  /// How far the clock was set after the stored grant's times were recorded. `nil` once this process has used a grant.
+  /// How much the clock was adjusted after the stored grant's times were recorded. `nil` once this process has used a
+  /// grant.
   var clockStep: ClockStep?
   /// The token that an API had rejected before this process started. `nil` once this process has used a grant.
   var rejected: Fingerprint?
@@ -121,7 +122,7 @@ package struct SessionMachine: Sendable {
 
   private mutating func stopping() -> [SessionAction] {
     isStopping = true
-    // Retry failed writes once more, because the process exits and memory may hold the only copy.
+    // Retry failed writes once more, because the process is about to exit and memory may hold the only copy.
     file.write.retryNow()
     locks.rewriteNoteNow()
     guard let active else { return [] }
@@ -131,7 +132,7 @@ package struct SessionMachine: Sendable {
     return []
   }
 
-  /// Called when the clock was set. Moves all times along, so that delays, deadlines and lifetimes keep their length.
+  /// Shifts all times after the clock was set, so that delays, deadlines and lifetimes keep their lengths.
   private mutating func clockMoved(by step: Duration) {
     guard step != .zero else { return }
     published.move(by: step)
@@ -150,7 +151,8 @@ package struct SessionMachine: Sendable {
     }
   }
 
-  /// Called when the grant is replaced or signed out. The results of its pending requests will be dropped.
+  /// Starts a new generation, because the grant is being replaced or signed out. The results of its pending requests
+  /// will be dropped.
   mutating func leaveSignIn() {
     epoch.generation += 1
     provisionalSubject = nil

@@ -3,8 +3,9 @@
 package enum Timing: Hashable, Sendable {
   /// This process has measured the time since the token was issued, so the times are right even if the clock was set.
   case counted
-  /// The times were read from disk, so a different clock may have set them. `offset` is how far they have moved since.
-  /// `isCertain` is true if the provider's clock has confirmed the times, or if the whole lifetime counts from now.
+  /// The times were read from disk, so a different clock may have set them. `offset` is the amount by which they have
+  /// been shifted since. `isCertain` is true if the provider's clock has confirmed the times, or if the whole lifetime
+  /// is measured from now.
   case read(offset: Duration = .zero, isCertain: Bool = false)
 
   var isCertain: Bool {
@@ -23,13 +24,14 @@ package enum Timing: Hashable, Sendable {
     }
   }
 
-  /// Adjusts the offset after the clock was set, and returns how far the times in memory move.
+  /// Adjusts the offset after the clock was set, and returns the amount by which to shift the times in memory.
   fileprivate mutating func move(by step: Duration) -> Duration {
     guard case .read(let offset, let isCertain) = self else { return step }
     return replace(by: .read(offset: offset + step, isCertain: isCertain))
   }
 
-  /// Sets the offset from the times on disk, and returns how far the times in memory move.
+  /// Sets the offset between the times on disk and in memory, and returns the amount by which to shift the times in
+  /// memory.
   fileprivate mutating func settle(_ offset: Duration, isCertain: Bool = true) -> Duration {
     guard case .read = self else { return .zero }
     return replace(by: .read(offset: offset, isCertain: isCertain))
@@ -57,7 +59,8 @@ package struct GrantTiming: Hashable, Sendable {
       access: isKept ? access : .counted, refresh: next.refreshExpiresAt == grant.refreshExpiresAt ? refresh : .counted)
   }
 
-  /// Adjusts the grant after the clock was set. Returns how far to move a plan that is based on its times.
+  /// Adjusts the grant after the clock was set. Returns the amount by which to shift a planned refresh that is based on
+  /// the grant's times.
   @discardableResult
   mutating func move(_ grant: inout Grant, by step: Duration) -> Duration {
     let (access, refresh) = (access.move(by: step), refresh.move(by: step))
@@ -70,11 +73,12 @@ package struct GrantTiming: Hashable, Sendable {
     grant.move(by: access.settle(.zero - skew), refreshToken: refresh.settle(.zero - skew))
   }
 
-  /// Corrects a grant that seems to have been issued in the future, by `ahead`. Its lifetimes then count from now,
-  /// whichever clock was wrong. If `mayBeOver` is true, the access token counts as expired, but not for certain. The
-  /// expiry of the refresh token is never certain, because it may come from an earlier grant and another clock.
+  /// Corrects a grant that seems to have been issued in the future, by `ahead`. Its lifetimes are then measured from
+  /// now, regardless of which clock was wrong. If `mayBeOver` is true, the access token counts as expired, but not for
+  /// certain. The expiry of the refresh token is never certain, because it may come from an earlier grant and another
+  /// clock.
   ///
-  /// Returns how far to move a plan that is based on the grant's times.
+  /// Returns the amount by which to shift a planned refresh that is based on the grant's times.
   mutating func settle(_ grant: inout Grant, issuedAhead ahead: Duration, mayBeOver: Bool) -> Duration {
     func offset(_ timing: Timing, _ end: Timestamp?) -> Duration? {
       end.map { grant.issuedAt < $0 } ?? true ? timing.shift - ahead : nil

@@ -3,8 +3,8 @@ package struct RedirectRequest: Hashable, Sendable {
   package let method: String
   package let host: String?
   package let target: String
-  /// The sender of the request. Another user can see the authorization URL in the browser's command line and sign in
-  /// there as somebody else, so only requests from this user's programs count.
+  /// The sender of the request. Another user can see the authorization URL in the browser's command line and use it to
+  /// sign in as somebody else, so only requests from this user's programs count.
   package let sender: RedirectSender
 
   package init(method: String, host: String?, target: String, sender: RedirectSender) {
@@ -21,7 +21,7 @@ package enum RedirectSender: Hashable, Sendable {
   case user
   case otherUser
   /// The owner is unknown. The connection may come from a forwarder in another network namespace or on another machine,
-  /// its owner may have no user id here, or it may have been closed.
+  /// its owner may not have a user ID here, or the connection may already be closed.
   case unknown
 }
 
@@ -44,7 +44,7 @@ package enum RedirectReading: Hashable, Sendable {
 
 extension BrowserSignIn {
   /// Interprets a request to the loopback address. The request counts only if one of this user's programs sent it with
-  /// the right path and state. If it names an issuer, that must be the right one (RFC 9207, section 2.4).
+  /// the right path and state. If the request names an issuer, it must be the expected issuer (RFC 9207, section 2.4).
   package func read(_ request: RedirectRequest) -> RedirectReading {
     guard request.method == "GET", let host = request.host, isOwn(host: host, target: request.target) else {
       return .foreign

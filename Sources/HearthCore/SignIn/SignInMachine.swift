@@ -121,9 +121,9 @@ package enum SignInInterruption: Hashable, Sendable {
   /// The sign-in has timed out. If the last poll got no response, `unanswered` is a sentence that says why.
   case expired(unanswered: String?)
 
-  /// Whether to discard a grant that is still being requested. The other interruptions wait for the grant. It may
-  /// arrive before the daemon stops or just after the timeout, and for a locked account the session decides whether to
-  /// use it.
+  /// Whether to discard a grant that is still being requested. All other interruptions wait for the grant, because it
+  /// may arrive before the daemon stops or just after the timeout. If the account is locked, the session decides
+  /// whether to use the grant.
   fileprivate var dropsGrant: Bool {
     switch self {
     case .cancelled, .superseded, .signedOut, .reconfigured: true

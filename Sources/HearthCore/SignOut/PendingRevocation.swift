@@ -10,8 +10,8 @@ package struct PendingRevocation: Hashable, Sendable {
     case ownKey
     /// Sealed with the key of the account's key file.
     case keyFile(String)
-    /// Only in memory, because the account's seal needs the user and the grant must not be stored with a different
-    /// seal.
+    /// Only in memory, because only the user can open the account's seal, and the grant must not be stored under a
+    /// different seal.
     case memory
   }
 

@@ -21,7 +21,7 @@ package struct RevocationBacklog: Sendable {
     let pending: PendingRevocation
     var failures = 0
     var nextAt: Timestamp
-    /// The time at which Hearth gives up the revocation, according to this machine's clock.
+    /// The time at which Hearth gives up on the revocation, according to this machine's clock.
     var expiresAt: Timestamp
     var isUnderWay = false
     /// Whether the grant's user was signed in when the revocation was last due.
@@ -60,8 +60,8 @@ package struct RevocationBacklog: Sendable {
   }
 
   /// Adds the grants that were on disk when the daemon started. The clock may have been wrong when they were saved, or
-  /// may be wrong now. Hearth therefore tries to revoke each grant at least once, and a grant expires early only
-  /// according to the provider's clock.
+  /// may be wrong now. Hearth therefore tries to revoke each grant at least once, and relies on the provider's clock to
+  /// decide whether a grant has already expired.
   package mutating func recall(_ pending: [PendingRevocation], at now: Timestamp) -> [Action] {
     entries += pending.map { Entry(pending: $0, nextAt: now, expiresAt: now + PendingRevocation.longest) }
     return woke(at: now)
@@ -97,8 +97,8 @@ package struct RevocationBacklog: Sendable {
     return [.remove(entries.remove(at: index).pending, reason)]
   }
 
-  /// Handles a revocation that was not sent because the grant's user is signed in. It is tried again when the user of
-  /// any session changes, or after the usual wait.
+  /// Handles a revocation that was not sent because the grant's user is signed in. The revocation is retried when the
+  /// user of any session changes, or after the usual wait.
   package mutating func held(_ id: String, share: Double, at now: Timestamp) -> [Action] {
     guard let index = entries.firstIndex(where: { $0.pending.id == id }) else { return [] }
     if entries[index].isOutdated {

@@ -9,7 +9,7 @@ package struct NetrcText: Sendable {
   package struct Fault: Error, Hashable, Sendable {
     /// The line number, starting at 1.
     package let line: Int
-    /// The problem, as the end of a sentence that starts with the line.
+    /// The problem, as the end of a sentence that starts with the line number.
     package let text: String
   }
 
@@ -46,7 +46,7 @@ package struct NetrcText: Sendable {
   package static func mark(_ account: AccountName) -> String { "#hearthd:\(account)" }
 
   /// Returns the text with `entries` in place of the account's current entries. Throws if the text cannot be parsed, or
-  /// if another line names one of the hosts with the same login or without a login.
+  /// if another entry is for one of the hosts and has the same login or no login.
   package func with(_ entries: [Entry], of account: AccountName) throws(Fault) -> [UInt8] {
     for other in try logins(except: account) {
       guard let entry = entries.first(where: { $0.host == other.host.lowercased() }) else { continue }

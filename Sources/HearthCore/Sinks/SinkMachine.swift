@@ -49,8 +49,8 @@ package struct SinkMachine: Hashable, Sendable {
     case removing
   }
 
-  /// How long the file stays while the session is still reading its credential. Calls that need a token wait equally
-  /// long.
+  /// How long the file stays while the session is still reading its credential. Calls that need a token wait for the
+  /// same time.
   private static let timeout: Duration = .seconds(2)
 
   private var goal: Goal
@@ -129,7 +129,7 @@ package struct SinkMachine: Hashable, Sendable {
       held = .nothing
       let wasFailing = removing.failure != nil
       removing = SinkRetry()
-      // If no file is wanted, an earlier failure to write it does not matter any more.
+      // If no file is wanted, an earlier failure to write it no longer matters.
       if wanted(at: now) == .nothing { putting = SinkRetry() }
       return wasFailing ? [.recovered] : []
     case .failure(let failure): return removing.failed(failure, at: now) ? [.report(failure)] : []

@@ -31,8 +31,8 @@ package struct SinkSettings: Hashable, Sendable {
   /// The names or numbers of the file's owner and group, or `nil` for the daemon's.
   package let owner: String?
   package let group: String?
-  /// Whether the file is written in place, and emptied instead of removed. A single file that is bind-mounted needs
-  /// this, because it cannot be replaced.
+  /// Whether the file is written in place, and emptied instead of removed. This is necessary if the file itself is
+  /// bind-mounted, because such a file cannot be replaced.
   package let isInPlace: Bool
   /// The netrc settings, or `nil` for other formats.
   package let netrc: Netrc?
@@ -87,7 +87,7 @@ extension SinkSettings {
 }
 
 extension SinkSettings.Netrc {
-  /// The login for an account without a user name. Hearth's git credential helper uses the same one.
+  /// The login for an account without a user name. Hearth's git credential helper uses the same login.
   private static let anybody = "oauth2"
 
   /// Reads the netrc keys. Returns `nil` for other formats.

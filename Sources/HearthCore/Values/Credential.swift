@@ -1,9 +1,10 @@
 /// A grant, its owner, and the origins to which it may be sent.
 package struct Credential: Hashable, Sendable {
   package var grant: Grant
-  /// `nil` while the owner of the grant is unknown.
+  /// The grant's owner, or `nil` while the owner is unknown.
   package var subject: Subject?
-  /// The origin of the token endpoint that issued the grant. `nil` in a file that another program wrote without one.
+  /// The origin of the token endpoint that issued the grant, or `nil` if another program wrote the file without an
+  /// origin.
   package var origin: Origin?
   /// The origins of all endpoints that receive tokens, as the provider named them at sign-in. `nil` if they were
   /// unknown then, or if the file predates this field.

@@ -67,7 +67,8 @@ struct EchoedText {
     return (number.byte, number.end + 1 - index)
   }
 
-  /// Parses a number that fits in a byte. It must have exactly `digits` digits, unless that is `nil`.
+  /// Parses a number that fits in a byte. The number must have exactly `digits` digits or, if `digits` is `nil`, one to
+  /// four digits.
   private static func number(
     in text: [UInt8], from start: Int, radix: Int, digits: Int?
   ) -> (byte: UInt8, end: Int)? {

@@ -5,7 +5,7 @@ package struct Failure: Error, Hashable, Sendable {
   package var message: String
   /// The account that the failure concerns, if any.
   package var account: AccountName?
-  /// The index of the item that caused the failure, if the call has more than one.
+  /// The index of the item that caused the failure, if the call has more than one item.
   package var item: Int?
 
   package init(_ kind: Kind, _ message: String, account: AccountName? = nil, item: Int? = nil) {

@@ -64,7 +64,7 @@ package struct Grant: Hashable, Sendable {
     refreshExpiresAt = refreshExpiresAt.map { $0 + other }
   }
 
-  /// The whole lifetime of the token for APIs, or `nil` if the token does not expire.
+  /// The whole lifetime of the token for APIs, or `nil` if its expiry is unknown.
   package var lifetime: Duration? {
     expiresAt.map { Swift.max($0 - issuedAt, .zero) }
   }

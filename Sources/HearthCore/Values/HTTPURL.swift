@@ -1,5 +1,5 @@
-/// An absolute `http` or `https` URL (RFC 3986). Parsing is so strict that no other parser can find a different host in
-/// it.
+/// An absolute `http` or `https` URL (RFC 3986). Parsing is strict, so that no other parser can find a different host
+/// in an accepted URL.
 ///
 /// `http` is allowed only for loopback addresses. User information, fragments and characters outside RFC 3986 are
 /// rejected.

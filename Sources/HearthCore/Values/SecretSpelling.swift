@@ -1,8 +1,8 @@
 /// One way to write a secret, in lower case: unchanged, in hexadecimal digits, or in Base64 at one of three alignments.
 struct SecretSpelling {
   let bytes: [UInt8]
-  /// Whether the spelling is too short to be searched for inside words. There, its replacement would show which letters
-  /// are missing, and so reveal the secret.
+  /// Whether the spelling is so short that it is not searched for inside words. If it were redacted there, the rest of
+  /// the word would reveal it.
   let standsAlone: Bool
 
   /// Returns all spellings of the first `limit` bytes of a secret.

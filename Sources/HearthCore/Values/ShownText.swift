@@ -21,9 +21,9 @@ extension String {
   /// The default maximum number of characters that are shown from untrusted text.
   package static let shownLength = 4096
 
-  /// Returns the string in a form that is safe to show, whoever wrote it. Each character that is not plain (see
-  /// `isPlain`) becomes an escape such as `\u{1B}`. The result has at most `limit` Unicode scalars, and ends with an
-  /// ellipsis if it was truncated.
+  /// Returns the string in a form that is safe to show, even if the text is untrusted. Each character that is not plain
+  /// (see `isPlain`) becomes an escape such as `\u{1B}`. The result has at most `limit` Unicode scalars, and ends with
+  /// an ellipsis if it was truncated.
   ///
   /// Untrusted text must pass through this function before it reaches a terminal or a log. If `keepsLines` is true,
   /// line feeds stay unchanged.

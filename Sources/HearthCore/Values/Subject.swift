@@ -3,7 +3,8 @@
 package struct Subject: Hashable, Sendable {
   package let issuer: String
   package let id: String
-  /// Whether the issuer is assumed. If the provider names no issuer, Hearth uses the origin of the token endpoint.
+  /// Whether the issuer is assumed. If the provider does not name an issuer, Hearth uses the origin of the token
+  /// endpoint.
   package let isIssuerAssumed: Bool
 
   /// The maximum length of a user's name, in bytes (OIDC Core, section 2).
@@ -34,9 +35,9 @@ package struct Subject: Hashable, Sendable {
     isIssuerAssumed && !named.isIssuerAssumed && Name(id) == Name(named.id) ? named : self
   }
 
-  /// Returns whether both subjects are the same user. An assumed issuer matches any issuer. A missing scheme or
-  /// trailing slash makes no difference, because Google documents `https://accounts.google.com` and
-  /// `accounts.google.com` as the same issuer.
+  /// Returns whether both subjects are the same user. An assumed issuer matches any issuer. A missing `https://` or
+  /// trailing slash makes no difference. Google, for example, documents both `https://accounts.google.com` and
+  /// `accounts.google.com` as its issuer.
   package func isSameUser(as other: Subject) -> Bool {
     Name(id) == Name(other.id)
       && (spelledIssuer == other.spelledIssuer || isIssuerAssumed || other.isIssuerAssumed)

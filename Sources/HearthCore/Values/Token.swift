@@ -20,9 +20,9 @@ package struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
 /// The characters that tokens may contain. A control character could end the header that carries the token.
 package enum TokenSyntax {
-  /// Returns whether the text can be in an `Authorization` header. The text must be visible ASCII (RFC 6749, appendix
-  /// A.12) without spaces, which separate the parts of the header. Some providers issue tokens that are not a b64token
-  /// (RFC 6750, section 2.1), so the syntax is not restricted further.
+  /// Returns whether the text can be sent in an `Authorization` header. The text must be visible ASCII (RFC 6749,
+  /// appendix A.12) without spaces, which separate the parts of the header. Some providers issue tokens that are not a
+  /// b64token (RFC 6750, section 2.1), so the syntax is not restricted further.
   package static func isBearer(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }

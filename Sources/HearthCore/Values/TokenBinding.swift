@@ -25,7 +25,8 @@ package struct TokenBinding: Hashable, Sendable {
     (isRecognizedByIssuer, isOriginOpen) = (true, true)
   }
 
-  /// Returns `earlier` with the results of discovery if it is for the same issuer. Otherwise, returns this binding.
+  /// Returns `earlier`, which contains the results of discovery, if both bindings are for the same issuer. Otherwise,
+  /// returns this binding.
   func keeping(_ earlier: TokenBinding?) -> TokenBinding {
     guard issuer != nil, let earlier, earlier.issuer == issuer else { return self }
     return earlier

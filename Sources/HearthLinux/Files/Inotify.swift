@@ -96,8 +96,8 @@ final class Inotify: Sendable {
 
   // MARK: - Watchers
 
-  /// Calls `hint` once the files are watched and again after each change. A write to a file counts only with
-  /// `noticesWrites`. Returns a number to pass to `end`.
+  /// Calls `hint` once the files are watched and again after each change. A write to a file counts only if
+  /// `noticesWrites` is true. Returns a number to pass to `end`.
   func watch(_ paths: [String], noticesWrites: Bool, _ hint: @escaping @Sendable () -> Void) -> Int {
     let number = state.withLock { state in
       state.lastWatcher += 1
@@ -117,7 +117,7 @@ final class Inotify: Sendable {
   }
 
   /// Watches all folders on the path to each of the watcher's files. If a folder cannot be watched, the watch on its
-  /// parent covers it.
+  /// parent reports when the folder is created or becomes readable.
   private func arm(_ number: Int) {
     let watcher: Watcher? = state.withLock { state in
       guard let watcher = state.watchers[number] else { return nil }
@@ -153,7 +153,7 @@ final class Inotify: Sendable {
     for watch in state.table.removeUnused() { inotify_rm_watch(inotify, watch) }
   }
 
-  /// Turns polling on or off. Reports the first shortage and the end of the last one.
+  /// Turns polling on or off. Reports when files can no longer be watched and when all of them are watched again.
   private func tellShortage() {
     state.withLock { state in
       let shortage = state.watchers.values.lazy.compactMap(\.shortage).first

@@ -6,7 +6,7 @@ import Synchronization
 /// Watches files with inotify(7). All accounts share one inotify instance, because each user can have only 128
 /// instances by default.
 ///
-/// Locking or unlocking an encrypted folder produces no event, so callers must poll a file that they cannot read.
+/// Locking or unlocking an encrypted folder does not cause an event, so callers must poll a file that they cannot read.
 package struct InotifyWatch: FileWatch {
   private let inotify: Inotify
   private let shortage: Shortage
@@ -29,8 +29,8 @@ package struct InotifyWatch: FileWatch {
     }
   }
 
-  /// The same watch without hints about writes. Otherwise each write to any file of a watched folder wakes a thread, as
-  /// those to the outbox's log do twenty times per commit.
+  /// A copy of this watch that ignores writes. If writes counted, each write to any file in a watched folder would wake
+  /// a thread, and the outbox writes to its log about twenty times per commit.
   package var ofPlaces: InotifyWatch {
     var copy = self
     copy.noticesWrites = false

@@ -2,9 +2,10 @@ import CLinux
 import Glibc
 package import HearthCore
 
-/// The local file system. Every step closes its descriptors, because an open descriptor keeps the volume mounted.
+/// The local file system. Every step closes its descriptors, because an open descriptor would prevent users from
+/// unmounting the volume.
 ///
-/// Each account has its own instance, so a mount that hangs delays no other account.
+/// Each account has its own instance, so a mount that hangs does not delay other accounts.
 package struct LinuxFileSystem: FileSystem {
   private let calls: BlockingCallQueue
 

@@ -4,7 +4,7 @@ package import HearthCore
 internal import Synchronization
 
 /// The file of one sink. Each step opens the folder, checks it, and works relative to its descriptor, so that nobody
-/// can swap the folder in between. Each sink has its own instance, so a mount that hangs delays no other sink.
+/// can swap the folder in between. Each sink has its own instance, so a mount that hangs does not delay other sinks.
 ///
 /// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
 package final class LinuxSinkFiles: SinkFiles {
@@ -175,8 +175,8 @@ private func fill(
   try SinkFolder.write(bytes, to: descriptor)
 }
 
-/// Changes the owner or group. `uid_t.max` and `gid_t.max` leave the value unchanged (chown(2)). Makes no system call
-/// if both are already correct, because the call needs privileges.
+/// Changes the owner or group. `uid_t.max` and `gid_t.max` leave the value unchanged (chown(2)). Skips the system call
+/// if both are already correct, because it needs privileges.
 private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group: gid_t) throws(SinkFailure) {
   var status = stat()
   try SinkFolder.check(fstat(descriptor, &status))
@@ -187,7 +187,7 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
 }
 
 extension SinkSettings {
-  /// Returns whether the sink can write to a file that Hearth did not create. Only an empty file of this user
+  /// Returns whether the sink can write to a file that Hearth did not create. Only an empty file that this user owns
   /// qualifies, such as one that the user created as the target of a bind mount.
   fileprivate func mayFill(_ status: stat) -> Bool {
     isInPlace && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 && status.st_uid == geteuid()

@@ -51,8 +51,8 @@ enum SinkFolder {
     guard status.st_uid == geteuid() || status.st_uid == 0 else {
       throw .folderUnsafe("\(step) belongs to user \(status.st_uid); choose a folder of your own")
     }
-    // Links have no meaningful mode. Above the last folder, the user's own group may have write access, because systems
-    // with a umask of 002 give each user a private group.
+    // Links have no meaningful mode, so their mode is not checked. Above the last folder, the user's own group may have
+    // write access, because systems with a umask of 002 give each user a private group.
     let others = S_IWOTH | (isLast || status.st_gid != getegid() ? S_IWGRP : 0)
     guard status.st_mode & S_IFMT != S_IFLNK, status.st_mode & others != 0 else { return }
     guard status.st_mode & S_ISVTX != 0 else {
@@ -111,7 +111,7 @@ extension BlockingCallQueue {
         do throws(SinkFailure) { return .success(try step()) } catch { return .failure(error) }
       }
     } catch {
-      // The queue itself throws nothing but timeouts.
+      // The queue throws only timeouts. The step's own errors are in `result`.
       throw .unanswered(limit)
     }
     return try result.get()

@@ -36,7 +36,7 @@ struct WatchTable {
     return unused
   }
 
-  /// Removes a watch that the kernel has already removed.
+  /// Removes a watch from the table after the kernel has removed it.
   mutating func forget(_ watch: Int32) { names[watch] = nil }
 
   func watchers(of name: String, in watch: Int32) -> [Int: Bool] { names[watch]?[name] ?? [:] }

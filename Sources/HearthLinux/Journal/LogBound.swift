@@ -41,9 +41,9 @@ package final class LogBound: Sendable {
 
   /// The number of records that a source can write in one burst.
   static let burst = 100
-  /// The time until a source can write one more record.
+  /// The time in which a source's budget grows by one record.
   static let interval: Duration = .seconds(2)
-  /// The time until dropped records are reported.
+  /// The time from the first dropped record to the report.
   static let reportInterval: Duration = .seconds(60)
 
   package static let shared = LogBound()

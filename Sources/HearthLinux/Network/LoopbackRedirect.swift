@@ -29,8 +29,8 @@ final class LoopbackRedirect: OpenRedirect {
 
   func add(_ listener: any Channel) { state.withLock { $0.listeners.append(listener) } }
 
-  /// Returns whether to serve another connection. At the limit, closes the oldest connection without a request, because
-  /// the newest one may be the browser's.
+  /// Returns whether to serve another connection. At the limit, closes the oldest connection that has not sent a
+  /// request, because the newest connection may be the browser's.
   func admit(_ channel: any Channel) -> Bool {
     let (isAdmitted, oldest): (Bool, (any Channel)?) = state.withLock { state in
       guard !state.isClosed else { return (false, nil) }

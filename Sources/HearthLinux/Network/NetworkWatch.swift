@@ -4,7 +4,7 @@
 /// changes are worth a hint.
 package enum NetworkWatch {
   /// Returns a stream of hints. Hints that arrive while nobody is waiting are merged into one. The stream finishes
-  /// immediately if the kernel provides no route socket.
+  /// immediately if the kernel does not provide a route socket.
   package static func hints() -> AsyncStream<Void> {
     let (stream, hints) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     guard let socket = RouteSocket() else {

@@ -5,7 +5,7 @@ enum RouteMessage: Hashable, Sendable {
   case linkGone(interface: UInt32)
   case address(Address)
   case addressGone(Address)
-  /// If `replaces` is true, the kernel sends no separate message about the route that was replaced.
+  /// If `replaces` is true, the kernel does not send a separate message about the route that was replaced.
   case defaultRoute(Route, replaces: Bool = false)
   case defaultRouteGone(Route)
   /// The requested list is complete.

@@ -12,7 +12,7 @@ final class RouteSocket: @unchecked Sendable {
   private var requests: ArraySlice<UInt16> = [18, 22, 26]
   private var buffer = [UInt8](repeating: 0, count: 32 << 10)
 
-  /// Returns `nil` if the kernel provides no such socket.
+  /// Returns `nil` if the kernel does not provide such a socket.
   init?() {
     descriptor = hearth_open_route_socket()
     guard descriptor >= 0 else { return nil }

@@ -32,7 +32,7 @@ package struct Descriptors: Hashable, Sendable {
     min(max((limit - Self.needed) / 2, 4), ControlLimits.mostConnections)
   }
 
-  /// How long an idle connection to an API stays open for reuse. If descriptors are scarce, those of finished requests
-  /// must be free again within a second.
+  /// How long an idle connection to an API stays open for reuse. If descriptors are scarce, the connection of a
+  /// finished request must release its descriptor within a second.
   package var idleTime: Duration { limit < 1024 ? .milliseconds(500) : .seconds(30) }
 }

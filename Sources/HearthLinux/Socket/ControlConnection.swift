@@ -31,14 +31,14 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
   private let feed: AsyncStream<Work>.Continuation
 
   private var framer: LineFramer
-  /// Whether the framer may contain complete lines that were not read yet.
+  /// Whether the framer may contain complete lines that have not been read yet.
   private var hasUnreadLines = false
   private var waiting: [Waiting] = []
-  /// Calls that have started but are not answered yet, by start number.
+  /// Calls that have started but have not been answered yet, by start number.
   private var running: [Int: Waiting] = [:]
   private var lastStart = 0
-  /// The number of calls from the current read that were answered on the event loop. Limited, so that the event loop
-  /// stays responsive.
+  /// The number of calls from the current read that were answered on the event loop. The number is limited, so that the
+  /// event loop stays responsive.
   private var answeredAtOnce = 0
   private var backlog = OutputBacklog()
   /// The backlog last reported to the budget, in bytes.
@@ -138,7 +138,7 @@ final class ControlConnection: ChannelInboundHandler, ControlPeer, @unchecked Se
     channel.close(promise: nil)
   }
 
-  /// Sends lines of a subscription in order. Can be called on any thread.
+  /// Sends a subscription's lines in order. Can be called on any thread.
   func send(_ lines: NotificationLines, of sink: ControlSink) {
     let buffer = ByteBuffer(bytes: lines.bytes)
     channel.eventLoop.execute {
@@ -236,7 +236,8 @@ extension ControlConnection {
     }
   }
 
-  /// Starts or stops the timer of an unfinished line. The timer runs only while the connection is ready for the rest.
+  /// Starts or stops the timer of an unfinished line. The timer runs only while the connection can read the rest of the
+  /// line.
   private func updateLineTimer() {
     guard wantsInput, framer.isInsideLine else {
       lineTimer?.cancel()
@@ -259,7 +260,7 @@ extension ControlConnection {
     refuse(.parseError(message))
   }
 
-  /// Answers input that is not a valid call.
+  /// Sends an error in response to input that is not a valid call.
   private func refuse(_ error: RPCError) {
     handler.refused(nil, error)
     write(ByteBuffer(bytes: Response(id: .null, outcome: .failure(error)).line))

@@ -50,9 +50,9 @@ package final class ControlServer: Sendable {
 
   package static let uptime: @Sendable () -> Duration = { .nanoseconds(Int64(NIODeadline.now().uptimeNanoseconds)) }
 
-  /// Serves until `shutDown()` and `end()` were called and the running calls have finished, or until their grace period
-  /// is over. Cancelling the task aborts the running calls. Closes the descriptors and removes the socket files that
-  /// Hearth created. Can be called only once.
+  /// Serves until `shutDown()` and `end()` have been called and the running calls have finished, or until their grace
+  /// period is over. Cancelling the task aborts the running calls. Closes the descriptors and removes the socket files
+  /// that Hearth created. Can be called only once.
   package func run() async throws {
     defer { for socket in sockets + state.withLock({ $0.listeners.map(\.socket) }) { socket.removeFile() } }
     for socket in sockets { try await listen(on: socket) }

@@ -4,7 +4,7 @@ package import HearthControl
 /// A listening Unix socket that Hearth created at a path or that the service manager passed.
 package struct ListeningSocket: Sendable {
   package let descriptor: Int32
-  /// The path of the socket, or `nil` if it was passed without one.
+  /// The socket's path, or `nil` if a passed socket has no path.
   package let path: String?
   /// Whether the service manager created the socket. Hearth does not remove the file of such a socket.
   package let isPassed: Bool
@@ -150,8 +150,8 @@ package struct ListeningSocket: Sendable {
     return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Returns whether a process is listening at the path. For a passed socket's path, that is the passed socket unless
-  /// its file was replaced.
+  /// Returns whether a process is listening at the path. A passed socket is already listening, so its path is served
+  /// unless the socket's file was removed or replaced.
   private static func isServed(_ path: String) -> Bool {
     guard let code = try? probe(path) else { return false }
     return [0, EAGAIN].contains(code)

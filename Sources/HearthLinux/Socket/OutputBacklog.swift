@@ -2,7 +2,7 @@
 struct OutputBacklog {
   /// Bytes written to the channel that the socket has not accepted yet.
   private(set) var written = 0
-  /// The part of `written` that was not offered to the socket yet.
+  /// The part of `written` that has not been offered to the socket yet.
   private(set) var unflushed = 0
   /// Responses to batches that are not complete yet.
   var collected = 0

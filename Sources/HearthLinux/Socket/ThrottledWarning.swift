@@ -2,8 +2,8 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// A warning that other users or clients can trigger as often as they like. The first one is logged immediately. A
-/// summary then reports the number of those that follow within a minute.
+/// A warning that other users or clients can trigger as often as they like. The first one is logged immediately. If
+/// more follow within a minute, a summary reports their number.
 final class ThrottledWarning: Sendable {
   private struct State {
     var throttle = Throttle(interval: ThrottledWarning.interval)

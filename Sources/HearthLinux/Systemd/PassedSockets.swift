@@ -37,7 +37,7 @@ package struct PassedSockets: Sendable {
   }
 
   /// Sends a line to all clients that wait on the passed sockets. Used by a daemon that cannot start. Also drains all
-  /// other input, because the service manager would otherwise start the daemon again and again.
+  /// other input, because unread input makes the service manager start the daemon again and again.
   package func rejectClients(with line: [UInt8]) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     for descriptor in usable + unusable.map(\.descriptor) {
@@ -48,8 +48,8 @@ package struct PassedSockets: Sendable {
           if read(descriptor, &buffer, buffer.count) > 0 { continue } else { break }
         }
         _ = send(client, line, line.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-        // Closing a socket with unread input resets the connection, so that the client might not receive the line.
-        // Reads the input first.
+        // Closing a socket with unread input resets the connection, and the client might not receive the line.
+        // Therefore, this reads the input first.
         while recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
         close(client)
       }

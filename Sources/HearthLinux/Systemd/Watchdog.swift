@@ -3,7 +3,7 @@ package import HearthCore
 
 /// Sends keep-alive messages to the service manager's watchdog (sd_watchdog_enabled(3)).
 package struct Watchdog: Sendable {
-  /// Half of the watchdog's timeout.
+  /// The time between two keep-alive messages: half of the watchdog's timeout.
   package let interval: Duration
   private let notifier = ServiceNotifier()
 

@@ -4,8 +4,8 @@ package import HearthCore
 import HearthThreads
 import Synchronization
 
-/// The machine's clock. Computes the time from CLOCK_BOOTTIME, which also advances during sleep, and the wall clock's
-/// offset at its last step.
+/// The machine's clock. The time is CLOCK_BOOTTIME, which also advances during sleep, plus the wall clock's offset from
+/// it, which is measured again at each step.
 ///
 /// A thread waits for the earliest deadline, for steps of the wall clock and for `stop()`.
 package final class SystemClock: Clock {

@@ -1,5 +1,5 @@
 /// Limits how often an event from outside is handled. The first event passes immediately. Events within the interval
-/// after it are counted, and pass together when the interval ends.
+/// after it are counted and reported together when the interval ends.
 struct Throttle: Hashable, Sendable {
   enum Decision: Hashable, Sendable {
     case pass

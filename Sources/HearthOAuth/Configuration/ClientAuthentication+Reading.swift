@@ -70,8 +70,8 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// Returns the preset's method, or `auto` if the account's keys do not fit that method. With `auto`, a client that
-  /// has a key signs an assertion, and a client that has neither a key nor a secret sends only its id.
+  /// Uses the preset's method, or `auto` if the account's keys do not fit that method. With `auto`, a client that has a
+  /// key signs an assertion, and a client that has neither a key nor a secret sends only its client ID.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
     self =

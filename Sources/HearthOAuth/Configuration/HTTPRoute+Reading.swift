@@ -1,11 +1,11 @@
 import HearthCore
 
 extension HTTPRoute {
-  /// Reads an account's table. `usesMutualTLS` is true if the client authenticates with its certificate.
+  /// Reads the route from an account's table. `usesMutualTLS` is true if the client authenticates with its certificate.
   init(
     reading table: TableReader<ProviderKey>, usesMutualTLS: Bool, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {
-    // 1 MiB is enough for a whole system's set of authorities.
+    // 1 MiB is enough for all certificate authorities of a system.
     authorities = try table.file(.caFile, "ca_file", limit: 1 << 20)
     if usesMutualTLS, let certificate = try table.file(.clientCertificateFile, "client certificate"),
       let key = try table.file(.clientKeyFile, "client key", isSecret: true)

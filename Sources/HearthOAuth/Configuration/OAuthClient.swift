@@ -9,13 +9,13 @@ package struct OAuthClient: Hashable, Sendable {
 package enum ClientAuthentication: Hashable, Sendable {
   /// Sends the secret in the `Authorization` header, which is the default (OpenID Connect Discovery, section 3), or in
   /// the body if discovery lists `client_secret_post` but not `client_secret_basic`. Without a secret, sends only the
-  /// client id.
+  /// client ID.
   case automatic(ClientFile?)
-  /// Sends only the client id.
+  /// Sends only the client ID.
   case none
   /// Sends the secret with HTTP Basic (RFC 6749, section 2.3.1).
   case basic(ClientFile)
-  /// Sends the id and the secret in the body (RFC 6749, section 2.3.1).
+  /// Sends the client ID and the secret in the body (RFC 6749, section 2.3.1).
   case post(ClientFile)
   /// Sends a signed assertion, `private_key_jwt` (RFC 7523, section 2.2).
   case assertion(ClientKey)

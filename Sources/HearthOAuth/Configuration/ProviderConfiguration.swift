@@ -45,8 +45,8 @@ package struct ProviderConfiguration: Hashable, Sendable {
 }
 
 extension ProviderConfiguration {
-  /// Reads an account's table. The account's own keys override those of its preset. `proxies` come from the
-  /// environment.
+  /// Reads the configuration from an account's table. The account's own keys override those of its preset. `proxies`
+  /// contains the proxies from the environment.
   package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {

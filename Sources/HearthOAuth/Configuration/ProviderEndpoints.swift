@@ -21,7 +21,7 @@ package struct ProviderEndpoints: Hashable, Sendable {
   package var registration: HTTPURL?
   /// The scopes that a client can request, from discovery (`scopes_supported`), if listed.
   package var scopes: [String]?
-  /// The URL of the keys that sign ID tokens (`jwks_uri`), if known.
+  /// The URL of the public keys that verify ID tokens (`jwks_uri`), if known.
   package var keys: HTTPURL?
   /// The issuer's name, or `nil` if the name is unknown or stands for several issuers.
   package var issuer: String?

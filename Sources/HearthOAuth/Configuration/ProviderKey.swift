@@ -60,8 +60,8 @@ package enum ProviderKey: String, ConfigurationKey {
     case .clientAuth, .clientKeyFile, .clientKeyID, .clientCertificateFile, .clientAssertionAudience, .teamID:
       [.oidc, .oauth2, .clientCredentials]
     case .authorizationParameters, .redirectPort, .redirectURI: [.oidc, .oauth2]
-    // Client-credentials accounts cannot set this key. Their provider can only reject the client, which never ends the
-    // session.
+    // Client-credentials accounts cannot set this key. They have no refresh token, so the provider can reject only the
+    // client, which never ends the session.
     case .finalErrors: [.oidc, .oauth2, .firebase, .json]
     }
   }

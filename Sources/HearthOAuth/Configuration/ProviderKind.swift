@@ -72,7 +72,7 @@ extension ProviderConfiguration.Kind {
     }
   }
 
-  /// The client id or API key, or `nil` if the provider has only one client.
+  /// The client ID or API key. `nil` for a JSON backend, which has no client identifier.
   var client: Secret? {
     switch self {
     case .oauth(_, let client), .clientCredentials(_, let client): Secret(client.id)
@@ -112,7 +112,8 @@ extension ProviderConfiguration {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Returns the scopes that each refresh must request again. At Entra, accounts without the preset must do this too.
+  /// Returns the scopes that each refresh must request again. Entra requires `offline_access` even for accounts without
+  /// the preset.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
@@ -126,7 +127,7 @@ extension ProviderConfiguration {
     TokenOffer(scopes: kind.oauth?.client.scopes ?? [], audience: tokenParameters["audience"])
   }
 
-  /// The audiences accepted in this account's ID tokens: the client id and any audience or resource (RFC 8707) that the
+  /// The audiences accepted in this account's ID tokens: the client ID and any audience or resource (RFC 8707) that the
   /// account requests.
   private var audiences: Set<String> {
     guard let client = kind.oauth?.client else { return [] }

@@ -1,10 +1,11 @@
 package import HearthCore
 
-/// Checks each step on the way to an account's provider and APIs. Runs inside the daemon and uses the account's route.
+/// Checks the connections to an account's provider and APIs, step by step. Runs in the daemon and uses the account's
+/// route.
 package struct HTTPAccountProbe: AccountProbe {
   private static let timeout: Duration = .seconds(10)
-  /// The clock difference, in seconds, from which servers may reject a token as expired or not yet valid. Few servers
-  /// tolerate more.
+  /// The clock difference, in seconds, at which servers may start to reject a token as expired or not yet valid. Few
+  /// servers tolerate a larger difference.
   private static let graveSkew = 60
   private static let noticedSkew = 5
 
@@ -94,7 +95,7 @@ package struct HTTPAccountProbe: AccountProbe {
     return found
   }
 
-  // MARK: - The way to a server
+  // MARK: - Connecting to a server
 
   private enum Server {
     case provider, api

@@ -3,7 +3,8 @@ import HearthCore
 import NIOCore
 import NIOPosix
 
-/// Performs the steps before a request one at a time. A failure's reason is the end of a sentence.
+/// Performs the steps that precede a request, the name lookup and the connection, separately. A failure's reason is
+/// worded as the end of a sentence.
 struct NetworkSteps: Sendable {
   struct Failure: Error {
     let reason: String

@@ -4,7 +4,7 @@ package import HearthCore
 package struct ProviderTrial: Sendable {
   /// The provider's endpoints, or `nil` if the provider does not use OAuth.
   package let endpoints: ProviderEndpoints?
-  /// The issuer's actual name if it differs from the configured name by a trailing slash, otherwise `nil`.
+  /// The issuer's actual name if it differs from the configured name only by a trailing slash, otherwise `nil`.
   package let otherIssuer: String?
 
   /// Fetches the provider's endpoints or, if the account configures them, checks that the server responds. `timeout`

@@ -4,7 +4,7 @@ package import HearthCore
 package struct ClientRegistration: Sendable {
   package struct Client: Sendable {
     package let id: String
-    /// The client's secret, or `nil` if the provider issued none.
+    /// The client's secret, or `nil` if the provider did not issue one.
     package let secret: Secret?
     /// The value of `client_auth` that the provider chose, or `nil` to use the default.
     package let authentication: String?

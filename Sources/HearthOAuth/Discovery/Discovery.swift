@@ -84,7 +84,7 @@ final class Discovery: Sendable {
   func read(_ response: HTTPResponse, from place: String? = nil) throws(RefreshFailure) -> ProviderEndpoints {
     let place = place ?? issuer.discoveryURL.description
     guard response.status == 200 else {
-      // A proxy may respond with 404 while the provider behind it is starting, so this failure is temporary.
+      // A proxy may respond with 404 while the provider behind it is starting, so this failure counts as temporary.
       let message =
         response.status == 404
         ? "\(place) is missing (HTTP 404). If this persists, check the issuer."
@@ -100,8 +100,8 @@ final class Discovery: Sendable {
     }
     func url(_ name: String) -> HTTPURL? {
       let alias = prefersMutualTLS ? document["mtls_endpoint_aliases"]?[name]?.text : nil
-      // If the issuer uses TLS, its endpoints must too. Plain HTTP is allowed only to this machine, so the provider
-      // could otherwise direct Hearth to servers here.
+      // If the issuer uses TLS, its endpoints must use TLS too. Hearth allows plain HTTP only to this machine, so with
+      // http endpoints a provider could make Hearth send requests to servers on this machine.
       let url = (alias ?? document[name]?.text).flatMap { try? HTTPURL($0) }
       return url?.origin.scheme == "https" || issuer.discoveryURL.origin.scheme == "http" ? url : nil
     }
@@ -129,7 +129,7 @@ final class Discovery: Sendable {
   }
 
   /// Returns a message that says what to do if the document names another issuer. Oracle identity domains and Azure AD
-  /// B2C user flows name an issuer without a discovery document, so no value of `issuer` works for them.
+  /// B2C user flows name an issuer that has no discovery document, so no value of `issuer` works for them.
   private func otherIssuer(_ named: String?) -> String {
     let name = Redactor(EmptyCollection<Secret>()).line(named ?? "none")
     let sentence = "The issuer is configured as \(issuer.text), but calls itself \(name)."

@@ -26,7 +26,8 @@ package struct DefaultIssuer: Hashable, Sendable {
     (text, isAssumed) = (origin.description, true)
   }
 
-  /// Uses the name from discovery, which is only an assumption if the name stands for several issuers.
+  /// Uses the issuer whose endpoints are discovered. If its name stands for several issuers, the user's actual issuer
+  /// is unknown, so this is only an assumption.
   init(_ issuer: Issuer) {
     (text, isAssumed) = (issuer.text, issuer.name.standsForMany)
   }

@@ -4,7 +4,7 @@ package import HearthCore
 package struct IssuerLookup: Sendable {
   package enum Finding: Hashable, Sendable {
     case issuer(String)
-    /// The name of a preset that lists the domain or has the issuer that the domain names.
+    /// The name of the preset that lists the domain or uses the issuer that the domain names.
     case preset(String)
   }
 
@@ -28,7 +28,7 @@ package struct IssuerLookup: Sendable {
   }
 
   /// Asks the domain for its issuer, then searches the presets' email domains. Returns `nil` if both searches find
-  /// nothing. Throws if the domain cannot be asked and no preset lists the domain.
+  /// nothing. Throws if the request to the domain fails and no preset lists the domain.
   package func find(
     sender: HTTPSender, files: any FileSystem, timeout: Duration, proxies: ProxyEnvironment
   ) async throws(RefreshFailure) -> Finding? {

@@ -49,7 +49,8 @@ extension HTTPSender {
 extension HTTPResponse {
   private static let redirects: Set = [301, 302, 303, 307, 308]
 
-  /// Returns the target of a redirect, or `nil` for other responses. Throws for a redirect from https to http.
+  /// Returns the target of a redirect, or `nil` for other responses. Throws if the target is missing or invalid, or if
+  /// the redirect leads from https to http.
   func redirect(from url: HTTPURL, _ failure: String) throws(RefreshFailure) -> HTTPURL? {
     guard Self.redirects.contains(status) else { return nil }
     let location = header("Location")?.fieldValue ?? ""

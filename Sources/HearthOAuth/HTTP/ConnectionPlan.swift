@@ -37,8 +37,8 @@ struct ConnectionPlan: Hashable, Sendable {
     proxy.map { ($0.host, $0.port) } ?? (origin.address, origin.port)
   }
 
-  /// The host name that the certificate must contain, or `nil` for an IP address, because the TLS library compares the
-  /// address itself.
+  /// The host name that the certificate must contain, or `nil` for an IP address, because the TLS library checks IP
+  /// addresses itself.
   var serverName: String? {
     let host = origin.host
     let isAddress =

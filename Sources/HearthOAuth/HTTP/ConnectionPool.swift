@@ -14,7 +14,7 @@ final class ConnectionPool: Sendable {
   /// The proxy did not connect in time.
   struct TooLate: Error {}
 
-  /// The pool has been shut down and opens no more connections.
+  /// The pool has been shut down and does not open any more connections.
   struct ShutDown: Error {}
 
   private struct State {
@@ -29,7 +29,8 @@ final class ConnectionPool: Sendable {
   private static let unsentInKernel: SocketOptionValue = 64 << 10
 
   private let contexts: TLSContexts
-  /// Timeout for connecting to the server or proxy, and again for the tunnel through the proxy.
+  /// Timeout for connecting to the server or proxy. Setting up a tunnel through the proxy has a separate timeout of the
+  /// same length.
   private let timeout: TimeAmount
   /// How long an idle connection stays open, or `nil` to use each connection only once.
   private let idleTime: TimeAmount?
@@ -94,8 +95,8 @@ final class ConnectionPool: Sendable {
         channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel).recover { _ in }
       }
       .connect(host: place.host, port: place.port)
-      // Only the caller retains the exchange, so a request that was given up is released even while its connection is
-      // being opened.
+      // Holds the exchange weakly, so that a request that its caller has given up is released even while its connection
+      // is being opened.
       .whenComplete { [weak exchange] result in
         switch result {
         case .failure(let error): exchange?.end(error)
@@ -239,7 +240,7 @@ private final class CertificateChain {
 
 /// Exposes the only initializer whose callback receives the chain that BoringSSL verified. The initializer is
 /// deprecated in favor of one that leaves the entire verification to the caller. Calling it through a protocol avoids
-/// the warning.
+/// the deprecation warning.
 private protocol ChainObserving {
   init(context: NIOSSLContext, serverHostname: String?, verificationCallback: NIOSSLVerificationCallback?) throws
 }

@@ -153,7 +153,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard let current else { return context.close(promise: nil) }
     switch part {
     case .head(let head):
-      // The parser skips informational responses but accepts invalid status codes, so this checks for them.
+      // The parser skips informational responses but accepts invalid status codes, so they are rejected here.
       guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
       let isRefusal = current.exchange.received(head)
       self.current?.hasHead = true
@@ -195,7 +195,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     switch error {
-    // TCP ended without a TLS close, or just before TLS started.
+    // The TCP connection was closed without a TLS closure alert, or just before TLS started.
     case NIOSSLError.uncleanShutdown, ChannelError.ioOnClosedChannel: fail(Closed())
     default: fail(error)
     }

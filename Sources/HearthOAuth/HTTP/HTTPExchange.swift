@@ -11,7 +11,7 @@ import Synchronization
 final class HTTPExchange: APIExchange {
   /// How much of the response's body to read, and who reads it.
   enum Reading: Sendable {
-    /// The caller of `answer` needs the whole response in time. The body is truncated at `limit` bytes.
+    /// The caller of `answer` needs the whole response before the timeout. The body is truncated at `limit` bytes.
     case whole(limit: Int)
     /// Like `whole`, for a provider's response. If the connection breaks after the head, `answer` returns the body so
     /// far, which may be a complete JSON value, and `HTTPResponse.breakOff` contains the error.
@@ -39,9 +39,9 @@ final class HTTPExchange: APIExchange {
 
   private struct State {
     var phase = Phase.waiting(nil)
-    /// The request, which contains the token. Set to `nil` once it was sent or can no longer be sent.
+    /// The request, which contains the token. `nil` once the request has been sent or can no longer be sent.
     var message: Message?
-    /// Whether the head was sent, so that the body can follow.
+    /// Whether the head was sent. The caller can send the body only after the head.
     var hasBegun = false
     /// Whether the caller will write more of the body.
     var isUpload: Bool
@@ -77,8 +77,8 @@ final class HTTPExchange: APIExchange {
   private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
   private let state: Mutex<State>
 
-  /// `explain` converts an error and is called at most once. `isBegun` is true if the caller may have read part of the
-  /// response.
+  /// `explain` converts an error into the failure to report, and is called at most once. `isBegun` is true if the
+  /// caller may have read part of the response.
   init(
     _ message: Message, reading: Reading, clock: any Clock,
     explain: @escaping @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
@@ -90,14 +90,14 @@ final class HTTPExchange: APIExchange {
     state = Mutex(State(message: message, isUpload: isUpload, lastMoved: now))
   }
 
-  // MARK: - Its end
+  // MARK: - Ending the request
 
-  /// The caller gave up for this reason.
+  /// The request was cancelled. `reason` is shown in the error message.
   struct Cancelled: Error {
     let reason: String
   }
 
-  /// The rest of the response's body is not needed.
+  /// The response's body exceeds the limit, and the rest is not needed.
   private struct TooLong: Error {}
 
   func cancel(_ reason: String) { end(Cancelled(reason: reason)) }
@@ -145,7 +145,7 @@ final class HTTPExchange: APIExchange {
     return .success(())
   }
 
-  // MARK: - Limits of time
+  // MARK: - Time limits
 
   /// Cancels the request after `time`, measured from its start or, if only the beginning of the response is needed,
   /// from its last progress.
@@ -177,7 +177,8 @@ final class HTTPExchange: APIExchange {
     let waiting = state.withLock { state -> [CheckedContinuation<Void, Never>] in
       guard state.end == nil else { return [] }
       body(&state)
-      // Unless the response is read in pieces, the only waiter is `answer`, which needs only the end.
+      // Unless the response is read in pieces, the only waiter is `answer`, which waits only for the end of the
+      // request.
       guard isInPieces || state.end != nil else { return [] }
       defer { state.waiting = [] }
       return state.waiting
@@ -276,8 +277,8 @@ final class HTTPExchange: APIExchange {
         defer { state.isFull = false }
         return (bytes, state.isFull)
       }
-      // The empty response is complete. Waiting for the end could fail, because the server may have closed the
-      // connection before it received the rest of the request's body.
+      // The empty response is complete. Waiting for the exchange to end could fail, because the server may have closed
+      // the connection before it received the rest of the request's body.
       if state.isRefused, state.isEmpty { return (nil, false) }
       guard let end = state.end else { return nil }
       try end.get()

@@ -7,8 +7,9 @@ extension HTTPResponse {
   /// 10.2.3) or, if that header is missing or malformed, from the rate limit that the request has reached.
   var retryAfter: Duration? { header("Retry-After").flatMap(wait) ?? quotaReset }
 
-  /// The time until the quota resets, if the response says that the quota is used up. GitHub reports this with a 403.
-  /// With other statuses, the same headers only report the remaining quota, so Hearth ignores them.
+  /// The time until the quota resets, if the response says that the quota is used up. Servers report this with a 429
+  /// or, like GitHub, with a 403. With other statuses, the same headers only report the remaining quota, so Hearth
+  /// ignores them.
   private var quotaReset: Duration? {
     guard status == 429 || status == 403 else { return nil }
     if let wait = limitReset { return wait }
@@ -20,7 +21,8 @@ extension HTTPResponse {
   private static let quotaHeaders = ["RateLimit", "X-RateLimit", "X-Rate-Limit"]
 
   /// The longest wait among the exhausted quotas in the `RateLimit` header (IETF draft "RateLimit header fields for
-  /// HTTP"): `"hour";r=0;t=30, "day";r=9;t=999` since version 8, earlier `limit=9, remaining=0, reset=30`.
+  /// HTTP"). Since version 8 of the draft, the header looks like `"hour";r=0;t=30, "day";r=9;t=999`, and before like
+  /// `limit=9, remaining=0, reset=30`.
   private var limitReset: Duration? {
     let quotas = header("RateLimit").map { $0.split(separator: ",").map(Self.parameters) } ?? []
     let all = quotas.reduce(into: [:]) { $0.merge($1) { first, _ in first } }
@@ -50,7 +52,7 @@ extension HTTPResponse {
   }
 
   /// Parses seconds or milliseconds since 1970, as sent in most quota headers. Returns `nil` for a number that can only
-  /// be a wait, because the time would be before 2001 or more than a year ahead.
+  /// be a number of seconds to wait, because as a time it would be before 2001 or more than a year ahead.
   private func time(since1970 number: Double) -> Timestamp? {
     let latest = Double(((date ?? receivedAt) + Self.longestWait).milliseconds)
     return [number * 1000, number].first { $0 >= 1e12 && $0 <= latest }.map {

@@ -8,7 +8,7 @@ struct HTTPResponse: Hashable, Sendable {
   var body: [UInt8] = []
   /// Whether `body` is incomplete, because it exceeded the request's limit or ended too early.
   var isTruncated = false
-  /// The error that cut off the response, or `nil` if no error did.
+  /// The error that cut off the response, if any.
   var breakOff: ExchangeFailure?
   var receivedAt: Timestamp
 

@@ -111,7 +111,7 @@ package final class HTTPSender: Sendable {
     if !headers.contains(name: "User-Agent") { headers.add(name: "User-Agent", value: userAgent) }
     if connections == .fresh {
       headers.replaceOrAdd(name: "Connection", value: "close")
-      // Hearth is the only reader of these responses, so compression is unnecessary (RFC 9110, section 12.5.3).
+      // These responses are short, so they do not need compression (RFC 9110, section 12.5.3).
       headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
     }
     headers.remove(name: "Transfer-Encoding")

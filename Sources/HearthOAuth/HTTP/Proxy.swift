@@ -15,7 +15,7 @@ package struct Proxy: Hashable, Sendable, CustomStringConvertible {
   let host: String
   let port: Int
 
-  /// Why a string is not a proxy's address, as the end of a sentence. Never quotes the string, which may contain a
+  /// Why a string is not a valid proxy address, as the end of a sentence. Never quotes the string, which may contain a
   /// password.
   package struct ParseError: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String

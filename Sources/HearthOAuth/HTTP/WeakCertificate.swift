@@ -60,8 +60,8 @@ struct WeakCertificate: Error, CustomStringConvertible {
     return digits.first.map { digits.count * 8 - $0.leadingZeroBitCount }
   }
 
-  /// RSA (RFC 8017), ECDSA (RFC 5758), Ed25519 (RFC 8410) and ML-DSA (RFC 9881). BoringSSL accepts PSS only with
-  /// SHA-256 or better.
+  /// The accepted signature algorithms: RSA (RFC 8017), ECDSA (RFC 5758), Ed25519 (RFC 8410) and ML-DSA (RFC 9881).
+  /// BoringSSL accepts PSS only with SHA-256 or better.
   private static let strongSignatures: Set<ASN1ObjectIdentifier> = [
     [1, 2, 840, 113549, 1, 1, 10], [1, 2, 840, 113549, 1, 1, 11], [1, 2, 840, 113549, 1, 1, 12],
     [1, 2, 840, 113549, 1, 1, 13], [1, 2, 840, 113549, 1, 1, 14],

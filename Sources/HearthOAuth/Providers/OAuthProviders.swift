@@ -12,9 +12,9 @@ extension ProviderPreset {
       userInfoSubjectField: "user_id", apiOrigins: ["https://api.amazon.com"]),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
     // The client secret is a JWT for https://appleid.apple.com that the client signs with ES256. It is valid for at
-    // most six months. The endpoints are listed here because Apple publishes them for more than one issuer. The
-    // redirect must go to a domain over https ("Configuring your environment for Sign in with Apple"), so it cannot be
-    // a loopback address.
+    // most six months. The endpoints are listed here instead of being discovered, because Apple publishes them for more
+    // than one issuer. The redirect must go to a domain over https ("Configuring your environment for Sign in with
+    // Apple"), so it cannot be a loopback address.
     Self(
       name: "apple",
       place: .endpoints(
@@ -83,8 +83,8 @@ extension ProviderPreset {
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
       ], apiOrigins: ["https://api.hubapi.com"]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
-    // LinkedIn rejects a client that sends both a secret and a code_verifier with invalid_client, so requests contain
-    // no code challenge (https://github.com/nextauthjs/next-auth/issues/8831).
+    // LinkedIn rejects a client that sends both a secret and a code_verifier with invalid_client, so requests do not
+    // contain a code challenge (https://github.com/nextauthjs/next-auth/issues/8831).
     Self(
       name: "linkedin",
       place: .endpoints(
@@ -135,7 +135,7 @@ extension ProviderPreset {
       ], userInfoSubjectField: "id", apiOrigins: ["https://www.strava.com"]),
     // https://dev.twitch.tv/docs/authentication/refresh-tokens/ and …/getting-tokens-oauth/
     // Errors have a status and a message but no code. Public clients can use a refresh token only once. Other clients
-    // can reuse their refresh token. Device code requests send the scopes in "scopes".
+    // can reuse their refresh token. Device code requests send the scopes in a field named "scopes".
     Self(
       name: "twitch",
       place: .endpoints(
@@ -152,7 +152,7 @@ extension ProviderPreset {
     // https://developer.withings.com/api-reference#operation/oauth2-refreshaccesstoken and …/developer-guide/faq/faq/
     // The grant is inside "body". Errors have the HTTP status 200, a number in "status" and a sentence in "error". The
     // old refresh token expires eight hours after a refresh, or earlier if the new access token is used. Withings
-    // rejects redirects to this machine.
+    // rejects redirects to loopback addresses.
     Self(
       name: "withings",
       place: .endpoints(
@@ -166,9 +166,10 @@ extension ProviderPreset {
         ResponseRule(phrase: "client ID", means: .misconfigured),
       ], apiOrigins: ["https://wbsapi.withings.net"]),
     // https://www.zoho.com/accounts/protocol/oauth/web-apps/access-token-expiry.html and
-    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html, where expires_in is in milliseconds
-    // Errors have the HTTP status 200. Accounts in other data centers configure their endpoints. Without access_type
-    // and prompt, Zoho issues no new refresh token (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
+    // https://zoho.com.cn/writer/help/api/v1/oauth-step4.html
+    // The value of expires_in is in milliseconds. Errors have the HTTP status 200. Users whose Zoho account is in
+    // another data center must configure that data center's endpoints. Without access_type and prompt, Zoho does not
+    // issue a new refresh token (https://github.com/googleworkspace/apps-script-oauth2/issues/197).
     Self(
       name: "zoho",
       place: .endpoints(

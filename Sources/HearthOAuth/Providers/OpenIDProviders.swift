@@ -15,20 +15,22 @@ extension ProviderPreset {
         ResponseRule(codes: ["access_denied"], phrase: "Unauthorized", means: .misconfigured),
       ]),
     // https://docs.aws.amazon.com/cognito/latest/developerguide/token-endpoint.html,
-    // …/cognito-user-pools-app-idp-settings.html and …/token-revocation.html (other refresh tokens stay valid)
+    // …/cognito-user-pools-app-idp-settings.html and …/token-revocation.html
+    // Revoking a refresh token does not revoke the user's other refresh tokens.
     Self(
       name: "cognito",
       place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
       rotation: .asConfigured, revokesOneGrant: true, redirect: .localhost),
-    // https://forgejo.org/docs/latest/user/oauth2-provider/ (a fork of Gitea)
+    // https://forgejo.org/docs/latest/user/oauth2-provider/
+    // Forgejo is a fork of Gitea.
     Self(name: "forgejo", place: .ownIssuer(example: "https://git.example.org/"), rotation: .asConfigured),
     // https://docs.gitea.com/development/oauth2-provider and
     // https://github.com/go-gitea/gitea/blob/main/routers/web/auth/oauth2_provider.go
-    // Gitea rejects an invalid or used refresh token with unauthorized_client. A refresh ends the old token only if the
-    // instance sets INVALIDATE_REFRESH_TOKENS.
+    // Gitea rejects an invalid or used refresh token with unauthorized_client. A refresh invalidates the old token only
+    // if the instance sets INVALIDATE_REFRESH_TOKENS.
     Self(name: "gitea", place: .ownIssuer(example: "https://git.example.com"), rotation: .asConfigured),
     // https://docs.gitlab.com/api/oauth2/
-    // Accounts on a self-managed instance configure the issuer.
+    // Users of a self-managed instance configure its URL as the issuer.
     Self(name: "gitlab", place: .issuer("https://gitlab.com"), rotation: .always, apiOrigins: ["https://gitlab.com"]),
     // https://developers.google.com/identity/protocols/oauth2/web-server#offline
     // Google rejects unknown scopes, such as offline_access, with invalid_scope, so the preset sends access_type
@@ -42,8 +44,8 @@ extension ProviderPreset {
       ], apiOrigins: ["https://www.googleapis.com", "https://gmail.googleapis.com", "https://people.googleapis.com"],
       mailDomains: ["gmail.com", "googlemail.com"]),
     // https://indigo-iam.github.io/v/current/docs/
-    // The token endpoint is MITREid Connect's, which rejects an expired or unknown refresh token with 401 and
-    // invalid_token.
+    // INDIGO IAM uses the token endpoint of MITREid Connect, which rejects an expired or unknown refresh token with 401
+    // and invalid_token.
     Self(
       name: "indigo-iam", place: .ownIssuer(example: "https://iam.example.org/"), rotation: .asConfigured,
       offlineScopes: ["offline_access"], finalErrors: ["invalid_token"]),
@@ -54,10 +56,11 @@ extension ProviderPreset {
       name: "keycloak", place: .ownIssuer(example: "https://id.example.com/realms/example"), rotation: .asConfigured,
       responseRules: [ResponseRule(codes: ["invalid_grant"], phrase: "user disabled", means: .accountDisabled)]),
     // https://learn.microsoft.com/entra/identity-platform/v2-oauth2-auth-code-flow and …/reference-error-codes
-    // "common" stands for all tenants. An account of a single tenant configures the tenant's issuer. Using a refresh
-    // token does not revoke it. Each refresh must list the scopes again (AADSTS90009, AADSTS90023). The list must
-    // include offline_access, although no response does, because Entra otherwise issues no new refresh token. Entra
-    // ignores the port of http://localhost (https://learn.microsoft.com/entra/identity-platform/reply-url).
+    // "common" stands for all tenants. To sign in to only one tenant, users configure that tenant's issuer. Using a
+    // refresh token does not revoke it. Each refresh must list the scopes again (AADSTS90009, AADSTS90023). The list
+    // must include offline_access, although no response lists it, because Entra otherwise does not issue a new refresh
+    // token. Entra ignores the port of http://localhost
+    // (https://learn.microsoft.com/entra/identity-platform/reply-url).
     Self(
       name: "microsoft", place: .issuer("https://login.microsoftonline.com/common/v2.0"), rotation: .lenient,
       sendsScopeOnRefresh: true, offlineScopes: ["offline_access"],
@@ -80,8 +83,8 @@ extension ProviderPreset {
       offlineScopes: ["offline_access"]),
     // https://help.salesforce.com/s/articleView?id=sf.remoteaccess_oauth_refresh_token_flow.htm
     // An access token expires after the organization's session timeout, which is two hours by default. No response
-    // contains this time, so Hearth assumes one hour. If the organization has its own domain, the account configures
-    // that domain as the issuer. Revoking a refresh token also revokes its access tokens
+    // contains this time, so Hearth assumes one hour. If the organization has its own domain, users configure that
+    // domain as the issuer. Revoking a refresh token also revokes its access tokens
     // (https://developer.salesforce.com/docs/platform/mobile-sdk/guide/oauth-revoking-tokens.html).
     Self(
       name: "salesforce", place: .issuer("https://login.salesforce.com"), rotation: .asConfigured,

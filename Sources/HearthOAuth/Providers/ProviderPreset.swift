@@ -8,7 +8,7 @@ package struct ProviderPreset: Sendable {
   package enum Place: Sendable {
     /// All customers use this issuer, whose endpoints are discovered (`oidc`).
     case issuer(String)
-    /// Each customer has an issuer, which the account configures (`oidc`).
+    /// Each customer has its own issuer, which users must configure (`oidc`).
     case ownIssuer(example: String)
     /// The endpoints are fixed (`oauth2`).
     case endpoints(ProviderEndpoints)
@@ -38,14 +38,14 @@ package struct ProviderPreset: Sendable {
   package var sendsScopeOnRefresh = false
   /// Whether revoking a token ends only that token's grant and none of the user's other grants.
   package var revokesOneGrant = false
-  /// Scopes without which the provider issues no refresh token.
+  /// Scopes without which the provider does not issue a refresh token.
   package var offlineScopes: [String] = []
-  /// Additional authorization request fields without which the provider issues no refresh token.
+  /// Additional authorization request fields without which the provider does not issue a refresh token.
   package var authorizationParameters: [String: String] = [:]
   /// Additional fields that the provider requires in every token request.
   package var tokenParameters: [String: String] = [:]
   /// The loopback address to which the provider redirects the browser, in the form registered with the provider, or
-  /// `nil` if the provider accepts no loopback address.
+  /// `nil` if the provider does not accept a loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
   /// Whether authorization requests use PKCE (RFC 7636). Providers that do not support PKCE usually ignore it.
   package var usesCodeChallenge = true
@@ -89,9 +89,9 @@ package struct ProviderPreset: Sendable {
 extension ProviderPreset {
   /// Rules for all accounts at OAuth providers, with or without a preset.
   static let rulesOfAll = [
-    // Salesforce sends this to the second of two simultaneous requests with the same token. Hearth's retry after a lost
-    // response can be the second one, so the session continues
-    // (https://github.com/segmentio/action-destinations/pull/2300).
+    // Salesforce sends this error for the second of two simultaneous requests with the same token
+    // (https://github.com/segmentio/action-destinations/pull/2300). If a response is lost, Hearth's retry can be that
+    // second request, so the error does not end the session.
     ResponseRule(codes: ["invalid_grant"], phrase: "request is already being processed", means: .unavailable)
   ]
 

@@ -12,7 +12,8 @@ struct AuthorizationRequest {
   let nonce: Secret?
   /// All fields except `client_id`, because the client authentication of a pushed request may already add it.
   let fields: [(String, String)]
-  /// The fields without the scopes that Hearth adds, or `nil` if Hearth adds no scopes.
+  /// The fields for another attempt if the provider rejects the scopes that Hearth adds, or `nil` if Hearth does not
+  /// add any.
   let fallback: [(String, String)]?
 
   /// Requests `offlineScopes` in addition to `scopes`. If `asksConsent` is true, also prompts for the consent that

@@ -19,7 +19,7 @@ struct IDToken {
       let claims = Base64URL.decode(parts[1]).flatMap({ JSONValue(parsing: $0) }), claims.object != nil,
       let signature = Base64URL.decode(parts[2]), let algorithm = header["alg"]?.text
     else { throw .unreadable }
-    // Hearth supports no critical headers (RFC 7515, section 4.1.11).
+    // Hearth does not support any critical headers (RFC 7515, section 4.1.11).
     guard header["crit"] == nil else { throw .critical }
     (self.algorithm, keyID, self.signature) = (algorithm, header["kid"]?.text, signature)
     self.claims = claims.withoutNulls

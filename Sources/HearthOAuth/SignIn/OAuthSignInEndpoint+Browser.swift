@@ -77,12 +77,12 @@ extension OAuthSignInEndpoint {
 }
 
 extension TokenRejection {
-  /// Whether the provider rejects pushing by this client rather than the request itself. If so, Hearth sends the
-  /// request through the browser, unless the provider accepts only pushed requests. Other errors are reported
+  /// Whether the provider rejects all pushed requests from this client, rather than only this request. If so, Hearth
+  /// sends the request through the browser, unless the provider accepts only pushed requests. Other errors are reported
   /// immediately, because they are temporary or would also occur in the browser.
   ///
-  /// Some providers advertise pushing to all clients but accept it only from those that authenticate (Auth0, "Pushed
-  /// Authorization Requests"). They reject public clients with `invalid_client` or `invalid_request`.
+  /// Some providers advertise pushed requests to all clients but accept them only from clients that authenticate
+  /// (Auth0, "Pushed Authorization Requests"). They reject public clients with `invalid_client` or `invalid_request`.
   fileprivate func isAboutPushing(by client: OAuthClient) -> Bool {
     switch response.status {
     case 404, 405, 501: return true

@@ -40,7 +40,7 @@ extension OAuthSignInEndpoint {
     }
     let origin = answer.endpoints.token.origin
     let response = try await answer.reader.grant(in: answer.response) { $0.pollFailure(of: origin) }
-    // Some providers send no ID token in this flow, so none is required.
+    // Some providers do not send an ID token in this flow, so it is not required.
     let expected = IDTokenValidator.Expectation(nonce: nil, isRequired: false)
     return try await grant(in: answer, response, expecting: expected)
   }

@@ -23,10 +23,10 @@ struct OAuthSignInEndpoint: SignInEndpoint {
   /// OpenID request must contain (OpenID Connect Core, section 3.1.2.1).
   var scopes: [String] { tokens.client.scopes.isEmpty && isDiscovered ? ["openid"] : tokens.client.scopes }
 
-  /// Returns additional scopes without which many providers issue no refresh token. These are the preset's offline
-  /// scopes. If there are none, the account configures no scopes and the provider lists `offline_access`, this is
-  /// `offline_access` (OpenID Connect Core, section 11). If the provider rejects an added scope, Hearth retries without
-  /// the added scopes.
+  /// Returns the scopes that Hearth adds to obtain a refresh token. If the preset has offline scopes, Hearth adds
+  /// those. Otherwise, if the account uses discovery without configured scopes and the provider lists `offline_access`,
+  /// Hearth adds `offline_access` (OpenID Connect Core, section 11). If the provider rejects an added scope, Hearth
+  /// retries without the added scopes.
   func offlineScopes(at endpoints: ProviderEndpoints) -> [String] {
     guard settings.offlineScopes.isEmpty else { return settings.offlineScopes.filter { !scopes.contains($0) } }
     let isOpen = tokens.client.scopes.isEmpty && isDiscovered

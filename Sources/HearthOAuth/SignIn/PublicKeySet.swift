@@ -30,7 +30,7 @@ final class PublicKeySet: Sendable {
     }
   }
 
-  /// Fetches the keys even if they are cached, because providers replace them.
+  /// Fetches the keys even if they are cached, because the provider may have replaced them.
   func fetch(_ url: HTTPURL) async throws(RefreshFailure) -> [PublicKey] {
     let failure = "Cannot load the provider's keys"
     let document = try await exchange.sender.document(

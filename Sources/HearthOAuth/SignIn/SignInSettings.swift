@@ -2,9 +2,9 @@ package import HearthCore
 
 /// An account's sign-in settings, except its endpoints and client.
 package struct SignInSettings: Hashable, Sendable {
-  /// The browser's redirect address, or `nil` if the provider accepts no loopback address.
+  /// The browser's redirect address, or `nil` if the provider does not accept a loopback address.
   package var redirect: RedirectAddress? = RedirectAddress()
-  /// Scopes without which the provider issues no refresh token, requested in addition to the configured ones.
+  /// Scopes without which the provider does not issue a refresh token, requested in addition to the configured ones.
   package var offlineScopes: [String] = []
   /// Whether authorization requests contain a code challenge (RFC 7636).
   package var usesCodeChallenge = true
@@ -17,7 +17,7 @@ package enum DeviceDialect: Hashable, Sendable {
   case standard
   /// Both requests send the scopes in `scopes` (Twitch).
   case pluralScopes
-  /// The requests of an early draft of the RFC, with a response type and with the user code in each poll (Amazon).
+  /// The requests as in an early draft of the RFC, with a response type and with the user code in each poll (Amazon).
   case draft
 }
 

@@ -3,7 +3,7 @@ import HearthCore
 
 /// A JWT that authenticates a client (RFC 7523, section 3; OpenID Connect Core, section 9).
 struct ClientAssertion {
-  /// The lifetime in seconds. It only has to cover clock differences, because each request has its own assertion.
+  /// The lifetime in seconds. Each request has its own assertion, so the lifetime has to cover only clock differences.
   static let lifetime: Int64 = 300
 
   let issuer: String

@@ -4,7 +4,7 @@ import HearthCore
 /// refresh requests a new grant.
 struct ClientCredentialsEndpoint: TokenEndpoint, SignInWithoutBrowser {
   let endpoint: OAuthTokenEndpoint
-  /// The configured subject, or `nil` to use the client id.
+  /// The configured subject, or `nil` to use the client ID.
   let subject: String?
 
   var otherFlow: String {

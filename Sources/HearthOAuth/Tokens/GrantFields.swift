@@ -1,4 +1,4 @@
-/// The fields of a grant in a response, with the names that the dialect uses.
+/// A grant's fields in a response. The dialect determines the names of the fields.
 struct GrantFields {
   let accessToken: String?
   let refreshToken: String?

@@ -1,7 +1,7 @@
 import HearthCore
 
-/// The claims of a JWT received over TLS from the token endpoint. The JWT's signature needs no check (OIDC Core,
-/// section 3.1.3.7, rule 6).
+/// The claims of a JWT received over TLS from the token endpoint. The JWT's signature does not need to be checked (OIDC
+/// Core, section 3.1.3.7, rule 6).
 struct JWTClaims: Hashable, Sendable {
   let issuer: String?
   /// The subject, or `nil` if it is missing or too long for a user's name.
@@ -34,14 +34,14 @@ struct JWTClaims: Hashable, Sendable {
   }
 
   /// Returns whether the token is for one of these clients (OIDC Core, section 3.1.3.7, rule 3) or was issued to one
-  /// (Google's cross-client identity). Returns true if the token lists no audience or `clients` is empty.
+  /// (Google's cross-client identity). Returns true if the token does not list an audience or if `clients` is empty.
   func areFor(_ clients: Set<String>) -> Bool {
     clients.isEmpty || audiences.isEmpty || !clients.isDisjoint(with: audiences)
       || authorizedParty.map(clients.contains) ?? false
   }
 
-  /// Returns the token's subject, or `nil` if the token has none. If the token names no issuer, uses the default
-  /// issuer.
+  /// Returns the token's subject, or `nil` if the token has none. If the token does not name an issuer, uses the
+  /// default issuer.
   func subject(default assumed: DefaultIssuer) -> Subject? {
     subject.map { id in issuer.map { Subject(issuer: $0, id: id) } ?? assumed.subject(id) }
   }

@@ -3,7 +3,7 @@ import HearthCore
 
 extension OAuthClient {
   /// Returns an authenticated request and the secrets in it, which must be masked in messages. If `isNamed` is true,
-  /// the body always contains the client id (RFC 9126, section 2.1; RFC 8628, section 3.1).
+  /// the body always contains the client ID (RFC 9126, section 2.1; RFC 8628, section 3.1).
   func request(
     _ fields: [(String, String)], to url: HTTPURL, of endpoints: ProviderEndpoints, files: any FileSystem,
     at now: Timestamp, isNamed: Bool = false
@@ -21,7 +21,8 @@ extension OAuthClient {
       return post(fields, try await secret.secret(from: files), to: url)
     case .assertion(let key):
       // Identifies the provider by the token endpoint's URL, even for revocation (RFC 7523, section 3). OpenID Connect
-      // Core, Okta and Entra require this. For FAPI 2.0 and Auth0, the account configures the issuer instead.
+      // Core, Okta and Entra require this. FAPI 2.0 and Auth0 require the issuer instead, which users configure as the
+      // audience.
       let audience = key.audience ?? endpoints.token.description
       let assertion = try await ClientAssertion(issuer: id, subject: id, audience: audience)
         .signed(with: key, from: files, offered: endpoints.signingAlgorithms, at: now)
@@ -61,7 +62,7 @@ extension OAuthClient {
     }
   }
 
-  /// Whether the client sends only its id. Providers may reject some requests from such clients.
+  /// Whether the client sends only its client ID. Providers may reject some requests from such clients.
   var isPublic: Bool {
     switch authentication {
     case .automatic(nil), .none: true

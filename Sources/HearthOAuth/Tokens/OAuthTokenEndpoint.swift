@@ -6,7 +6,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   let client: OAuthClient
   let exchange: TokenExchange
   var sendsScopeOnRefresh = true
-  /// Scopes that each refresh must request again, because the provider otherwise issues no new refresh token.
+  /// Scopes that each refresh must request again, because the provider otherwise does not issue a new refresh token.
   var offlineScopes: [String] = []
   var userInfoSubjectField = "sub"
 
@@ -47,8 +47,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return granted
   }
 
-  /// Sends a request to the token endpoint, and again if discovery returns a new endpoint. `secrets` are the secrets in
-  /// the fields, in addition to the credential's tokens.
+  /// Sends a request to the token endpoint. If the endpoint returns 404 and discovery finds a new endpoint, sends the
+  /// request to the new one. `secrets` are the secrets in the fields, in addition to the credential's tokens.
   func ask(
     _ fields: [(String, String)], for credential: Credential?, secrets own: [Secret] = []
   ) async throws(RefreshFailure) -> Answer {
@@ -96,8 +96,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
         first = first ?? outcome
       }
     } catch {
-      // A token revoked before the failure stays revoked. Even an error in the configuration may be fixed later, so
-      // Hearth keeps retrying.
+      // If the provider has already answered for the first token, that outcome counts. Otherwise, Hearth keeps
+      // retrying, even after an error in the configuration, because the user may fix it later.
       let retryAfter: Duration? = if case .unavailable(_, let time) = error { time } else { nil }
       return first ?? .unavailable(retryAfter: retryAfter)
     }
@@ -115,8 +115,8 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   func origins() async -> Set<Origin>? { try? await source.endpoints().origins }
 
   func identify(_ credential: Credential) async -> Subject? {
-    // The UserInfo endpoint would only repeat the ID token's subject (OIDC Core, section 5.3.2), so a known subject
-    // needs no request.
+    // The UserInfo endpoint would only repeat the ID token's subject (OIDC Core, section 5.3.2), so no request is
+    // needed if the subject is already known.
     let claims = credential.grant.idToken.flatMap { JWTClaims($0.secret.reveal()) }
     if let claims, claims.areFor(exchange.audiences), let named = claims.subject(default: exchange.issuer) {
       return named

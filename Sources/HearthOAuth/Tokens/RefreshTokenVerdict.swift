@@ -7,8 +7,8 @@ enum RefreshTokenVerdict {
   /// Either the token or the client is at fault.
   case either
 
-  /// Codes that some providers use for refresh tokens. `invalid_scope` and `unsupported_grant_type` never concern the
-  /// token, regardless of the description.
+  /// Codes that some providers send for an unusable refresh token. `invalid_scope` and `unsupported_grant_type` never
+  /// concern the token, regardless of the description.
   private static let codes: Set = ["unauthorized_client", "invalid_client", "invalid_request"]
 
   /// Returns `nil` unless a description says that the refresh token cannot be used.
@@ -34,8 +34,8 @@ enum RefreshTokenVerdict {
     self = isOther ? .either : .dead
   }
 
-  /// Phrases that indicate another cause: the request contains no token, the client is not allowed to use one, or the
-  /// error concerns the client itself.
+  /// Phrases that indicate another cause: the request did not contain a token, the client is not allowed to use one, or
+  /// the error concerns the client itself.
   private static let excuses = [
     "missing", "required", "must", "empty", "not provided", "not allowed", "not supported", "unsupported",
     "not permitted", "not enabled", "assertion", "jwt",

@@ -2,7 +2,7 @@ import HearthCore
 
 /// The object in a token endpoint's response, which is JSON or, from some old providers, a form.
 struct ResponseDocument: Hashable, Sendable {
-  /// The object, or `nil` if the response contains none.
+  /// The object, or `nil` if the response does not contain one.
   let object: JSONValue?
   let isForm: Bool
 
@@ -10,7 +10,7 @@ struct ResponseDocument: Hashable, Sendable {
     let json = JSONValue(parsing: response.body)
     let type = response.header("Content-Type")?.lowercased() ?? ""
     if json == nil, type.hasPrefix("application/x-www-form-urlencoded"), let fields = FormBody.decode(response.body) {
-      // Repeated fields contradict each other, so both are ignored.
+      // If a field is repeated, it is unclear which value counts, so all of them are ignored.
       let members = Dictionary(fields.map { ($0.0, JSONValue?.some(.string($0.1))) }) { _, _ in nil }
       (object, isForm) = (.object(members.compactMapValues(\.self)), true)
     } else {

@@ -21,8 +21,8 @@ struct ResponseError: Hashable, Sendable {
     }
     // Withings sends a number in "status" and always has the HTTP status 200.
     codes += ["error_code", "errorCode", "errcode", "code", "status"].map { document?[$0]?.name }
-    // Fitbit's errors contain an errorType, and JSON:API's contain a code. If an error has a field, like Strava's, its
-    // code applies only to the field, so the code is not used.
+    // Fitbit's errors contain an errorType, and JSON:API's contain a code. If an error names a request field, as
+    // Strava's errors do, its code concerns only that field, so the code is not used.
     if case .array(let errors) = document?["errors"] {
       codes += errors.flatMap { [$0["errorType"]?.name, $0["field"] == nil ? $0["code"]?.name : nil] }
     }

@@ -8,7 +8,7 @@ enum SigningKey {
   case rsa(_RSA.Signing.PrivateKey)
   case ed25519(Curve25519.Signing.PrivateKey)
 
-  /// Why a key cannot be used, as the end of a sentence about the key's file.
+  /// Why a key cannot be used, worded as the end of a sentence about the key's file.
   struct ParseError: Error, CustomStringConvertible {
     let description: String
 

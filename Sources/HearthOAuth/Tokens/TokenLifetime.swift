@@ -47,7 +47,8 @@ extension TokenResponseReader {
   private static let century = 3_155_760_000.0
 
   /// Returns the unit in which the number is a plausible lifetime. For example, 3,600,000 is 1,000 hours in seconds but
-  /// one hour in milliseconds. Returns `nil` if both are plausible, as for 125 days and 3 hours.
+  /// one hour in milliseconds. Returns `nil` if both are plausible. For example, 10,800,000 is 125 days in seconds and
+  /// 3 hours in milliseconds.
   private static func unit(of told: Double) -> Unit? {
     func isMultiple(of number: Double) -> Bool { told.truncatingRemainder(dividingBy: number) == 0 }
     guard isMultiple(of: 60_000) else { return .seconds }
@@ -65,9 +66,9 @@ extension TokenResponseReader {
     return .milliseconds(Int64(min(seconds, century) * 1000))
   }
 
-  /// Returns the time left until a JWT's `exp`, by the server's clock or else by this machine's, or `nil` if `exp` has
-  /// passed. Does not count from `iat`, because the token may come from a cache. The result never exceeds `exp` minus
-  /// `iat`, because a clock may be wrong.
+  /// Returns the time left until a JWT's `exp`, according to the server's clock or, if it is unknown, this machine's
+  /// clock. Returns `nil` if `exp` has passed. Does not count from `iat`, because the token may come from a cache. The
+  /// result never exceeds `exp` minus `iat`, because a clock may be wrong.
   static func lifetime(of token: String, response: HTTPResponse) -> Duration? {
     guard let claims = JWTClaims(token), let expiresAt = claims.expiresAt else { return nil }
     let left = expiresAt - Double((response.date ?? response.receivedAt).milliseconds) / 1000

@@ -15,7 +15,7 @@ struct TokenRejection: Error {
   /// What a 2xx response contains instead of a grant or an error, if anything.
   private(set) var content: String?
 
-  /// Returns this rejection for a response that contains `content`.
+  /// Returns a copy of this rejection for a response that contains `content` instead of a grant.
   func containing(_ content: String) -> TokenRejection {
     var rejection = self
     rejection.content = content
@@ -74,7 +74,7 @@ struct TokenRejection: Error {
 
   // MARK: - Meaning
 
-  /// Whether the status allows a final rejection. A 2xx response gets here only if it contains no token.
+  /// Whether the status allows a final rejection. A 2xx response is a rejection only if it does not contain a token.
   private var mayBeFinal: Bool {
     switch response.status {
     case 200..<300, 400, 401, 403: true

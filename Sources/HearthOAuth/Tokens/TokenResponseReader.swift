@@ -70,7 +70,8 @@ struct TokenResponseReader: Sendable {
       return try refreshToken(in: grant, of: response, found)
     }
     var result = tokens(from: grant, accessToken: accessToken, response: response)
-    // Not thrown, because the refresh token in the response may have replaced the previous one.
+    // Returned instead of thrown, so that the caller can store the refresh token, which may have replaced the previous
+    // one.
     if let type = grant["token_type"] { result.error = fault(of: type, rejection) }
     return result
   }
@@ -118,8 +119,8 @@ struct TokenResponseReader: Sendable {
     return value?.text
   }
 
-  /// Returns the refresh token's lifetime from the field of Keycloak and TikTok, of GitHub, LinkedIn and Google, or of
-  /// Intuit.
+  /// Returns the refresh token's lifetime. The first field is used by Keycloak and TikTok, the second by GitHub,
+  /// LinkedIn and Google, and the third by Intuit.
   private func refreshLifetime(_ grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
       .compactMap { Self.lifetime(meantBy: grant[$0], response) }.first
@@ -151,8 +152,8 @@ struct TokenResponseReader: Sendable {
   }
 
   /// Returns whether to send tokens of this type as Bearer tokens. A client must not use types that it does not
-  /// understand (RFC 6749, section 7.1). No standard defines the field for a backend's own API, so Hearth rejects only
-  /// OAuth's types other than Bearer there.
+  /// understand (RFC 6749, section 7.1). No standard defines the field for a backend's own API, so there Hearth rejects
+  /// only known types that cannot be sent as Bearer tokens.
   private func isBearer(_ type: String) -> Bool {
     let name = type.lowercased().filter { !$0.isWhitespace }
     return switch dialect {

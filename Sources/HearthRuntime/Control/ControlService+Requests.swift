@@ -8,7 +8,7 @@ extension ControlService {
   ]
 
   /// Returns the account's status before a request to an API. Throws if the account is not configured or if its grant
-  /// is of an earlier configuration.
+  /// was issued for an earlier configuration.
   func statusToAsk(_ account: AccountName) async throws(RPCError) -> SessionStatus {
     try await check(account)
     let status = try await ask(account, .awaitReading).answer.status

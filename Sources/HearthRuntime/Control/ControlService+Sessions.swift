@@ -261,7 +261,7 @@ extension ControlService {
         group.addTask {
           let account = entry.service.account
           await entry.service.lock(.user)
-          // An account without a session publishes no change when it is locked, so notify its sign-ins here.
+          // Locking an account without a session does not publish a change, so notify the account's sign-ins here.
           await signIns.sessionChanged(account)
           await sinks.waitUntilIdle(account)
         }

@@ -59,7 +59,8 @@ extension BeginSignIn: PlainMethod {
     case .device: return .device
     case .clientCredentials: return .clientCredentials
     case .password:
-      // Without password sign-in, the account reports that instead of missing parameters.
+      // Require the parameters only if the account supports password sign-in. Otherwise, the sign-in fails with an
+      // error that says so.
       if takingPassword, username == nil || password == nil {
         throw .invalidParams("Give \"username\" and \"password\".")
       }

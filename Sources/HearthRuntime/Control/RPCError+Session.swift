@@ -1,7 +1,7 @@
 package import HearthControl
 package import HearthCore
 
-/// Translates session failures to errors of the protocol.
+/// Converts session failures to protocol errors.
 extension RPCError {
   /// The seconds to wait if the provider did not say when to retry.
   private static let usualRetry = 5
@@ -41,7 +41,8 @@ extension RPCError {
   /// Returns the error for a state in which the session has no token.
   static func state(_ state: SessionState, _ status: SessionStatus) -> RPCError {
     let account = status.account
-    // The status's message may contain details that the state does not, such as the credential's path.
+    // Prefer the status's message, because it may contain details that the state does not, such as the credential's
+    // path.
     var message = status.state == state ? status.message : state.message(for: status.account)
     if case .reauthRequired = state, status.state == .authenticated {
       message = "The token cannot be renewed. Run \"hearthctl login \(account)\"."

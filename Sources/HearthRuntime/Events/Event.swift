@@ -45,7 +45,8 @@ struct Publication {
   var records: [JournalRecord] = []
   /// The notification for subscribers, or `nil` if the event appears only in the journal.
   var notification: EventNotification?
-  /// Whether to notify subscribers of the session's status even if it looks unchanged, because the grant was replaced.
+  /// Whether to notify subscribers of the session's status even if it looks unchanged, for example after a sign-in that
+  /// replaced the grant.
   var sendsStatus = false
 }
 
@@ -71,7 +72,7 @@ struct EventNotification {
   var params: any WireValue = Empty()
 }
 
-/// Writes events to the log. If stderr is connected to the journal, metadata with upper-case names become journal
+/// Writes events to the log. If stderr is connected to the journal, metadata with upper-case keys is stored in journal
 /// fields.
 package struct EventLog: Sendable {
   private let logger: Logger

@@ -89,8 +89,8 @@ package final class EventHub: Sendable {
     state.withLock { send([notification], &$0, at: now) }
   }
 
-  /// Sends events. Each event is encoded once for all subscribers, so that additional subscribers cost little. Events
-  /// for the same subscriber share a write, because writes dominate the cost of a subscriber that does not read.
+  /// Sends events. Each event is encoded only once, so that additional subscribers cost little. Events for the same
+  /// subscriber share a write, because writes are the main cost if a subscriber does not read.
   private func send(_ events: [EventNotification], _ state: inout State, at now: Timestamp) {
     let first = state.seq + 1
     state.seq += events.count
@@ -160,8 +160,8 @@ package final class EventHub: Sendable {
     }
   }
 
-  /// Starts a subscription. Returns its snapshot and a function to call directly after sending the response. Throws
-  /// `overloaded` if the connection has too many subscriptions.
+  /// Starts a subscription. Returns its snapshot and a function to call immediately after the response has been sent.
+  /// Throws `overloaded` if the connection has too many subscriptions.
   package func subscribe(
     topics: Set<EventTopic>, account: AccountName?, peer: any ControlPeer
   ) throws(RPCError) -> (subscription: Subscription, start: @Sendable () -> Void) {

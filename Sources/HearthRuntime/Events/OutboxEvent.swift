@@ -12,7 +12,8 @@ package enum OutboxEvent: Hashable, Sendable {
   case paused(AccountName, reason: String)
   case resumed(AccountName, reason: String)
 
-  /// Creates the event for an item that has just entered its state. Returns `nil` for states without an event.
+  /// Creates the event for an item that has just entered its state. Returns `nil` if subscribers are not notified of
+  /// that state.
   init?(_ item: OutboxItem) {
     switch item.state {
     case .delivered: self = .delivered(item)
@@ -61,7 +62,7 @@ extension OutboxItem {
     let record = recordName.map { recordName in
       JournalRecord(
         name: recordName, level: .warning, message: "Item \(id) is \(state.rawValue): \(reason).", account: account,
-        // Do not leave a field empty, because the journal's message catalog quotes all of them.
+        // Give every field a value, because the journal's message catalog quotes all of these fields.
         fields: ["HEARTH_REASON": reason, "HEARTH_ITEM": id, "HEARTH_STATUS": lastStatus.map(String.init) ?? "none"])
     }
     return Publication(

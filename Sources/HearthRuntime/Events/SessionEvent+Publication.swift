@@ -6,8 +6,8 @@ extension SessionEvent {
   /// Returns the publication for the event. `status` is the session's status after the event.
   func publication(_ status: SessionStatus) -> Publication {
     let account = status.account
-    /// Returns a publication with one record. Without `params`, subscribers receive no notification, or receive
-    /// `session.changed` instead.
+    /// Returns a publication with one record. If `params` is `nil`, subscribers do not receive this event but may
+    /// receive `session.changed`.
     func publication(
       _ name: EventName, _ level: Logger.Level, _ message: String, _ fields: JournalRecord.Fields = [:],
       params: (any WireValue)? = nil, sendsStatus: Bool = false

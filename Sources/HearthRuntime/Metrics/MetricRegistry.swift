@@ -37,8 +37,8 @@ final class MetricCell: Sendable {
   private struct State {
     /// The value of a counter or gauge.
     var number = 0
-    /// The number of values in each bucket of a histogram, not cumulative. The last element counts values above all
-    /// bounds.
+    /// The number of values in each bucket of a histogram. The counts are not cumulative. The last one is for values
+    /// above all bounds.
     var counts: [Int]
     /// The sum of a histogram's values in nanoseconds. It is an integer so that small values add up exactly.
     var sum: Int64 = 0

@@ -21,10 +21,10 @@ package final class Metrics: RunningService {
   private let elapsed: @Sendable () -> Duration
   private let registry = MetricRegistry()
   private let sessions = Mutex<[AccountName: Followed]>([:])
-  /// Caches the cells of the methods that were called.
+  /// The cells of the methods that have been called, cached to avoid a lookup by labels for each call.
   private let calls = Mutex<[String: (successes: MetricCell, duration: MetricCell)]>([:])
   private let tokensGiven = Mutex<[AccountName: MetricCell]>([:])
-  /// Yields a value whenever counts that survive restarts have changed.
+  /// Yields a value when a count that survives restarts has changed.
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
 
@@ -108,7 +108,7 @@ package final class Metrics: RunningService {
     case .refreshed: refreshes(.success, account).increment()
     case .refreshFailed: refreshes(status.history.lastOutcome ?? .unavailable, account).increment()
     case .unauthorized: registry.cell(.unauthorized, ["account": account]).increment()
-    // The session had already ended, so this is not another sign-out.
+    // The session had already ended, so this change is not another sign-out.
     case .changed(from: .reauthRequired, to: _), .changed(from: .unauthenticated(signedOut: true), to: _): break
     case .changed(_, to: .reauthRequired(let reason)):
       automaticSignOuts(reason, account).increment()
@@ -141,7 +141,7 @@ package final class Metrics: RunningService {
   /// Wraps the outbox's API endpoint to count requests that carry a token.
   package func measuring(_ api: any APIEndpoint) -> any APIEndpoint { MeasuredAPIEndpoint(api: api, metrics: self) }
 
-  /// Counts a request of the outbox. `status` is `nil` if the API did not answer.
+  /// Counts an outbox request. `status` is `nil` if the API did not answer.
   func attempted(for account: AccountName, status: Int?, since begun: Duration) {
     let account = account.description
     registry.cell(.attempts, ["account": account, "answer": Self.answer(status)]).increment()
@@ -223,7 +223,8 @@ package final class Metrics: RunningService {
     }
   }
 
-  /// Returns values that are read for each report, or `nil` if the family is counted.
+  /// Returns the samples of a family that is measured for each report, or `nil` for a family that is counted as events
+  /// occur.
   private static func levels(
     of name: MetricName, _ snapshot: EventHub.Snapshot, _ info: DaemonInfo, at now: Timestamp
   ) -> [MetricSample]? {
@@ -255,7 +256,8 @@ package final class Metrics: RunningService {
   }
 }
 
-/// Counts and times requests with a token. Requests without a token only ask for the server's time.
+/// Counts requests that carry a token and measures how long they take. Requests without a token only ask for the
+/// server's time and are not counted.
 private struct MeasuredAPIEndpoint: APIEndpoint {
   let api: any APIEndpoint
   let metrics: Metrics

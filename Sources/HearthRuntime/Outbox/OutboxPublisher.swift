@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Publishes the outbox's changes in the order of its commits, together with the counts after each commit.
 ///
-/// The store reports each commit here before it answers the callers, so that clients find their own changes in a
-/// snapshot. The cost of a commit does not depend on the number of accounts.
+/// The store reports each commit here before it answers the callers, so that a client that requests a snapshot
+/// afterwards finds its own change there. The cost of a commit does not depend on the number of accounts.
 final class OutboxPublisher: Sendable {
   fileprivate struct State {
     /// The counts after the last commit, without pauses.
@@ -16,7 +16,8 @@ final class OutboxPublisher: Sendable {
     var pauses: [AccountName: String] = [:]
     /// The reason why the store cannot write, or `nil` if the store works.
     var trouble: String?
-    /// The store's notice about this run, as a sentence for the user.
+    /// What happened when the store last opened the database, as a sentence for the user. For example, a damaged
+    /// database may have been replaced. `nil` if nothing happened.
     var notice: String?
     /// The accounts that have gained items to send since the last `takeReady`.
     var ready: [AccountName: OutboxKinds] = [:]
@@ -48,7 +49,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Publishes the current state of these items. The counts have not changed.
+  /// Publishes items that were already in their current state. Their counts are already published.
   func found(_ items: [OutboxItem]) {
     let events = items.compactMap { OutboxEvent(.changed($0)) }
     record(events)
@@ -83,7 +84,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Publishes the store's notice about this run.
+  /// Publishes what happened when the store opened the database, or clears that notice.
   func noticed(_ sentence: String?) {
     state.withLock { state in
       guard state.notice != sentence else { return }
@@ -100,7 +101,7 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Adds the published pauses to the counts of one account or all accounts.
+  /// Adds the published pauses to the counts of one account, or of all accounts if `account` is `nil`.
   func shown(_ stats: OutboxStats, of account: AccountName?) -> OutboxStats {
     state.withLock { $0.shown(stats, of: account) }
   }
@@ -144,7 +145,7 @@ extension OutboxPublisher.State {
 }
 
 extension OutboxEvent {
-  /// Returns `nil` if only the displayed reason has changed.
+  /// Creates the event for a change of a pause, or returns `nil` if only the displayed reason has changed.
   fileprivate init?(_ pause: OutboxPauseChange) {
     switch pause.event {
     case .paused(let reason): self = .paused(pause.account, reason: reason)
@@ -153,7 +154,7 @@ extension OutboxEvent {
     }
   }
 
-  /// Returns `nil` for states without an event.
+  /// Creates the event for a change in a commit. Returns `nil` if subscribers are not notified of the item's new state.
   fileprivate init?(_ change: OutboxCommit.Change) {
     switch change {
     case .enqueued(let item): self = .enqueued(item)

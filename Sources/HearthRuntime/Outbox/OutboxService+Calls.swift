@@ -114,8 +114,8 @@ extension OutboxService {
     follow()
   }
 
-  /// Repeats `step` until it handles fewer than `OutboxMachine.batch` items, because then no items are left. Returns
-  /// the total number of items.
+  /// Repeats `step` until it handles fewer than `OutboxMachine.batch` items, which means that no more items are left.
+  /// Returns the total number of items.
   private func untilDone(
     of account: AccountName?, _ step: @Sendable () async throws(OutboxStoreFailure) -> Int
   ) async throws -> Int {

@@ -15,7 +15,7 @@ package actor OutboxService: RunningService {
   let publisher: OutboxPublisher
   private let log: Logger
   private let wakeUp = AsyncSignal()
-  /// The sum of the clock's steps that the machine knows about.
+  /// The total amount by which the clock has been set, as far as the machine has taken it into account.
   private var stepped: Duration
 
   var machine: OutboxMachine
@@ -65,8 +65,8 @@ package actor OutboxService: RunningService {
   // MARK: - Inputs
 
   /// Tells the machine that an account's session changed. `knownSubject` is the current or last user, unless
-  /// `permission` names a subject. `former` is an earlier subject of the same user. `token` is the session's current
-  /// token.
+  /// `permission` names a subject. `former` is an earlier subject of the same user. `token` identifies the session's
+  /// current token.
   package func sessionChanged(
     _ name: AccountName, permission: OutboxPermission, knownSubject: Subject?, formerly former: Subject? = nil,
     token: Fingerprint?
@@ -115,7 +115,7 @@ package actor OutboxService: RunningService {
     follow()
   }
 
-  /// Tells the machine that the clock was set. `total` is the sum of all steps of the clock so far.
+  /// Tells the machine that the clock was set. `total` is the sum of all changes to the clock so far.
   private func noteSteps(_ total: Duration) {
     let shift = total - stepped
     stepped = total
@@ -185,7 +185,8 @@ package actor OutboxService: RunningService {
     hasUnpublishedCounts && machine.isSending ? countsPublishedAt + Self.countsInterval : nil
   }
 
-  /// Clears the store's failure if nothing is left to send, because no further request would clear it.
+  /// Clears the store's recurring failure if nothing is left to send. Otherwise, the failure would stay until the next
+  /// request, because only a successful request clears it.
   private func noteNothingToSend() {
     guard storeFailures.lasting != nil, machine.names.allSatisfy({ machine.isIdle($0, at: now()) }) else { return }
     storeFailures.succeeded(at: .sending)
@@ -338,7 +339,7 @@ package actor OutboxService: RunningService {
       try await api.exchange(request, of: name, bearer: nil, timeout: machine.settings.requestTimeout)
     }
     _ = now()
-    // If the clock was set during the request, drop the result, because the skew may be wrong. The machine will ask
+    // If the clock was set during the request, the measured difference may be wrong. Drop it, and the machine will ask
     // again.
     if stepped == self.stepped { machine.timeAnswered(result, name, origin) }
     follow()

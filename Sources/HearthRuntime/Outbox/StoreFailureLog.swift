@@ -33,8 +33,8 @@ struct StoreFailureLog {
   /// The current recurring failure, or `nil` if the store works.
   var lasting: OutboxStoreFailure? { last[.loop] ?? last[.sending] }
 
-  /// Records the failure of a call, which the caller reports. Logs only damage to the store, because the loop may never
-  /// encounter it.
+  /// Records the failure of a call, which the caller reports. Also logs the failure if the store is damaged, because
+  /// the loop may never encounter the damage.
   mutating func callFailed(_ failure: OutboxStoreFailure) {
     guard case .broken = failure, damage != failure else { return }
     log.error("\(failure)")

@@ -86,6 +86,6 @@ final class RequestPlaces: Sendable {
 }
 
 extension RequestFailure {
-  /// The failure of a request after its client has disconnected. Nobody receives it.
+  /// The failure if a request's client disconnects. No client is left to receive it.
   static let clientLeft = unanswered(message: "The client disconnected. The request was not sent.")
 }

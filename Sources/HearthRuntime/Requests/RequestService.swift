@@ -1,7 +1,7 @@
 package import HearthControl
 package import HearthCore
 
-/// Sends requests for programs, as directed by a `RequestMachine` for each.
+/// Sends requests for programs. Each request has a `RequestMachine`, which decides the next step.
 package actor RequestService {
   private let bearers: any BearerTokenProvider
   private let api: any APIEndpoint
@@ -47,8 +47,8 @@ package actor RequestService {
       guard let subject, owners[account] != subject else { return }
       owner = subject
     }
-    // Before the first user, nothing is cached, so no response becomes invalid. A repeated report of a sign-out wipes
-    // again. Because the store runs wipes in order, the call then also waits for the first wipe.
+    // Do not count a wipe before the account's first known user, because nothing is cached then. If a sign-out is
+    // reported again, wipe again. The store runs wipes in order, so the second call also waits for the first wipe.
     if owner == nil || owners[account] != nil { wipes[account, default: 0] += 1 }
     owners[account] = owner
     await store.wipe(account, keeping: owner)
@@ -79,7 +79,7 @@ package actor RequestService {
   }
 
   /// Returns the request for a draft with streamed bodies, and the number of the slot that the request occupies. The
-  /// caller must give the slot back.
+  /// caller must free the slot.
   func begin(
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, for client: ConnectionID
   ) throws(RequestFailure) -> (request: APIRequest, place: Int) {
@@ -141,7 +141,7 @@ package actor RequestService {
     var secrets: [Secret] = []
   }
 
-  /// Sends a request. If `kept` is set, asks the API to revalidate this cached response to the same request.
+  /// Sends a request. If `kept` is set, asks the API whether this cached response to the same request is still valid.
   private func exchange(
     _ original: APIRequest, of account: AccountName, timeout: Duration, for client: ConnectionID?,
     validating kept: StoredResponse? = nil

@@ -164,7 +164,7 @@ actor RequestStream {
     }
   }
 
-  /// Throws the reason why the stream is no longer open.
+  /// Throws the failure that ended the stream, or an error that says that the stream has ended.
   private func tellEnd() throws(RequestFailure) {
     close()
     if case .over(let failure) = phase {

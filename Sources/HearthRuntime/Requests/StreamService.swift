@@ -32,7 +32,7 @@ package actor StreamService: RunningService {
     _ draft: RequestDraft, _ upload: APIRequest.Upload?, on connection: ConnectionID
   ) async throws(RequestFailure) -> RequestStream {
     guard !isStopping else { throw .stopping }
-    // Do not stream an empty body.
+    // An empty body need not be streamed.
     let (request, place) = try await requests.begin(draft, upload == .sized(0) ? nil : upload, for: connection)
     guard !isStopping else {
       requests.places.giveBack(place)
@@ -69,8 +69,8 @@ package actor StreamService: RunningService {
     for stream in streams.values where stream.connection == connection { await stream.close() }
   }
 
-  /// Handles a change of the account's session. Ends a stream once its user has locked the account, signed out or been
-  /// replaced, so that no more of the answer is returned.
+  /// Handles a change of the account's session. Ends all streams of a locked or signed-out account, or the streams of a
+  /// user who was replaced, so that no more of their answers is returned.
   package func sessionChanged(_ account: AccountName, _ state: SessionState, _ subject: Subject?) async {
     for stream in streams.values where stream.account == account {
       switch state {

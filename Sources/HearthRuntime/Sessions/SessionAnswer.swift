@@ -7,7 +7,7 @@ package struct SessionAnswer: Sendable {
   package let status: SessionStatus
   package let at: Timestamp
 
-  /// Whether a sign-out has left no credential to remove.
+  /// Whether the response is a completed sign-out, after which no credential remains to be removed.
   var isCompleteSignOut: Bool { if case .signedOut(_, let isComplete) = response { isComplete } else { false } }
 }
 

@@ -10,7 +10,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     /// Checks the account for `session.diagnose`, or `nil` if there is nothing to check.
     package var probe: (any AccountProbe)?
     package var offer: TokenOffer
-    /// How to store a grant that has yet to be revoked.
+    /// Where and how to keep a grant that must still be revoked.
     package var revocations: PendingRevocation.Keeping
     /// Whether revoking one grant leaves the user's other grants valid.
     package var revokesOneGrant: Bool
@@ -25,7 +25,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// The minimum validity of a token that is sent immediately, so that it is still valid when it arrives.
+  /// The minimum remaining lifetime of a token that is sent immediately, so that the token is still valid when it
+  /// arrives.
   private static let validityToSend: Duration = .seconds(2)
 
   private let table = Mutex<[AccountName: Entry]>([:])
@@ -33,7 +34,7 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   private var isStopped = false
   /// The locks that the system has set.
   private var locks: Set<Lock> = []
-  /// The sessions of removed accounts that still wait for a refresh to finish.
+  /// The sessions of removed accounts that have not stopped yet, because a refresh is still in progress.
   private var leaving: [SessionService] = []
   private let services = WorkInbox()
 
@@ -42,8 +43,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
   /// Runs all added services until `stop`.
   package func run() async { await services.run() }
 
-  /// Stops all sessions. Each waits up to `timeout` for a request in progress. The default is the account's
-  /// `request_timeout` plus 5 s.
+  /// Stops all sessions. Each session waits up to `timeout` for a request in progress (default: the account's
+  /// `request_timeout` plus 5 s).
   package func stop(timeout: Duration? = nil) async {
     isStopped = true
     await withDiscardingTaskGroup { group in
@@ -54,7 +55,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     services.finish()
   }
 
-  /// Starts the account's session. It does not use the store until an earlier session of the account has stopped.
+  /// Starts the account's session. The session does not use the store until an earlier session of the account has
+  /// stopped.
   package func add(_ entry: Entry) async {
     let account = entry.service.account
     // After `stop`, nothing would run the service.
@@ -90,7 +92,8 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     for lock in Lock.allCases where locks.contains(lock) { await entry.service.change(lock, isSet: true) }
   }
 
-  /// Sends the call to the account's session. Returns `nil` if there is none, or if it is removed in the meantime.
+  /// Sends the call to the account's session. Returns `nil` if the account has no session, or if the account is removed
+  /// before the session answers.
   package func ask(_ call: SessionCall, of account: AccountName) async -> (entry: Entry, answer: SessionAnswer)? {
     guard let entry = entries[account] else { return nil }
     let answer = await entry.service.ask(call)
@@ -107,14 +110,15 @@ package actor SessionDirectory: BearerTokenProvider, RunningService {
     }
   }
 
-  /// Retries immediately what failed without a network, because the network may be back.
+  /// Tells all sessions that the network may be back, so that they immediately retry what failed without a network.
   package func networkReturned() async {
     for entry in entries.values { await entry.service.networkReturned() }
   }
 
   package var accounts: [AccountName] { entries.keys.sorted() }
 
-  /// The accounts whose sessions do not wait for an earlier session to stop.
+  /// The accounts with a started session. A session that still waits for an earlier session of its account is not
+  /// started.
   package var begun: [AccountName] { accounts.filter { name in !leaving.contains { $0.account == name } } }
 
   /// All sessions, in the order of their accounts.

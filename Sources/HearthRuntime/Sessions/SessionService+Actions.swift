@@ -106,7 +106,7 @@ extension SessionService {
       let request = requests[id]
       work.add {
         var known = credential
-        // A grant that has no origin yet is bound to the origin to which a refresh would send it now.
+        // Bind a grant without an origin to the origin that a refresh would send it to at the moment.
         if known.origin == nil { (known.origin, known.origins) = (await endpoint.origin(), await endpoint.origins()) }
         if known.subject == nil { known.subject = await endpoint.identify(known) }
         await self.receive(.completed(id, known, isWanted: await request?.isWanted() ?? false))
@@ -122,7 +122,8 @@ extension SessionService {
     }
   }
 
-  /// Adds an expiry to a grant that another program wrote without one, from its token or else the configuration.
+  /// Adds an expiry to a grant that another program wrote without one. The expiry comes from the token or, if the token
+  /// has none, from the configuration.
   private func timed(_ reading: CredentialReading) -> CredentialReading {
     guard case .found(var credential, let standing) = reading else { return reading }
     credential.grant.expiresAt = credential.grant.expiresAt ?? expiry(of: credential.grant)
@@ -137,8 +138,8 @@ extension SessionService {
     }
   }
 
-  /// Checks the stored version and reserves disk space for the response, in store order. Then sends the request,
-  /// concurrently with other work.
+  /// Checks in store order that the stored version is current, and reserves disk space for the response. Then sends the
+  /// request, concurrently with other work.
   private func send(
     _ generation: Int, _ request: @escaping @Sendable () async throws(RefreshFailure) -> TokenResponse
   ) {

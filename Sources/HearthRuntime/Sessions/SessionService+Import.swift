@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// How to request the grant of an import or a sign-in.
+/// How to obtain the grant for an import or a sign-in.
 struct GrantRequest: Sendable {
   /// Requests the grant, after disk space was reserved for it. Returns `nil` to use the imported grant unchanged.
   let ask: @Sendable () async throws(SessionRejection) -> TokenResponse?
@@ -10,11 +10,12 @@ struct GrantRequest: Sendable {
 
 /// Requests and revokes grants outside of refreshes, for imports, sign-ins and sign-outs.
 extension SessionService {
-  /// Imports a grant. Unless it `isTried`, it is refreshed first, and the caller gets the result. If that fails, the
-  /// previous session continues.
+  /// Imports a grant. Unless `isTried` is set, refreshes the grant first, and throws if the refresh fails. The previous
+  /// session then continues.
   package func adopt(_ credential: Credential, isTried: Bool) async throws(SessionRejection) {
     var timed = credential
-    // An expiry from a token depends on another clock.
+    // If the caller did not give a lifetime, the expiry comes from the token. The provider's clock may differ from this
+    // clock, so tell the machine where the expiry comes from.
     let isCounted = isTried && credential.grant.expiresAt != nil
     if !isCounted { timed.grant.expiresAt = expiry(of: credential.grant) }
     let request = GrantRequest { [endpoint] () async throws(SessionRejection) in
@@ -24,8 +25,8 @@ extension SessionService {
     try await adopt(.imported(timed, isCounted: isCounted), by: request)
   }
 
-  /// Throws if a grant could not be stored now, so that nobody signs in for nothing. Returns the epoch in which the
-  /// sign-in begins.
+  /// Throws if a grant could not be stored at the moment, so that users do not sign in for nothing. Returns the
+  /// session's current epoch, to be passed on as the epoch in which the sign-in began.
   package func prepareToSignIn() async throws(SessionRejection) -> SessionEpoch {
     if isStopping { throw .stopping }
     let epoch = machine.epoch
@@ -36,7 +37,7 @@ extension SessionService {
     return epoch
   }
 
-  /// Returns the lock that applies to a sign-in that began in `epoch`, or `nil`.
+  /// Returns the lock that applies to a sign-in that began in `epoch`, or `nil` if there is none.
   package func lock(since epoch: SessionEpoch) -> SessionState? {
     let now = catchUp()
     return machine.lock(since: epoch, at: now)
@@ -52,8 +53,8 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Returns the expiry of a grant that came without one. `nil` if it is unknown and the grant cannot be renewed,
-  /// because a guess would end the session.
+  /// Returns an expiry for a grant that was issued without one. If the token does not contain an expiry, assumes a
+  /// lifetime if the grant can be refreshed. Otherwise returns `nil`, because a wrong guess would end the session.
   func expiry(of grant: Grant) -> Timestamp? {
     endpoint.expiry(of: grant.bearer(machine.settings.bearer), at: grant.issuedAt)
       ?? (grant.refreshToken == nil ? nil : grant.issuedAt + Grant.assumedLifetime)
@@ -65,7 +66,7 @@ extension SessionService {
     return machine.mayShareUser(with: leftover, of: owner, at: now)
   }
 
-  /// Returns the time on the provider's clock, or `nil` without a response within five seconds.
+  /// Returns the time on the provider's clock, or `nil` if the provider does not respond within five seconds.
   package func providerTime() async -> Timestamp? {
     await shielded { [endpoint, clock] in await clock.within(.seconds(5)) { try? await endpoint.time() } ?? nil }
   }

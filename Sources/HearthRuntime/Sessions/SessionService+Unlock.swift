@@ -2,8 +2,7 @@ package import HearthCore
 
 /// Unlocks a session, with a passphrase if the session's credential is sealed.
 extension SessionService {
-  /// The maximum time to keep trying a passphrase that the store refuses because it follows a wrong passphrase too
-  /// soon.
+  /// The maximum time to keep trying a passphrase. After a wrong passphrase, the store refuses others for a short time.
   private static let unlockTimeout: Duration = .seconds(10)
 
   /// Removes a lock and opens the sealed credential if a passphrase is given. Waits until the credential has been read
@@ -17,12 +16,13 @@ extension SessionService {
     await storeIsQuiet()
   }
 
-  /// Returns whether `unlock` must be called with a passphrase before anything can be sealed.
+  /// Returns whether the account needs a passphrase before its credential can be opened or sealed.
   package func needsPassphrase() async -> Bool {
     await inStoreOrder { [store] in await store.needsPassphrase() }
   }
 
-  /// Tries passphrases one after the other, so that each gets its own attempt even if the previous ones are wrong.
+  /// Tries a passphrase once all earlier attempts have finished, so that a wrong passphrase does not use up the time of
+  /// another caller's attempt.
   private func openStore(with passphrase: Secret) async throws(UnlockFailure) {
     try await passphraseMutex.withLock { await attempt(passphrase) }.get()
   }

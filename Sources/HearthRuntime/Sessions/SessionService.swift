@@ -2,7 +2,7 @@ package import HearthCore
 package import Logging
 internal import Synchronization
 
-/// Carries out what one account's `SessionMachine` decides.
+/// Carries out the decisions of one account's `SessionMachine`.
 ///
 /// Every input goes through `receive`. Work on the store runs in order, and other work runs concurrently. All work runs
 /// within `run`, and its results return as inputs.
@@ -16,19 +16,20 @@ package actor SessionService: PlanningService, RunningService {
   private(set) var endpoint: any TokenEndpoint
   let clock: any Clock
   let logger: Logger
-  /// Receives each measured difference between a server's clock and this machine's.
+  /// Called with each measured difference between a server's clock and this machine's clock.
   private let skewMeasured: @Sendable (Duration) -> Void
-  /// Receives each unused grant, to revoke it once that cannot end a session in use.
+  /// Called with each unused grant. The grant is revoked once its revocation can no longer end a session that is in
+  /// use.
   let leave: @Sendable (Credential) async -> Void
-  /// Receives each visible change, in order, before the next input is handled.
+  /// Called with each visible change, in order, before the next input is handled.
   private let publish: @Sendable ([SessionEvent], SessionStatus) -> Void
 
   private var skew = ClockSkew()
   private var waiting: [CallID: CheckedContinuation<SessionAnswer, Never>] = [:]
   private var callCount = 0
   private var published: SessionStatus?
-  /// The machine's current token, and the sum of the clock's steps that the machine has handled. `nil` if calls must go
-  /// through the machine.
+  /// The machine's current token, and the total clock change that the machine has taken into account. `nil` if calls
+  /// must go through the machine.
   private let ready = Mutex<(token: ReadyToken, stepped: Duration)?>(nil)
   private let verdicts = Mutex(RecentVerdicts())
   private var isRunning = false
@@ -98,11 +99,11 @@ package actor SessionService: PlanningService, RunningService {
     }
   }
 
-  /// Publishes nothing from now on, because the account is no longer configured.
+  /// Stops publishing changes, because the account is no longer configured.
   package func mute() { isMuted = true }
 
-  /// Lets a refresh in progress finish, then ends `run`. Waits up to `timeout`, by default the account's
-  /// `request_timeout` plus 5 s.
+  /// Lets a refresh in progress finish, and then ends `run`. Waits up to `timeout` (default: the account's
+  /// `request_timeout` plus 5 s).
   package func stop(timeout: Duration? = nil) async {
     let deadline = clock.now() + (timeout ?? machine.settings.refresh.stopTimeout)
     if !isStopped {
@@ -219,13 +220,13 @@ package actor SessionService: PlanningService, RunningService {
   /// Returns whether this lock is set, even if it is not visible because there is no session to lock.
   package func isSet(_ lock: Lock) -> Bool { machine.locks.all.contains(lock) }
 
-  /// Sets the lock. Returns once everything that it wipes has been wiped.
+  /// Sets the lock. Returns once the secrets that must be wiped have been wiped.
   package func lock(_ lock: Lock) async {
     change(lock, isSet: true)
     await storeIsQuiet()
   }
 
-  /// Returns why a restart would remove the user's lock, or `nil` if the lock is saved or not set.
+  /// Returns the reason why a restart would remove the user's lock. Returns `nil` if the lock is saved or not set.
   package func whyLockIsForgotten() -> AccessFailure? { machine.locks.whyForgotten }
 
   /// Reads the credential again, and seals it anew if its protection differs from the configured one. Returns once that
@@ -249,7 +250,7 @@ package actor SessionService: PlanningService, RunningService {
     if machine.epoch.generation != generation { verdicts.withLock { $0 = RecentVerdicts() } }
     let events = actions.compactMap { if case .publish(let event) = $0 { event } else { nil } }
     let status = machine.snapshot(at: now)
-    // Publish before answering the calls, so that subscribers know of a change before a caller gets its response.
+    // Publish before answering the calls, so that subscribers learn of a change before a caller gets its response.
     if !isStopped, !isMuted, !events.isEmpty || status != published {
       published = status
       publish(events, status)

@@ -25,11 +25,11 @@ package enum SignInSteps: Sendable {
 
 /// The state and the permissions of a sign-in when it started.
 package struct SignInBeginning: Sendable {
-  /// Whether the sign-in may replace a locked credential.
+  /// Whether a locked credential may be replaced.
   let replacesLocked: Bool
   /// The session's epoch. Locks that the user sets after it remain in force.
   let epoch: SessionEpoch
-  /// The number of times that all of the account's sign-ins had been ended together.
+  /// The account's count in `SignInService.ends`. If the count has changed since then, the sign-in must end too.
   let ends: Int
 }
 
@@ -37,16 +37,16 @@ struct SignInAttempt {
   var begun: SignInHandle
   let entry: SessionDirectory.Entry
   let beginning: SignInBeginning
-  /// The listener for the browser's redirect, or `nil` if the flow uses no browser.
+  /// The listener for the browser's redirect, or `nil` if the flow does not use a browser.
   let redirect: (any OpenRedirect)?
-  /// Finishes to end the tasks that wait for the user.
+  /// Finished when the sign-in ends, which ends the tasks that wait for the user.
   let over: AsyncStream<Never>.Continuation
-  /// The sum of the clock's steps when the sign-in started.
+  /// The total amount by which the clock had been set when the sign-in started.
   let stepped: Duration
   var machine: SignInMachine
   /// Whether the browser was sent to the provider again without a scope that the provider had refused.
   var hasFallenBack = false
-  /// The reasons for ignored browser answers that were already reported. Each reason is reported once.
+  /// The reasons, already reported, why an answer from the browser was ignored. Each reason is reported only once.
   var told: Set<String> = []
   /// Displays the outcome in the browser. Set once the browser has returned from the provider's page.
   var tell: (@Sendable (SignInService.Outcome) -> Void)?

@@ -6,7 +6,7 @@ package enum SignInEnd: Error, Hashable, Sendable {
   case rejected(SessionRejection)
   case interrupted(SignInInterruption)
 
-  /// Returns a sentence for people that says what happened.
+  /// Returns a sentence that tells the user what happened.
   func sentence(_ account: AccountName) -> String {
     switch self {
     case .rejected(.signIn(let failure)): failure.message

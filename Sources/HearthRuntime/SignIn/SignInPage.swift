@@ -1,12 +1,13 @@
 import HearthCore
 
-/// The pages that the browser shows at the end of a sign-in. They contain no scripts and support dark mode.
+/// The pages that the browser shows at the end of a sign-in. They do not use scripts, and they support dark mode.
 enum SignInPage {
   static func signedIn(_ account: AccountName) -> RedirectPage {
     page(200, "You are signed in", "The account \(account) is signed in. You can close this window.")
   }
 
-  /// Reports a failure. `sentence` explains the problem and the next step, and may contain any text.
+  /// Reports a failure. `sentence` explains the problem and the next step. It may contain text from an untrusted
+  /// source, because the page escapes it.
   static func failed(_ sentence: String, _ account: AccountName) -> RedirectPage {
     page(
       400, "You are not signed in", "\(sentence) To try again, run \"hearthctl login \(account)\" in a terminal.")
@@ -17,7 +18,7 @@ enum SignInPage {
     400, "This is not the current sign-in",
     "Nothing was changed. Continue in the window that was opened for the sign-in, or start again in a terminal.")
 
-  /// Reports an error that does not identify its sign-in. `sentence` may contain any text.
+  /// Reports an error that does not identify its sign-in. `sentence` may contain text from an untrusted source.
   static func unclaimed(_ sentence: String) -> RedirectPage {
     page(
       400, "You are not signed in",

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Sign-ins that need no action by the user, and are over when `begin` returns.
+/// Sign-ins without any action by the user. They are complete when `begin` returns.
 extension SignInService {
   func signIn(
     _ name: String, _ password: Secret, to entry: SessionDirectory.Entry, _ beginning: SignInBeginning

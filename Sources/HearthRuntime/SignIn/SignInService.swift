@@ -1,7 +1,7 @@
 package import HearthCore
 
-/// Carries out the sign-ins of all accounts. A new sign-in replaces the account's earlier ones that still wait for the
-/// user.
+/// Carries out the sign-ins of all accounts. A new sign-in replaces the account's earlier sign-ins that still wait for
+/// the user.
 ///
 /// The account's session requests and stores the grant. It uses the previous grant until the new one is on disk.
 package actor SignInService: RunningService {
@@ -19,7 +19,8 @@ package actor SignInService: RunningService {
   /// The sign-ins in progress, in the order in which they began.
   private var order: [String] = []
   private var outcomes = SignInOutcomes()
-  /// How many times all sign-ins of an account were ended, including those not added yet, and the last reason.
+  /// How many times all of an account's sign-ins were ended together, and the reason for the last time. A sign-in that
+  /// has started but is not in `attempts` yet compares the count to find out that it has been ended.
   private var ends: [AccountName: (count: Int, last: SignInInterruption)] = [:]
   private var isStopping = false
   let work = WorkInbox()
@@ -45,7 +46,8 @@ package actor SignInService: RunningService {
 
   // MARK: - Calls from clients
 
-  /// Begins a sign-in and ends the account's earlier ones. If the user has nothing to do, it is over on return.
+  /// Starts a sign-in and ends the account's earlier ones. A sign-in that does not need the user is complete when this
+  /// method returns.
   package func begin(
     _ request: SignInRequest, of entry: SessionDirectory.Entry, replacing: Bool
   ) async throws(SignInEnd) -> SignInHandle {
@@ -74,8 +76,8 @@ package actor SignInService: RunningService {
 
   package func account(of id: String) -> AccountName? { outcomes.account(of: id) }
 
-  /// Cancels a sign-in, or returns false if it is unknown. If its grant is being requested, the grant is revoked when
-  /// it arrives.
+  /// Cancels a sign-in, or returns false if the sign-in is unknown. If Hearth is already requesting the grant, Hearth
+  /// revokes the grant when it arrives.
   package func cancel(_ id: String) async -> Bool {
     guard outcomes.account(of: id) != nil else { return false }
     await handle(.interrupted(.cancelled), of: id)
@@ -99,8 +101,8 @@ package actor SignInService: RunningService {
     }
   }
 
-  /// Handles the redirect address that the user copied from the browser. Returns `nil` if no such sign-in waits for an
-  /// address.
+  /// Handles the redirect address that the user copied from the browser. Returns `nil` if the sign-in is not waiting
+  /// for such an address.
   package func redirected(_ id: String, to address: String) async -> RedirectReading? {
     guard isWaiting(id), case .browser(let signIn)? = attempts[id]?.begun.steps,
       let reading = signIn.read(address: address)
@@ -123,7 +125,7 @@ package actor SignInService: RunningService {
     do throws(SignInFailure) { return try await step() } catch { throw .rejected(.signIn(error)) }
   }
 
-  /// Ends the account's other sign-ins. Returns once they are over, which includes their requests to the provider.
+  /// Ends the account's other sign-ins. Returns once they have ended and their requests to the provider have finished.
   func supersede(_ account: AccountName) async {
     for id in order where attempts[id]?.begun.account == account {
       await handle(.interrupted(.superseded), of: id)
@@ -171,7 +173,7 @@ package actor SignInService: RunningService {
     return attempts[id]?.hasFallenBack == false
   }
 
-  /// Adds a sign-in. The stream `over` ends with the sign-in.
+  /// Adds a sign-in. The returned stream finishes when the sign-in ends.
   func add(
     _ flow: SignInFlow, _ steps: SignInSteps, expiresAt: Timestamp, _ entry: SessionDirectory.Entry,
     _ beginning: SignInBeginning, at redirect: (any OpenRedirect)? = nil

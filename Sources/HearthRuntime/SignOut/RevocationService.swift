@@ -66,8 +66,8 @@ package actor RevocationService: PlanningService, RunningService {
   private func revokeAtOnce(_ credential: Credential, of entry: SessionDirectory.Entry) async -> RevocationOutcome {
     let account = entry.service.account
     let pending = await keep(credential, of: account, entry.revocations)
-    // The provider might also revoke the user's other grants, so later sign-ins wait for its answer. Do not ask the
-    // provider now if the user may already be signed in again or is signing in.
+    // The provider might also revoke the user's other grants. Later sign-ins therefore wait for the provider's answer.
+    // If the user may already be signed in or signing in again, do not ask the provider now.
     let outcome: RevocationOutcome = await asking(pending) {
       if !entry.revokesOneGrant, await entry.service.mayShareUser(with: credential, of: account) {
         return .unavailable(retryAfter: nil)
@@ -93,8 +93,8 @@ package actor RevocationService: PlanningService, RunningService {
     return outcome
   }
 
-  /// Waits while a provider is asked to revoke a grant of this session's user, because the provider might end newer
-  /// grants too.
+  /// Waits while a provider is asked to revoke a grant of this session's user, because the provider might also revoke
+  /// newer grants.
   package func waitUntilIdle(for service: SessionService) async {
     while await isConcerned(service) {
       guard !underWay.isEmpty else { return }

@@ -2,12 +2,12 @@ import HearthControl
 package import HearthCore
 package import Logging
 
-/// Maintains the token files of all sinks, as directed by a `SinkMachine` for each.
+/// Maintains the token files of all sinks. Each sink has a `SinkMachine`, which decides what to do.
 ///
 /// Inputs are handled in order. File operations run concurrently.
 package actor SinkService: PlanningService, RunningService {
   private struct Sink {
-    /// The settings, or `nil` if an earlier run left the file and it must only be removed.
+    /// The settings, or `nil` if the file is from an earlier run and is only to be removed.
     var settings: SinkSettings?
     var machine: SinkMachine
     let files: any SinkFiles
@@ -27,7 +27,7 @@ package actor SinkService: PlanningService, RunningService {
   let clock: any Clock
   private let logger: Logger
   private var sinks: [SinkTarget: Sink] = [:]
-  /// The accounts whose sessions know whether they have a token.
+  /// The accounts for which it is known whether there is a token. Their sessions have read their credentials.
   private var decided: Set<AccountName> = []
   /// The targets that Hearth has written or may have written, with the marks that identify its files.
   private var claims: [SinkTarget: [SinkMark]] = [:]
@@ -44,8 +44,8 @@ package actor SinkService: PlanningService, RunningService {
   let work = WorkInbox()
   var time: ServiceTime
 
-  /// Creates the service. `makeFiles` creates the file access of each sink, so that a hanging file system does not
-  /// delay other sinks. The second argument of `makeFiles` contains the marks that an earlier run may have left.
+  /// Creates the service. `makeFiles` creates separate file access for each sink, so that a hanging file system does
+  /// not delay other sinks. Its second argument contains the marks of files that an earlier run may have left.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
     makeFiles: @escaping @Sendable (SinkTarget, [SinkMark]) -> any SinkFiles
@@ -138,7 +138,7 @@ package actor SinkService: PlanningService, RunningService {
     return sessions.heldToken(of: sink.account).flatMap { SinkContent($0, for: sink) }.map { .content($0) } ?? .nothing
   }
 
-  /// Waits until the files of one account, or of all accounts, reflect all earlier inputs or have failed.
+  /// Waits until the files of one account, or of all accounts, reflect all earlier inputs or could not be written.
   package func waitUntilIdle(_ account: AccountName? = nil) async {
     guard !hasEnded else { return }
     waiterCount += 1
@@ -293,7 +293,8 @@ package actor SinkService: PlanningService, RunningService {
 }
 
 extension SinkContent {
-  /// Returns `nil` if the grant has no token of the kind that the sink needs.
+  /// Creates the content from a session's token. Returns `nil` if the grant does not contain the kind of token that the
+  /// sink needs.
   fileprivate init?(_ ready: ReadyToken, for sink: SinkSettings) {
     let wanted: Token? =
       switch sink.bearer {
@@ -302,7 +303,7 @@ extension SinkContent {
       case nil: ready.bearer.token
       }
     guard let wanted else { return nil }
-    // The session knows only when the token for APIs expires, so another token's own expiry takes precedence.
+    // `ready` contains only the expiry of the token for APIs. For another token, prefer the expiry in that token.
     let bearer =
       wanted == ready.bearer.token
       ? ready.bearer : ready.bearer.with(wanted, expiresAt: wanted.expiresAt ?? ready.bearer.expiresAt)

@@ -34,7 +34,7 @@ extension KnownAccount: Codable {
     barred = try fields.decodeIfPresent(Fingerprint.self, forKey: .barred)
     rejected = try fields.decodeIfPresent(Fingerprint.self, forKey: .rejected)
     func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
-      // Splits by bytes, because the field can contain anything.
+      // Splits by bytes, because the field of a damaged file can contain any text.
       let digits = Array((try text(key) ?? "").utf8)
       return stride(from: 0, to: digits.count, by: 8)
         .compactMap { Fingerprint(String(decoding: digits[$0..<Swift.min($0 + 8, digits.count)], as: UTF8.self)) }

@@ -25,7 +25,7 @@ package actor AccountsFile {
     bootID.isEmpty ? nil : GrantClock(of: grant, after: known, boot: bootID, at: clock.moment())
   }
 
-  /// Returns how far the clock has been stepped since the grant received its times.
+  /// Returns how far the clock has been stepped since the grant's times were set.
   nonisolated func step(since known: GrantClock) -> ClockStep {
     known.step(to: clock.moment().stepped, boot: bootID)
   }

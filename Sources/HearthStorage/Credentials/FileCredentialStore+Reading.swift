@@ -51,7 +51,7 @@ extension FileCredentialStore {
     if case .ended(let record) = file.body {
       if let signedOut = try await finishRemoval(scan.known) { return signedOut }
       // If the file could not be written, accounts.json contains a later end. If both contain the same end,
-      // accounts.json has more details.
+      // accounts.json has more details. In both cases, accounts.json takes precedence.
       let end = scan.known.end?.prevailing(over: record) ?? record
       await remember(scan) { $0.end = end }
       return .ended(end)

@@ -31,8 +31,8 @@ extension FileCredentialStore {
     guard let missing = try await absence(at: place, known) else {
       return CredentialScan(place: place, known: known, outcome: .nothing(nil))
     }
-    // Checks again, because a volume may have been mounted or unmounted between the two readings, and some programs
-    // remove a file before they write it.
+    // Checks again, because a volume may have been mounted or unmounted between reading the file and reading the
+    // marker, and some programs remove a file before they write it.
     await clock.sleep(until: clock.now() + Self.stillness)
     if let scan = try await scanFile(place, known) { return scan }
     _ = try await absence(at: place, known)

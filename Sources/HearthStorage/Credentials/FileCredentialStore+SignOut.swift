@@ -24,8 +24,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Carries out a pending removal and returns its sign-out, or `nil` if no removal is pending. After a failure, the
-  /// removal stays pending until the next reading.
+  /// Carries out a pending removal and returns the end of the session, or `nil` if no removal is pending. After a
+  /// failure, the removal stays pending until the next reading.
   func finishRemoval(_ known: KnownAccount) async throws(AccessFailure) -> CredentialReading? {
     guard let removal = known.removal, let end = known.end else { return nil }
     do throws(EndNotWritten) {
@@ -36,8 +36,9 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes the credential, files set aside from it, its entry in accounts.json and its marker. Because of the order
-  /// of the steps, a crash never makes the credential look lost. Throws `nowhere` if the file was not removed.
+  /// Removes the credential file, its earlier versions that were set aside, its place in accounts.json, and its marker.
+  /// The steps are in an order in which a crash never makes the credential look lost. Throws `nowhere` if the file was
+  /// not removed.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }

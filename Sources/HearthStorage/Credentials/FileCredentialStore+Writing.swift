@@ -42,7 +42,8 @@ extension FileCredentialStore {
   }
 
   /// Returns whether the file contains another program's grant that matches neither `version` nor `credential`. Another
-  /// program can still replace the file between this check and the rename, because files have no compare-and-swap.
+  /// program can still replace the file between this check and the rename, because file systems have no
+  /// compare-and-swap operation.
   private func holdsOther(
     _ scan: CredentialScan, than version: StoredVersion, nor credential: Credential? = nil
   ) async -> Bool {
@@ -101,7 +102,8 @@ extension FileCredentialStore {
     }
   }
 
-  /// Replaces the ended grant in the file with the end of the session, if a crash or a failure prevented this earlier.
+  /// Replaces the ended grant in the file with the end of the session, after a crash or a failure prevented this
+  /// earlier.
   func finishEnd(_ record: EndRecord, _ scan: CredentialScan, _ header: CredentialFile.Header) async {
     do throws(AccessFailure) {
       try await replace(scan.place, with: endedFile(record, scan).bytes)

@@ -28,7 +28,7 @@ package actor FileCredentialStore: CredentialStore {
   let scryptCost: Int?
 
   var passphraseKey: PassphraseKey?
-  /// The path of the file if disk space is allocated for its next version, otherwise `nil`.
+  /// The credential file's path if disk space has been allocated for its next version, otherwise `nil`.
   var reserved: String?
   /// The file's status when it was last read or written, used to detect changes made in place.
   var lastSeen: FileStatus?

@@ -3,7 +3,8 @@ import HearthCore
 /// Moves unusable files to `NAME.LABEL-TIME` in the same folder, so that a person can inspect them.
 extension FileSystem {
   /// Moves a file to an unused name, makes it readable only by its owner, and returns the new path. Once the move is
-  /// durable, removes older files with the same label. If the moved file is empty, keeps the newest nonempty one.
+  /// durable, removes older files with the same label. If the moved file is empty, keeps the newest older file that is
+  /// not empty.
   func setAside(_ path: String, as label: String, at now: Timestamp) async throws(FileError) -> String {
     let (folder, name) = path.splitAtLastSlash
     var newName = "\(name).\(label)-\(now.description.filter { !"-:.".contains($0) })"

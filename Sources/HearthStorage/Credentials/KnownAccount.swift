@@ -40,8 +40,8 @@ package struct KnownAccount: Hashable, Sendable {
   package var barred: Fingerprint?
   /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// The earlier grants, to recognise one that reappears, for example if a volume is mounted over the folder that
-  /// contains a newer grant.
+  /// The earlier grants. If one of them reappears, for example because a volume is mounted over the folder with a newer
+  /// grant, Hearth recognizes it.
   package var grants = GrantHistory()
 
   package init() {}
@@ -54,8 +54,8 @@ extension KnownAccount {
     return formerPlaces.filter { $0.path != place.path } + [FormerPlace(path: place.path, fingerprint: fingerprint)]
   }
 
-  /// Returns whether the recorded end applies to this grant. An end because of a missing or corrupt file applies to no
-  /// grant, so that a grant that is found later is used.
+  /// Returns whether the recorded end applies to this grant. An end caused by a missing or corrupt file does not apply
+  /// to any grant, so that Hearth uses a grant that it finds later.
   func isEnded(_ grant: Grant) -> Bool {
     guard let end, !end.reason.isAboutFile else { return false }
     if end.reason == .signedOut, formerPlaces.contains(where: { $0.fingerprint == grant.accessToken.fingerprint }) {

@@ -1,7 +1,7 @@
 internal import HearthCore
 internal import Synchronization
 
-/// The items that are claimed for sending and those of them that are being sent. Kept in memory.
+/// The items that are claimed for sending, and which of them are being sent. Kept only in memory.
 ///
 /// Only the outbox's writer creates, cuts and ends claims, in transactions that can be undone. `begin` can be called on
 /// any thread at any time.
@@ -37,7 +37,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// What revoking an item has done to its claim.
+  /// How revoking an item has changed its claim.
   enum Revocation {
     case wasFree
     /// The item's request may have been sent, so the item must not change.
@@ -95,8 +95,8 @@ final class ClaimTable: Sendable {
 
   // MARK: - Sending
 
-  /// Records that the item's request is sent at `now`, on the clock that is never adjusted. Returns false if the claim
-  /// is no longer valid. Throws if the mark cannot be written.
+  /// Records that the item's request is sent at `now` (`Clock.steadyNow`). Returns false if the claim is no longer
+  /// valid. Throws if the mark cannot be written.
   func begin(_ number: Int64, of epoch: Int64, at now: Timestamp) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
       guard let claim = state.claims[epoch], let index = claim.items.firstIndex(where: { $0.number == number }) else {
@@ -106,8 +106,7 @@ final class ClaimTable: Sendable {
       // The API answered the first request with 401, and a newer item has replaced this one since, so there is no
       // retry.
       guard !item.hasBegun || !item.isOutdated else { return false }
-      // A claim's items are sent in order, and its mark records only the last one, so no item is sent after a later
-      // one.
+      // The claim's mark records only the last item sent, so an item must not be sent after a later one.
       guard claim.items[(index + 1)...].allSatisfy({ !$0.hasBegun }) else { return false }
       try state.marks.write(item.position, of: epoch, after: now - claim.madeAt, in: claim.slot)
       if !item.hasBegun {
@@ -232,7 +231,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// Marks a claimed item that has begun as outdated, so that it is not sent again.
+  /// Records that a claimed item is outdated, so that it is not sent again if it has begun.
   func outdate(_ number: Int64) {
     state.withLock { state in
       guard let (held, index) = state.find(number) else { return }
@@ -335,7 +334,7 @@ extension ClaimTable.State {
     if let claim { account(for: claim, 1) }
   }
 
-  /// Adds a claim to the values derived from all claims, or removes it if `difference` is negative.
+  /// Adds a claim to the counts and lookup tables, or removes it if `difference` is negative.
   private mutating func account(for claim: ClaimTable.Claim, _ difference: Int) {
     for item in claim.items {
       epochs[item.number] = difference > 0 ? claim.epoch : nil

@@ -6,7 +6,7 @@ internal import Synchronization
 /// Runs the outbox's transactions. Requests that arrive during a commit share the next transaction and its fsync.
 ///
 /// If a commit fails, it is rolled back as a whole and each request is retried in a separate transaction, so that one
-/// bad request does not fail the others. A request that can fail after writing something has its own savepoint.
+/// bad request does not make the others fail. A request that can fail after writing something has its own savepoint.
 final class GroupCommitter: Sendable {
   enum Purpose {
     /// The request can make the database grow. It fails if the disk has no room for the reserve.
@@ -197,9 +197,9 @@ final class GroupCommitter: Sendable {
     _ = try? db.checkpoint(.truncate)
   }
 
-  /// Returns free pages to the disk, but keeps some for the next items unless they may contain content. Limits the
-  /// number of pages, because each freed page can cause four page writes to the log, and the log must not outgrow the
-  /// reserve. Returns whether there is more to do.
+  /// Returns free pages to the disk, but keeps some for the next items unless free pages may contain removed content.
+  /// Limits the number of pages, because each freed page can cause four page writes to the log, and the log must not
+  /// outgrow the reserve. Returns whether there is more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
     let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
     let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
@@ -287,7 +287,8 @@ final class GroupCommitter: Sendable {
       if observer.isThere { commit = try transaction.commit() }
       guard file.holds(identity) else { throw FileReplaced() }
       guard file.holdsLog(logIdentity) else { throw FileReplaced(isLog: true) }
-      // Even on a full disk, the database must be able to take in the log, so the reserve covers the database's growth.
+      // Even on a full disk, the log must fit into the database at the next checkpoint, so the reserve covers the
+      // database's growth.
       if isGrowing, !reserve.allocate(try file.unwritten(transaction.db)) { throw ReserveExceeded() }
       return .commit
     }

@@ -111,7 +111,7 @@ package enum OutboxCheck {
     }
   }
 
-  /// Checks that exactly the first active item of each unclaimed lane, and each unclaimed unordered item, is a head.
+  /// Checks that the heads are exactly the first active item of each unclaimed lane and all unclaimed unordered items.
   private static func lanes(_ db: Database) throws -> [String] {
     let wrong = try String.fetchAll(
       db,
@@ -147,8 +147,8 @@ package enum OutboxCheck {
     return counts
   }
 
-  /// Runs the quick check. Each counter must be within its bounds, and zero exactly if no row has its state. If a
-  /// counter is wrong, counts all rows.
+  /// Runs the quick check. Each counter must be within its bounds, and must be zero if and only if no row has its
+  /// state. If a counter is wrong, counts all rows.
   static func soundCounters(_ db: Database) throws -> OutboxCounters {
     let counters = try OutboxCounters(db)
     for owner in counters.owners.values {

@@ -1,8 +1,8 @@
 internal import GRDB
 internal import HearthCore
 
-/// The owners of items and the numbers of their items. The numbers change in the same transactions as the items, so
-/// that no query has to count rows.
+/// The owners of items, with the number of each owner's items. These counts change in the same transactions as the
+/// items, so that no query has to count rows.
 struct OutboxCounters: Sendable {
   struct Key: Hashable {
     let account: AccountName
@@ -185,7 +185,7 @@ struct OutboxCounters: Sendable {
     }
   }
 
-  /// Sets or changes the subject of an owner, who keeps all items.
+  /// Sets or changes an owner's subject. The owner keeps its items.
   mutating func name(_ owner: Int64, _ subject: Subject, in db: Database) throws {
     guard let account = owners[owner]?.account else { return }
     try db.execute(

@@ -109,8 +109,8 @@ enum OutboxQueries {
     UPDATE items SET due_at = max(due_at + ?1, 1), next_attempt_at = max(next_attempt_at + ?1, 1)
     WHERE n IN (SELECT head FROM claims) AND due_at > 0 AND (not_before IS NULL OR not_before < due_at)
     """
-  /// Makes items due immediately that wait for their origin rather than for a time. Their `due_at` only orders them,
-  /// and may be in the future if the clock was set back.
+  /// Lets items be sent immediately if they wait for their origin rather than for a time. Their `due_at` only orders
+  /// them, and may be in the future if the clock was set back.
   static let free = """
     UPDATE items INDEXED BY items_retrying SET due_at = 0
     WHERE owner = ? AND origin = ? AND \(isRetrying) AND due_at > ? AND next_attempt_at > due_at

@@ -54,7 +54,8 @@ enum OutboxSchema {
       || applied.contains("8") != isMakingRemembered(db)
   }
 
-  /// An owner is an account with a subject (NULL if the user was unknown) and the number of its items in each state.
+  /// A row of `owners` contains an account, a subject (NULL if the user was unknown) and the number of items in each
+  /// state.
   private static let first = """
     CREATE TABLE owners (
       id INTEGER PRIMARY KEY, account TEXT NOT NULL, issuer TEXT, subject TEXT, is_current INTEGER NOT NULL,
@@ -121,8 +122,8 @@ enum OutboxSchema {
   }
 
   /// Stores whether a request has been sent, so that no API receives the same key with different contents. For items
-  /// retried earlier, the last status or error shows this. Also stores the time that orders items with the same
-  /// `replaceKey`, which their number used to order, and the number of responses that do not count as attempts.
+  /// retried earlier, the last status or error shows this. Also stores the time that now determines the order of items
+  /// with the same `replaceKey`, instead of their number, and the number of responses that do not count as attempts.
   static func rememberMaking(_ db: Database) throws {
     try db.execute(
       sql: """

@@ -6,7 +6,7 @@ extension OutboxStoreFailure {
     .unavailable("The disk is full, so there is no room for the outbox \(file.path).")
   }
 
-  /// Converts an SQLite error for the outbox at `path`, with a human-readable message.
+  /// Converts an SQLite error to a failure with a human-readable message that names `path`.
   init(_ error: any Error, at path: String) {
     switch error {
     case let failure as OutboxStoreFailure: self = failure
@@ -27,7 +27,8 @@ extension OutboxStoreFailure {
     }
   }
 
-  /// Converts an error that occurred during opening, when a failed statement means that the tables are damaged.
+  /// Converts an error that occurred while the database was being opened. At that time, a failed statement means that
+  /// the tables are damaged.
   init(opening error: any Error, at path: String) {
     self.init(error, at: path)
     if let error = error as? DatabaseError,

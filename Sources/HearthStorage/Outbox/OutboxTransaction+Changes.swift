@@ -9,7 +9,7 @@ extension OutboxTransaction {
     let left = try db.rows(OutboxQueries.everyClaim) { try StoredClaim($0) }
     for claim in left {
       let mark = marks?[claim.epoch]
-      // Without marks from this boot, any request of the claim may have been sent.
+      // Without marks from this boot, any of the claim's requests may have been sent.
       let last = min(claim.last, marks == nil ? .max : mark?.position ?? 0)
       for var item in try items(of: claim) where item.position <= last {
         let old = item.state
@@ -33,8 +33,9 @@ extension OutboxTransaction {
     effects.touched.formUnion(counters.owners.keys)
     effects.isOfAll = true
     for owner in counters.owners.keys { noteReady(owner) }
-    // The clock may have been set while the daemon was not running. If the clock now shows an earlier time, it was set
-    // back by at least the difference.
+    // The clock may have been set while the daemon was not running. If the clock now shows an earlier time than when
+    // the schedule last changed, it was set back by at least the difference, so the schedule is moved back by the same
+    // amount.
     try shiftSchedule(by: min(now - counters.scheduledAt, .zero))
     afterCommit.append { [claims] in claims.openForClaims() }
   }
@@ -54,7 +55,7 @@ extension OutboxTransaction {
     }
   }
 
-  // MARK: - Changes that a person asks for
+  // MARK: - Changes that a user requests
 
   func change(_ id: String, _ change: OutboxChange) throws -> OutboxItem {
     guard let stored = try row(OutboxQueries.byID, [id]) else { throw OutboxStoreFailure.unknownItem }
@@ -214,8 +215,8 @@ extension OutboxTransaction {
     // The log still contains the content of recent deliveries, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      // Uses the local time. If it used the time of a server whose clock is behind, all items would look older to the
-      // next server.
+      // Uses the local time. With the time of a server whose clock is behind, all items would seem older when the next
+      // server's time is used.
       if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered

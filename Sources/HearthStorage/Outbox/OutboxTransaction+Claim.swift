@@ -81,8 +81,8 @@ extension OutboxTransaction {
     return origins
   }
 
-  /// Returns up to `limit` heads of a kind for one origin. For a probe, items that have not been probes come first, and
-  /// the last probe comes last. Items that have expired or need review leave their lanes.
+  /// Returns up to `limit` heads of a kind for one origin. For a probe, items that have never been used as a probe come
+  /// first, and the most recent probe comes last. Items that have expired or need review leave their lanes.
   private func sendable(
     _ origin: Origin, _ kind: OutboxKinds, _ limit: Int, _ room: OutboxDemand.Room, _ unanswered: inout Int,
     _ search: inout Search
@@ -287,6 +287,6 @@ extension OutboxTransaction {
 }
 
 extension StoredItem {
-  /// The time from which a head could be sent, used to order new items and retries.
+  /// The time at which a head became ready to be sent, used to order new items and retries.
   fileprivate var readySince: Int64 { dueAt == 0 ? createdAt.milliseconds : dueAt }
 }

@@ -23,7 +23,7 @@ extension OutboxTransaction {
       guard counters.keptItems - replaced.count < settings.maxItems,
         counters.keptBytes - replaced.reduce(0, { $0 + $1.bytes }) + bytes <= settings.maxBytes
       else { throw OutboxStoreFailure.full }
-      // Repeats if a request of a replaced item was sent in the meantime.
+      // Repeats if a replaced item's request was sent in the meantime.
     } while try !replaced.allSatisfy { try revoke($0) }
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
@@ -74,7 +74,8 @@ extension OutboxTransaction {
       method: new.draft.method, url: new.url.description, headers: new.draft.headers, body: new.draft.body)
   }
 
-  /// Returns the existing item that makes this one a duplicate, by its idempotency key or according to `stands`.
+  /// Returns the existing item that makes the new one a duplicate: an item with the same idempotency key, or the item
+  /// that `stands` returns.
   private func twin(of new: NewOutboxItem, _ content: Data, _ owner: Int64?, place: Int) throws -> StoredItem? {
     if let owner, let key = new.draft.idempotencyKey, let (item, kept) = try keyed(owner, key) {
       guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
@@ -83,8 +84,8 @@ extension OutboxTransaction {
     return try new.kept.flatMap { try stands(for: new, $0, owner, place: place) }
   }
 
-  /// Returns the existing item that stands for an imported one: the same item, or a later one with the same
-  /// `replaceKey`.
+  /// Returns the existing item that makes it unnecessary to import the new one: the same item, or a later one with the
+  /// same `replaceKey`.
   private func stands(
     for new: NewOutboxItem, _ kept: NewOutboxItem.Kept, _ owner: Int64?, place: Int
   ) throws -> StoredItem? {
@@ -100,7 +101,7 @@ extension OutboxTransaction {
   }
 
   /// Returns the item with this idempotency key and its content's digest. An item that has ended without being sent
-  /// loses its key.
+  /// loses its key, so that another item can use it.
   func keyed(_ owner: Int64, _ key: String) throws -> (StoredItem, digest: Data)? {
     let found = try db.firstRow(OutboxQueries.byKey, [owner, key]) {
       (try StoredItem($0), digest: Data(try $0.blob(28) ?? []))

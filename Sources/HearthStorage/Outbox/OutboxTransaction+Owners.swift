@@ -86,8 +86,8 @@ extension OutboxTransaction {
     try item.replaceKey.map { try supersedeOutdated(owner, $0) }
   }
 
-  /// Resolves a conflict if the new owner already has an item with the same idempotency key. Returns true if this
-  /// supersedes the joining item or holds it for review.
+  /// If the new owner already has an item with the same idempotency key, decides which of the two items keeps the key.
+  /// Returns true if `joining` was superseded or is held for review.
   private func settleKey(of joining: inout StoredItem, with owner: Int64) throws -> Bool {
     guard
       let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [joining.number]),
@@ -105,7 +105,7 @@ extension OutboxTransaction {
       try end(&joining, for: own, isSame: isSame)
       return true
     case .own:
-      // If the own item's request has begun in the meantime, decide again.
+      // If the request of `own` has begun in the meantime, decide again.
       guard try revoke(own) else { return try settleKey(of: &joining, with: owner) }
       try end(&own, for: joining, isSame: isSame)
       if isSame { try execute(OutboxQueries.dropKey, [own.number]) }
@@ -119,7 +119,8 @@ extension OutboxTransaction {
     KeyedItem(item.progress, position: item.position, hasBegun: claims.isBegun(item.number))
   }
 
-  /// Supersedes an item if it is the same write as its twin with the same key. Otherwise, holds the item for review.
+  /// Ends an item because `twin` has the same key. If `isSame` is true, both have the same content, and the item is
+  /// superseded. Otherwise, it is held for review.
   private func end(_ item: inout StoredItem, for twin: StoredItem, isSame: Bool) throws {
     let old = item.state
     if isSame {
@@ -133,7 +134,8 @@ extension OutboxTransaction {
     if isSame { effects.leavesContentInLog = true }
   }
 
-  /// Assigns the item a new key. The other item keeps the old key, because no API may receive a key with two contents.
+  /// Assigns the item a new key. The other item keeps the old key, because no API may receive the same key with
+  /// different contents.
   private func giveOwnKey(to item: inout StoredItem) throws {
     guard let digest = try Data.fetchOne(try db.cachedStatement(sql: OutboxQueries.digest), arguments: [item.number])
     else { return }

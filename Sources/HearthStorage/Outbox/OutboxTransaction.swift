@@ -1,7 +1,7 @@
 internal import GRDB
 internal import HearthCore
 
-/// One transaction of the outbox: its rows, the counters and claims that change with them, and what observers learn.
+/// An outbox transaction: its rows, the counters and claims that change with them, and what observers learn.
 final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
@@ -93,7 +93,7 @@ final class OutboxTransaction {
   }
 
   /// Adjusts the schedule to clock steps made since it was written, by this process or an earlier one during this boot.
-  /// Otherwise, every waiting item would seem due after the clock was set forward.
+  /// Otherwise, every waiting item would seem due after the clock has been set forward.
   func bringInStep() throws {
     if let followed = counters.followed, followed.stepped != moment.stepped {
       try shiftSchedule(by: moment.stepped - followed.stepped)
@@ -241,8 +241,8 @@ final class OutboxTransaction {
     }
   }
 
-  /// Removes an item that can no longer be sent from its lane. The item becomes dead or is held for review. Returns
-  /// false if its request may have been sent.
+  /// Removes an item from its lane because it can no longer be sent. The item becomes dead or is held for review. If
+  /// its request may have been sent, changes nothing and returns false.
   @discardableResult
   func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)
     throws -> Bool

@@ -77,17 +77,17 @@ package final class SQLiteOutboxStore: OutboxStore {
 
   package var notice: String? { told.withLock(\.self) }
 
-  /// Returns the new path of a damaged database if it was set aside.
+  /// Opens the database. If a damaged database was set aside, returns its new path.
   private func open(
     after former: GroupCommitter?, pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> String? {
     if let former {
-      // If `former` were closed later, it would remove the log at its path, which could by then belong to another
-      // database.
+      // Closes `former` first. If it were closed after the next database was opened, it could remove that database's
+      // log, which has the same path.
       if let lost = former.close() { loss.withLock { $0 = lost } }
       lastEpoch.withLock { $0 = max($0, former.claims.lastEpoch) }
     }
-    // Checks now whether the file is back, because a new file could reuse its inode.
+    // Checks whether the file is back before a new one is created, because a new file could reuse its inode.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
     let (committer, place) = try openDatabase(pausing: paused)
     connection.withLock { $0 = .open(committer) }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HearthCore
 
-/// Records how far, and when, each claim's requests may have been sent, in a file next to the database.
+/// Records which requests of each claim may have been sent, and when. The records are in a file next to the database.
 ///
 /// The marks are written without fsync, so they survive a crash of the process but not a power loss. A different boot
 /// id reveals a power loss, after which the marks are ignored. Not safe for concurrent use.

@@ -22,7 +22,7 @@ struct StoredItem {
   /// The state stored in the row. No item is stored as in flight, so that value is used for items held in place.
   var state: OutboxItem.State { progress.isHeldInPlace ? .inFlight : progress.state }
 
-  /// The time from which a head can be claimed, in milliseconds, or 0 for immediately.
+  /// The earliest time at which a head can be claimed, in milliseconds, or 0 for immediately.
   var dueAt: Int64 { progress.dueAt?.milliseconds ?? 0 }
 
   /// Reads the columns in the order of `OutboxQueries`.

@@ -17,7 +17,7 @@ package final class SQLiteResponseStore: ResponseStore {
   private let limits: ResponseLimits
   private let logger: Logger
   private let thread = WorkerThread()
-  /// Used only on the thread.
+  /// Used only on `thread`.
   private let state = Mutex(State())
 
   package init(path: String, limits: ResponseLimits = ResponseLimits(), logger: Logger) {
@@ -88,7 +88,8 @@ package final class SQLiteResponseStore: ResponseStore {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in
           try body(db)
-          // The log still contains the removed content, as well as content that was replaced or evicted earlier.
+          // The log still contains the removed content, as well as content that was replaced or evicted earlier, so it
+          // must be truncated.
           try db.checkpoint(.truncate)
         }
         self.succeeded()

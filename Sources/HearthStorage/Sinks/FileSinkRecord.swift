@@ -1,7 +1,8 @@
 import HearthControl
 package import HearthCore
 
-/// The file sinks.json, which lists the files that sinks have or may have written, with their marks but no secrets.
+/// The file sinks.json, which lists the files that sinks have or may have written, and their marks. It contains no
+/// secrets.
 package struct FileSinkRecord: SinkRecord {
   private static let sizeLimit = 1 << 20
   private static let version = 1

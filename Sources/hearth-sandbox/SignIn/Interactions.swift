@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A user's login with its time.
+/// A login: who logged in, and when.
 struct Login: Codable, Hashable, Sendable {
   let subject: String
   let at: Date

@@ -4,7 +4,7 @@ import FoundationEssentials
 struct RedirectURI: Codable, Hashable, Sendable {
   let text: String
 
-  /// Returns `nil` if the text is not an `http` URI on a loopback address.
+  /// Parses a redirect URI. Returns `nil` if the text is not an `http` URI on a loopback address.
   init?(_ text: String) {
     guard let url = URL(string: text), url.scheme == "http", url.user == nil, !text.contains("#"),
       text.unicodeScalars.allSatisfy({ (0x21...0x7E).contains($0.value) }),

@@ -111,7 +111,7 @@ struct AccountFile {
     try read(draft: draft, isWhole: isWhole, program.accounts)
   }
 
-  /// Calls `read` with the path of the current file.
+  /// Calls `read` with the path of the current file. If the file is invalid, throws an error for the user.
   func usable<Report>(_ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(path)
@@ -120,8 +120,8 @@ struct AccountFile {
     }
   }
 
-  /// Reads a draft. Errors in a generated table are reported without the line number, which would mean nothing to the
-  /// user. If the user wrote the draft (`isWhole`), the line number is reported.
+  /// Reads a draft. If the user wrote the draft (`isWhole`), an error includes the line number. Otherwise, it does not,
+  /// because the user does not know the lines of a generated table.
   func read<Report>(draft: String, isWhole: Bool = false, _ read: (String) throws -> Report) throws -> Report {
     do {
       return try read(draft)

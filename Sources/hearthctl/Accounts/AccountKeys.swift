@@ -161,7 +161,7 @@ struct AccountKeys: ParsableArguments {
   }
 
   /// Checks that the provider is known and that its required keys are set. If the user gave no API origins, uses those
-  /// of the provider. If `mayAsk` is set, asks the user for a missing client id. Returns whether to ask for the client
+  /// of the provider. If `mayAsk` is set, asks the user for a missing client ID. Returns whether to ask for the client
   /// secret too.
   mutating func check(with program: DaemonProgram, hasSecret: Bool, mayAsk: Bool) throws -> Bool {
     guard let provider else {
@@ -193,7 +193,7 @@ struct AccountKeys: ParsableArguments {
     let asks = mayAsk && clientId == nil && known.required.contains("client_id")
     let asksSecret = try asks && askForClient(hasSecret || known.required.contains("client_key_file"))
     let table = try table(AccountName("a")!, secretFile: nil)
-    // With a client secret that was created elsewhere, an Apple account needs no key.
+    // An Apple account does not need a key if the user has a client secret that was created elsewhere.
     let missing = known.required.filter { key in
       !table.entries.contains { $0.key == key }
         && !(hasSecret && !["issuer", "client_id", "api_key"].contains(key))
@@ -208,7 +208,7 @@ struct AccountKeys: ParsableArguments {
         + (missing.contains("client_id") ? " \(Self.clientAdvice)" : ""))
   }
 
-  /// Asks the user for the client id. Returns whether to ask for the client secret too.
+  /// Asks the user for the client ID. Returns whether to ask for the client secret too.
   private mutating func askForClient(_ hasSecret: Bool) throws -> Bool {
     clientId = try Input.ask("Client ID registered with your provider: ")
     return !hasSecret && clientKeyFile == nil && clientAuth.map { $0 == "basic" || $0 == "post" } ?? true
@@ -229,8 +229,8 @@ struct AccountKeys: ParsableArguments {
       guard status.st_mode & S_IFMT == S_IFREG else {
         throw CommandFailure(.failed, "\(place) is not a regular file. Nothing was written.")
       }
-      // If another user such as root owns the file, the file's group may read it, because administrators give secrets
-      // to users in this way.
+      // If another user, such as root, owns the file, accept a file that its group can read, because administrators
+      // give secrets to users in this way.
       guard !isSecret || status.st_mode & (status.st_uid == geteuid() ? 0o077 : 0o037) == 0 else {
         throw CommandFailure(
           .failed, "Other users can read \(place). Run \"chmod go= \(place)\" first. Nothing was written.")

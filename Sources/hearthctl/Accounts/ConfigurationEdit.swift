@@ -1,6 +1,7 @@
 import Glibc
 
-/// The configuration file, locked against changes by other Hearth programs until it is replaced.
+/// Edits a configuration file of Hearth or of another tool. The file's folder stays locked until the edit is done, so
+/// that no other Hearth program can replace the file in the meantime.
 struct ConfigurationEdit {
   /// The path as the user gave it, for messages.
   let path: String
@@ -157,7 +158,7 @@ extension ConfigurationEdit {
   }
 }
 
-/// A locked folder. No other Hearth program can replace the configuration in the folder.
+/// Locks a folder, so that no other Hearth program can replace a configuration in it.
 private final class FolderLock {
   private let descriptor: Int32
 

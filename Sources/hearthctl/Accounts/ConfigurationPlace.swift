@@ -3,8 +3,8 @@ import HearthControl
 
 /// Finds the configuration file.
 enum ConfigurationPlace {
-  /// Returns `option`, or the path that the running daemon uses, or the first existing path that a daemon would read,
-  /// or the path at which to create the file, in this order.
+  /// Returns the first of these paths that is available: `option`, the path that the running daemon uses, the first
+  /// existing path that a daemon would read, or the path at which to create the file.
   static func path(
     option: String?, daemon: String?, else paths: EnvironmentPaths
   ) throws(CommandFailure) -> String {

@@ -6,9 +6,9 @@ import HearthCore
 /// request.
 struct DaemonProgram {
   private let program: Subprogram
-  /// Options with the running daemon's own paths. A configuration must not use these paths.
+  /// Options that pass the running daemon's own paths to hearthd, which refuses a configuration that uses them.
   private var places: [String] = []
-  /// The timeout for requests that need no network.
+  /// The timeout for requests that do not use the network.
   private static let timeout: Duration = .seconds(20)
   /// The timeout for requests that contact a provider. It is longer than hearthd's own timeout.
   private static let discoveryTimeout: Duration = .seconds(25)
@@ -67,7 +67,7 @@ struct DaemonProgram {
   struct Provider {
     let name: String
     let type: String
-    /// The issuer, or `nil` if it depends on the customer or does not exist.
+    /// The issuer, or `nil` if each customer has a different issuer or the provider has none.
     let issuer: String?
     let issuerExample: String?
     /// The keys that an account must have. `usual` contains the keys that most clients need.
@@ -104,7 +104,7 @@ struct DaemonProgram {
     case issuer(String)
   }
 
-  /// The failure of a request, because the configuration is invalid or the provider is unavailable.
+  /// The reason why hearthd refused a request: the configuration is invalid or the provider is unavailable.
   struct Refusal: Error {
     let sentence: String
     /// Whether a later attempt may succeed.
@@ -185,7 +185,8 @@ struct DaemonProgram {
   private func ask(
     _ arguments: [String], input: [UInt8] = [], within limit: Duration = Self.timeout
   ) throws -> JSON {
-    // Use any folder for %d. The folder's path in a unit is unknown here, and hearthd reads nothing from it.
+    // Use any folder for `%d`, because the folder of the daemon's unit is unknown here and hearthd does not read from
+    // it.
     setenv("CREDENTIALS_DIRECTORY", "/run/credentials", 0)
     setenv("XDG_RUNTIME_DIR", "/run/user/\(getuid())", 0)
     let output = try program.output(arguments, input: input, within: limit)

@@ -12,7 +12,7 @@ struct RegistrationOptions: ParsableArguments {
 
   var isAsked: Bool { register || registrationTokenStdin }
 
-  /// A temporary client id that makes the draft valid. The provider then assigns the real client id.
+  /// A temporary client ID that makes the draft valid. The provider then assigns the real client ID.
   private static let placeholder = "unregistered"
 
   /// Registers a client if the account has none, the provider supports registration and the user agrees. Adds the

@@ -68,8 +68,8 @@ struct SecretFile {
 }
 
 extension SecretFile? {
-  /// Runs `change`. Immediately before the change takes effect, `change` must call its argument, which writes the file.
-  /// If `change` then fails, the file is removed.
+  /// Runs `change` with a function that writes the secret file. `change` must call this function immediately before the
+  /// change takes effect. If `change` then fails, the file is removed.
   func writing<Result>(_ change: (() throws -> Void) throws -> Result) throws -> Result {
     var isWritten = false
     do {

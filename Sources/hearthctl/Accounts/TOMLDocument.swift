@@ -1,6 +1,6 @@
 import HearthCore
 
-/// A TOML document. Tables can be added and removed, and values changed, without changing any other byte.
+/// A TOML document. Adding or removing a table, or changing a value, leaves all other bytes unchanged.
 ///
 /// This type understands just enough of the syntax (https://toml.io/en/v1.0.0) to find the start and end of each
 /// statement. hearthd validates the document before and after a change.
@@ -26,7 +26,7 @@ struct TOMLDocument {
     bytes.insert(contentsOf: added.utf8, at: end)
   }
 
-  /// Removes a table and its subtables, together with comments directly above a header or below the last line, and one
+  /// Removes a table and its subtables. Also removes comments directly above a header or below the last line, and one
   /// adjacent blank line. Returns false if there is no such header.
   mutating func remove(_ path: [String]) -> Bool {
     let elements = TOMLElement.all(in: bytes)
@@ -40,8 +40,8 @@ struct TOMLDocument {
     return headers.indices.contains(element) && remove([headers[element]])
   }
 
-  /// Returns the numbers of the lines that select an account by default: `default_account` and headers of `[[use]]`.
-  /// The first line has the number 1.
+  /// Returns the numbers of the lines that select an account by default, which are `default_account` and headers of
+  /// `[[use]]`. The first line of the document is number 1.
   func ruleLines(of account: String) -> [Int] {
     let elements = TOMLElement.all(in: bytes)
     return rules(of: account, in: elements).map { index in

@@ -5,7 +5,7 @@ import Glibc
 struct AnswerFile {
   private enum Kind {
     case standardOutput
-    /// A file and its permissions. Links in the path are resolved.
+    /// A regular file, as a path without symbolic links, and its permissions.
     case file(String, mode_t)
     /// A pipe, a terminal or another device.
     case stream
@@ -14,7 +14,8 @@ struct AnswerFile {
   private let path: String
   private let kind: Kind
 
-  /// Throws if the destination is not writable. The request is then not sent, because its answer would be lost.
+  /// Checks that the destination is writable. If it is not, throws, and the request is not sent, because its answer
+  /// would be lost.
   init(_ path: String) throws {
     self.path = path
     kind = try Self.kind(of: path)

@@ -13,7 +13,7 @@ enum Browser {
     isThere ? Opening(BrowserCommand.lines(variable("BROWSER"), for: url)) : nil
   }
 
-  /// A browser that was started to show a page. It may still fail.
+  /// A browser that was started to show a page. It may still fail, and the next program is then tried.
   struct Opening {
     /// The running program and its name.
     private var current: (process: pid_t, name: String)?
@@ -53,7 +53,7 @@ enum Browser {
     }
   }
 
-  /// Returns `nil` if the program cannot be run.
+  /// Starts a program. Returns its process ID, or `nil` if the program cannot be run.
   private static func start(_ line: [String]) -> pid_t? {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)

@@ -69,8 +69,8 @@ enum DefaultAccount {
         + "or [[use]] in the configuration.")
   }
 
-  /// Returns `named` or else the account that is selected by default, or `nil` if no account is selected. Being the
-  /// only account does not count as being selected.
+  /// Returns `named` or else the account that the environment or the configuration selects. Returns `nil` if neither
+  /// selects an account, even if there is only one account.
   static func selected(_ named: String?, _ daemon: inout ControlClient) throws -> AccountName? {
     if let named = named ?? variable(variableName) { return try AccountName(asked: named) }
     let choice = try choice(for: nil, &daemon).value
@@ -84,8 +84,8 @@ enum DefaultAccount {
     try daemon.call(ChooseAccount(url: url, directories: workingDirectories))
   }
 
-  /// The working directory as the kernel reports it and, if the user entered it through a symbolic link, as the shell
-  /// reports it.
+  /// The paths of the working directory: the kernel's path and, if the user entered the directory through a symbolic
+  /// link, the path that the shell shows.
   private static var workingDirectories: [String] {
     guard let buffer = getcwd(nil, 0) else { return [] }
     defer { free(buffer) }

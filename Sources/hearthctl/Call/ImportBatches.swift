@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// Sends lines of an export to the daemon in batches. The daemon stores a batch completely or not at all. If it refuses
-/// a batch, each line is sent separately, so that only invalid lines are skipped.
+/// Sends lines of an export to the daemon in batches. The daemon stores a batch completely or not at all. If the daemon
+/// refuses a batch, the lines are sent again one by one, so that only invalid lines are skipped.
 struct ImportBatches: ~Copyable {
   private static let most = 100
   /// The size limit of a batch in bytes. A single line may be longer.
@@ -70,8 +70,8 @@ struct ImportBatches: ~Copyable {
     return true
   }
 
-  /// Returns the item as if it had just been exported. If the item was in flight, its result has been unknown since its
-  /// export.
+  /// Returns the item as if it had just been exported. An item that was in flight keeps the time of the original export
+  /// as the time since which its result is unknown.
   private static func unsent(_ object: JSONObject) -> JSONObject {
     var object = object
     if object["state"] == .string(OutboxItem.State.inFlight.rawValue), object["unknownSince"] == nil {
@@ -95,7 +95,8 @@ struct ImportBatches: ~Copyable {
     bytes = 0
   }
 
-  /// Imports items and returns `nil`. If an item is refused, stores none of the items and returns the reason.
+  /// Imports items. Returns `nil` on success. If the daemon refuses an item, it stores none of them, and the reason is
+  /// returned.
   private mutating func keep(_ items: [JSON]) throws -> RPCError? {
     var params: JSONObject = ["items": .array(items)]
     if isDryRun {

@@ -2,10 +2,10 @@
 /// Each option may occur once.
 ///
 /// ArgumentParser takes several times as long as the call to the daemon, which matters to scripts that run these
-/// commands in loops. ArgumentParser still parses all lines with other spellings, errors or requests for help. Both
-/// parsers treat a simple line in the same way.
+/// commands in loops. It still parses lines with other spellings, errors or requests for help. Both parsers give the
+/// same result for a simple line.
 struct PlainLine {
-  /// The line is invalid or not simple.
+  /// Thrown if a line is invalid or must be parsed by ArgumentParser.
   private struct NotPlain: Error {}
 
   private var arguments: [String] = []

@@ -12,8 +12,8 @@ final class RequestBody {
     case stream(beginning: [UInt8], name: String)
   }
 
-  /// The number of bytes to buffer from a stream so that they can be sent again. A body that fits in the buffer is sent
-  /// with its length, which some servers require (RFC 9110, section 15.5.12).
+  /// The number of bytes to buffer from a stream, so that a short body can be sent again. A body that fits in the
+  /// buffer is sent with its length, which some servers require (RFC 9110, section 15.5.12).
   static let keptBeginning = 1 << 20
   private static let pieceSize = 64 << 10
 

@@ -14,7 +14,8 @@ struct SignInWait {
 
   /// Waits for the sign-in until `limit` has passed.
   func run(_ daemon: inout ControlClient, within limit: Duration?) throws -> Reply<SessionStatus> {
-    // Turn off the kernel's line editing first, because it would truncate a long URL that the user pastes early.
+    // Turn off the kernel's line editing first. Otherwise, the kernel would truncate a long URL that the user pastes
+    // before this program asks for it.
     var typed = begun.authorizationURL == nil ? nil : TypedLine(echo: true)
     typed?.begin(dropsEarlier: true)
     defer { typed?.end(dropsEarlier: false) }
@@ -96,7 +97,7 @@ struct SignInWait {
       if let complete { Output.note("Or open this address:\n\n  \(complete)\n") }
       return
     }
-    // Reserve more lines on a narrow terminal, because the text below the picture wraps there.
+    // Reserve more lines on a narrow terminal, because the text below the QR code wraps there.
     let picture = isLocal ? nil : screen.qrCode(of: complete ?? page, others: screen.columns < 80 ? 8 : 6)
     if let picture { Output.write(picture.map { $0 + "\n" }.joined(), to: STDERR_FILENO) }
     let start = picture == nil ? "\(place), open" : "Scan this with any device, or open"

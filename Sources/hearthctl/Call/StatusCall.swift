@@ -82,8 +82,8 @@ struct StatusCall: PlainCall {
     }
   }
 
-  /// Calls `body` immediately and again after each change, at each interval of `looking`, and whenever `isGone` returns
-  /// true. Returns when the user presses Ctrl-C.
+  /// Calls `body` immediately, after each change, after each interval of `looking`, and whenever `isGone` returns true.
+  /// Returns when the user presses Ctrl-C.
   private func follow(
     _ client: inout ControlClient, looking: Duration?, isGone: () -> Bool = { false }, _ body: (StatusLook) -> Void
   ) throws {

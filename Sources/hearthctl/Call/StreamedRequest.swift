@@ -2,8 +2,8 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// A request with bodies that need not fit in memory. The answer is read while the body is sent, because an API may
-/// answer before it has received the whole body.
+/// A request whose body and answer need not fit in memory. The answer is read while the body is sent, because an API
+/// may answer before it has received the whole body.
 struct StreamedRequest {
   private let stream: String
   private let body: RequestBody?

@@ -3,8 +3,8 @@ import Glibc
 /// Restores the terminal's settings if a signal ends the program while the user is typing.
 enum TerminalGuard {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-  /// The terminal's original settings. They need no lock, because they are set before the handler is installed and only
-  /// the handler reads them.
+  /// The terminal's original settings. A lock is not needed, because they are set before the handler is installed and
+  /// only the handler reads them.
   nonisolated(unsafe) private static var saved = termios()
   nonisolated(unsafe) private static var former: [sigaction] = []
 

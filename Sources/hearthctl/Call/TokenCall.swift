@@ -74,6 +74,7 @@ struct TokenCall: PlainCall {
 }
 
 extension String {
-  /// This URL, with `https` if it has no scheme. Some tools change `//` in the commands that they run.
+  /// The URL with its scheme, which is `https` if the user omitted it. Users have to omit it in the commands of some
+  /// tools, which change `//`.
   var withScheme: String { contains("://") ? self : "https://\(self)" }
 }

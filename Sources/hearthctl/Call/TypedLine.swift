@@ -3,7 +3,7 @@ import Glibc
 /// A line of up to 1 MiB that the user types or pastes into the terminal.
 ///
 /// The kernel's line editing silently drops everything beyond 4,095 bytes (termios(3), "Canonical and noncanonical
-/// mode"). This type therefore turns line editing off and itself implements the echo and the keys that erase a
+/// mode"). This type therefore turns line editing off. It implements the echo itself, and the keys that erase a
 /// character, a word or the line.
 struct TypedLine {
   /// The number of bytes of a line that the kernel's line editing keeps.
@@ -19,8 +19,8 @@ struct TypedLine {
 
   private enum Step { case going, line, end }
 
-  /// Returns `nil` if standard input is not a terminal, or if this program runs in the background and must not use the
-  /// terminal.
+  /// Prepares to read from standard input. Returns `nil` if standard input is not a terminal, or if this program runs
+  /// in the background and must not use the terminal.
   init?(echo: Bool) {
     var settings = termios()
     guard Self.isForeground, tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Removes the file that is being written if a signal ends the program.
+/// Removes an unfinished file if a signal ends the program before the file is complete.
 enum UnfinishedFile {
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGPIPE]
-  /// The file's path. It needs no lock, because it changes only while the handlers are not installed.
+  /// The file's path. A lock is not needed, because the path changes only while the handlers are not installed.
   nonisolated(unsafe) private static var path: UnsafeMutablePointer<CChar>?
 
   /// Creates the file with mkstemp(3) and starts handling signals.

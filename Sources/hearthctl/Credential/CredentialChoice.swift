@@ -4,17 +4,17 @@ import HearthCore
 
 /// Chooses the account for a helper. The daemon returns a token only for the account's `api_origins`.
 struct CredentialChoice: Hashable {
-  /// The account. If `nil`, the account chosen for the server is used, or else the first account that has a token and
-  /// lists the server in its `api_origins`.
+  /// The account that the user gave. If `nil`, Hearth uses the account that is chosen for the server, or else the first
+  /// account that lists the server in its `api_origins` and can provide a token.
   let account: String?
   let daemon: DaemonChoice
 
   /// An account's answer to a request for a token, or `nil` if its token may not be sent to the server.
   typealias Answer = Result<GivenToken, RPCError>
 
-  /// Returns a token for the first of these URLs that is in an account's `api_origins`, or `nil` if there is no such
-  /// account. If an account cannot provide a token, other accounts are tried, unless the environment or the
-  /// configuration chose that account. Throws if no account that lists the server can provide a token.
+  /// Returns a token of the first account that can provide one and has one of these URLs in its `api_origins`. If the
+  /// account that the environment or the configuration chooses has such a URL, no other account is tried. Returns `nil`
+  /// if no account has such a URL. Throws if some have, but none can provide a token.
   func token(for urls: [String]) throws -> GivenToken? {
     var client = try daemon.connect()
     let accounts: [AccountName]
@@ -39,9 +39,9 @@ struct CredentialChoice: Hashable {
     return nil
   }
 
-  /// Returns all accounts, and the one that the environment or configuration chooses for this URL. If that account
-  /// lists the server in its `api_origins`, no other account may answer. Otherwise, programs would act as the wrong
-  /// user while that account is locked.
+  /// Returns all accounts, and the account that the environment or the configuration chooses for this URL. If the
+  /// chosen account lists the server in its `api_origins`, no other account may answer. Otherwise, a program would act
+  /// as a different user while the chosen account is locked.
   static func candidates(
     for url: String?, _ client: inout ControlClient
   ) throws -> (chosen: AccountName?, all: [AccountName]) {

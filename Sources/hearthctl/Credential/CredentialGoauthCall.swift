@@ -6,7 +6,7 @@ import HearthCore
 /// "go -x".
 struct CredentialGoauthCall: HelperCall {
   let source: CredentialChoice
-  /// The server that gets the token with the first request.
+  /// The server to send the token to with the first request, when go does not pass a URL.
   let server: String?
   let url: String?
 

@@ -2,7 +2,8 @@ import HearthControl
 import HearthCore
 
 /// Answers terraform and tofu (https://developer.hashicorp.com/terraform/internals/credentials-helpers). Both show the
-/// helper's stderr and fail unless the helper exits with 0. An empty object means that there is no token for the host.
+/// helper's stderr and fail unless the helper exits with 0. An empty object means that Hearth does not have a token for
+/// the host.
 struct CredentialTerraformCall: HelperCall {
   let source: CredentialChoice
   let operation: String

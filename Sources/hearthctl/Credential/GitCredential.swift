@@ -32,8 +32,9 @@ struct GitCredential {
   /// The requested user, or `nil` for any user.
   var username: String? { attributes["username"].flatMap { $0.isEmpty ? nil : $0 } }
 
-  /// Returns the token as the password of Basic credentials, as git hosts expect. The user name is the one that git
-  /// requested, or `user`. If `asBearer` is set, returns a bearer token (RFC 6750) that other helpers must not store.
+  /// Returns the token as a password for Basic authentication, as git hosts expect. The user name is the one that git
+  /// requested, or else `user`. If `asBearer` is set, returns a bearer token (RFC 6750) that other helpers must not
+  /// store.
   func answer(_ bearer: Bearer, user: String, asBearer: Bool) -> String {
     let token = bearer.token.secret.reveal()
     var lines =

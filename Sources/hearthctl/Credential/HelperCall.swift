@@ -2,7 +2,8 @@ import ArgumentParser
 import HearthClient
 import HearthControl
 
-/// A credential helper that another program runs. Each helper's protocol defines where and how to report failures.
+/// A credential helper that another program runs. The other program determines where and how the helper must report
+/// failures.
 protocol HelperCall: PlainCall {
   func answer() throws
 
@@ -26,7 +27,7 @@ extension HelperCall {
 }
 
 extension CommandFailure {
-  /// Returns `nil` for errors that only ArgumentParser can describe.
+  /// Converts an error to a failure, or returns `nil` if only ArgumentParser can describe the error.
   fileprivate init?(of error: any Error) {
     switch error {
     case let error as CommandFailure: self = error

@@ -10,12 +10,13 @@ struct NamedCredential {
 
   struct Refusal: Error {
     let error: RPCError
-    /// Whether the caller certainly means this account. If so, no other account may answer.
+    /// Whether it is certain that the caller asks for this account. If so, no other account may answer.
     let isFinal: Bool
   }
 
-  /// Returns `nil` if no account lists the server and belongs to the user. If `user` is `nil`, any user matches. `page`
-  /// is the URL with the path, if git passes one.
+  /// Finds the token for the server's `url`. `page` is the URL with its path, if git sends the path. If `user` is
+  /// `nil`, any account matches. Otherwise, only an account of that user matches. Returns `nil` if there is no such
+  /// account.
   init?(_ choice: CredentialChoice, for url: String, page: String, user: String?) throws {
     var client = try choice.daemon.connect()
     let sessions = try client.call(ListSessions()).value.sessions
@@ -28,8 +29,8 @@ struct NamedCredential {
     let named = Set(sessions.filter { session in user.map(session.isCalled) ?? true }.map(\.account))
     var refusal: Refusal?
     var others: [GivenToken?] = []
-    // Try accounts with a matching `username` or subject first. Other names of an account are known only from its
-    // tokens.
+    // Try accounts with a matching `username` or subject first. An account's other names are known only from its
+    // tokens, which must be requested.
     for account in accounts.filter(named.contains) + accounts.filter({ !named.contains($0) }) {
       let hasName = named.contains(account)
       switch try CredentialChoice.ask(account, [url], names: !hasName, &client) {
@@ -45,8 +46,8 @@ struct NamedCredential {
       case nil: break
       }
     }
-    // Hearth may not know the name. If no account has this name and only one account lists the server, use that
-    // account, provided that the user chose it or its tokens contain no names.
+    // The name may be one that Hearth does not know. If only one account lists the server, use that account, provided
+    // that the user chose it or that its tokens contain no names at all.
     if named.isEmpty, others.count == 1, let token = others[0], chosen != nil || token.names?.isEmpty != false {
       self.init(token, of: token.account, sessions)
       return

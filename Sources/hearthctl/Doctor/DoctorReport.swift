@@ -37,8 +37,8 @@ struct DoctorReport {
     var accounts: [AccountName]
   }
 
-  /// The problems. A problem that affects several accounts is listed once. A session that cannot be refreshed is not
-  /// listed if its provider is unreachable, because the unreachable provider is listed already.
+  /// The problems. A problem that affects several accounts is listed once. If a provider is unreachable, the sessions
+  /// that therefore cannot be refreshed are not listed.
   private var causes: [Cause] {
     let cutOff = Set(findings.filter { $0.isAboutProvider && $0.verdict != .good }.compactMap(\.account))
     var causes: [Cause] = []

@@ -5,7 +5,7 @@ import HearthCore
 struct Finding: Equatable {
   enum Verdict: Equatable {
     case good
-    /// A warning: something is unusual, but nothing fails.
+    /// A warning: something is unusual, but Hearth still works.
     case doubtful
     case bad(ExitStatus)
 

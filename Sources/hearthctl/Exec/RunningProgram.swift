@@ -1,9 +1,9 @@
 import Glibc
 
-/// A child program. This process forwards signals to the child, and stops or ends when the child does.
+/// A child program. This process forwards signals to the child. When the child stops or ends, this process does too.
 ///
-/// The child stays in the same process group, so that it receives the terminal's keys (Ctrl-C, Ctrl-Z) and size changes
-/// directly.
+/// The child stays in the same process group, so the terminal sends its keys (Ctrl-C, Ctrl-Z) and size changes to the
+/// child directly.
 struct RunningProgram {
   /// The signals to forward, and SIGCHLD, which reports that the child has stopped or ended.
   private static let signals = [
@@ -57,8 +57,8 @@ struct RunningProgram {
         // See wait(2). The low byte is 0x7F if the program has stopped. Otherwise, the low seven bits contain the
         // number of the signal that killed the program, or 0.
         guard status & 0xFF == 0x7F else { return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F }
-        // Stop this process too, so that the shell regains the terminal. SIGSTOP is an exception, because it was sent
-        // to the child only.
+        // Stop this process too, so that the shell regains the terminal. Do not stop for SIGSTOP, because it was sent
+        // only to the child.
         if status >> 8 & 0xFF != SIGSTOP { raise(SIGSTOP) }
       }
       let number = sigwaitinfo(&signals, &information)

@@ -37,7 +37,8 @@ struct TokenFile {
     throw CommandFailure(.failed, "Cannot lock a token file in \(place).")
   }
 
-  /// Returns `nil` if the folder is locked by another process, was removed, or belongs to another user.
+  /// Opens and locks an existing folder. Returns `nil` if the folder is locked by another process, was removed, or
+  /// belongs to another user.
   private init?(locking folder: String) {
     self.folder = folder
     lock = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)

@@ -3,7 +3,8 @@ import HearthControl
 import HearthCore
 
 extension HelperTool {
-  /// Returns the words that identify each of Hearth's entries for the tool. The last word is the token's destination.
+  /// Returns the words that identify each entry for the tool. The last word of an entry is the server that receives the
+  /// token.
   func setUps() -> [String] {
     var found: [String] = []
     for part in parts {
@@ -12,7 +13,7 @@ extension HelperTool {
         let lines = HelperLines(Self.text(file.path()), of: name)
         found += lines.blocks.map(\.words) + lines.others(rival, added)
       case .member(let file, let path, let value): found += Self.members(Self.text(file.path()), path, value)
-      // Skip programs, because only the other parts of the tool's configuration identify an entry.
+      // Skip the program, because it does not say which account and server it is for.
       case .program: break
       }
     }
@@ -26,7 +27,7 @@ extension HelperTool {
     return try parts.compactMap { try $0.write(name, target, isTrial: false) }
   }
 
-  /// Removes the entry that consists of these words. Returns the files that changed.
+  /// Removes the entry that these words identify. Returns the files that changed.
   func remove(_ words: String) throws -> [String] {
     let isLast = setUps().count == 1
     return try parts.compactMap { part in
@@ -50,7 +51,7 @@ extension HelperTool {
     }
   }
 
-  /// Returns whether Hearth wrote the value, for any account and server.
+  /// Returns whether the value looks like one that Hearth writes, for any account and server.
   fileprivate static func isOurs(_ value: String, _ template: String) -> Bool {
     value.hasPrefix(template.prefix { $0 != "{" })
   }
@@ -200,8 +201,8 @@ struct HelperLines {
     return nil
   }
 
-  /// Returns the words of entries that the user has written outside Hearth's blocks. Such an entry is a section that
-  /// starts like `rival` and contains a line like the last line of `added`.
+  /// Returns the words of entries that the user wrote outside Hearth's blocks. Such an entry is a section that starts
+  /// like `rival` and contains a line that starts like the last line of `added`.
   func others(_ rival: String, _ added: [String]) -> [String] {
     func start(_ text: String) -> String { String(text.trimmingBlanks().prefix { $0 != "{" }) }
     let (section, command) = (start(rival), start(added.last ?? ""))

@@ -6,9 +6,9 @@ struct HelperTool {
   enum Part {
     /// Lines in a file. Hearth adds the lines only if no other line starts with `rival`.
     case lines(in: HelperFile, rival: String, [String])
-    /// A member of a JSON object. Hearth sets the member only if it has no other value.
+    /// A member of a JSON object. Hearth does not replace a value that it did not write.
     case member(in: HelperFile, [String], String)
-    /// A separate program, for tools that pass no arguments to a helper.
+    /// A separate program, for tools that do not pass arguments to a helper.
     case program(HelperFile, [String])
   }
 
@@ -58,8 +58,8 @@ struct HelperFile {
   private let standard: String
   private let name: String?
 
-  /// Creates a reference to a file. `variable` is the environment variable with the file's path or, if there is a
-  /// `name`, with the path of the file's folder. `standard` is the default, relative to the home directory.
+  /// Describes a file. `variable` is the tool's environment variable for the file's path or, if there is a `name`, for
+  /// the path of the file's folder. `standard` is the default path, relative to the home directory.
   init(_ variable: String?, _ standard: String, _ name: String? = nil) {
     (self.variable, self.standard, self.name) = (variable, standard, name)
   }
@@ -75,7 +75,7 @@ struct HelperFile {
 struct HelperTarget: Equatable {
   let account: String?
   let url: String
-  /// The URLs that the tool may mean. A tool that names only a host may use either scheme.
+  /// The URLs that the tool may ask for. If a tool passes only a host, the URL's scheme may be `https` or `http`.
   let urls: [String]
   private let place: String
 

@@ -10,7 +10,7 @@ struct LifeBar {
   /// Whether to use Unicode block characters instead of ASCII. Block characters can show eighths.
   let hasBlocks: Bool
 
-  /// Returns `nil` if the token's lifetime is unknown.
+  /// Creates the bar for a token. Returns `nil` if the token's lifetime is unknown.
   init?(_ token: SessionStatus.TokenLife, at now: Timestamp, width: Int, hasBlocks: Bool) {
     guard let lifetime = token.lifetime, lifetime > .zero, let remaining = token.remaining(at: now) else { return nil }
     func share(_ left: Duration) -> Double { min(max(left / lifetime, 0), 1) }

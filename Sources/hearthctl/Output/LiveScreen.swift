@@ -6,11 +6,11 @@ struct LiveScreen: ~Copyable {
   /// The interval for checking if Ctrl-C was pressed.
   static let step: Duration = .milliseconds(250)
 
-  /// The keyboard input, or `nil` if the program uses no keys.
+  /// The keyboard input, or `nil` if the screen does not respond to keys.
   let keys: KeyInput?
 
-  /// Shows the screen until `body` returns or throws. Ctrl-C only sets `Interruption.hasCome`. Ctrl-Z takes effect in
-  /// `stopWhereAsked`.
+  /// Shows the screen until `body` returns or throws. Ctrl-C sets `Interruption.hasCome`, which `body` must check.
+  /// Ctrl-Z takes effect when `body` calls `stopWhereAsked`.
   static func run(readingKeys: Bool = false, _ body: (borrowing LiveScreen) throws -> Void) rethrows {
     Interruption.watch()
     Suspension.watch()

@@ -11,7 +11,7 @@ struct StatusBlock {
   let paint: Paint
   /// The number of characters that fit on a line.
   var columns = Int.max
-  /// Whether to draw the life bar with block characters, or `nil` to draw no bar.
+  /// Whether to draw the life bar with block characters instead of ASCII, or `nil` to omit the bar.
   var hasBlocks: Bool?
 
   private static let indent = 12
@@ -196,7 +196,7 @@ extension OutboxItem {
     return lastError.hasSuffix(".") ? String(lastError.dropLast()) : lastError
   }
 
-  /// Whether no attempt has reached the API yet. Such attempts are not included in `attempts`.
+  /// Whether every attempt so far failed before it reached the API. `attempts` does not include such attempts.
   var isUnreached: Bool { state == .waiting && attempts == 0 && lastError != nil }
 }
 

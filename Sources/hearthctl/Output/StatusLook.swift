@@ -45,8 +45,7 @@ struct StatusLook {
     return session
   }
 
-  /// Formats the snapshot. If `hasBlocks` is true, draws life bars with block characters. If it is `nil`, draws no
-  /// bars.
+  /// Formats the snapshot. `hasBlocks` is whether to draw life bars with block characters, or `nil` to omit the bars.
   func text(at now: Timestamp, columns: Int, paint: Paint, hasBlocks: Bool?) -> String {
     var blocks = summary.map { [$0.hanging(0, within: columns)] } ?? []
     blocks += sessions.map { session, outbox in

@@ -2,7 +2,7 @@ import HearthClient
 import HearthControl
 import HearthCore
 
-/// An action of the daemon that the user started with a key. The screen continues to update during the action.
+/// A daemon action that the user started with a key. The screen continues to update during the action.
 struct BegunAction {
   /// The name of the action, such as `Refreshing work`.
   let name: String

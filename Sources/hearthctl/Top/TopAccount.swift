@@ -14,7 +14,7 @@ struct TopAccount {
     observe(session, outbox, at: now)
   }
 
-  /// The number of undelivered items, including held ones.
+  /// The number of items that wait for delivery or are being delivered, including held items.
   var depth: Int { outbox.pending + outbox.inFlight + outbox.waiting + outbox.held }
 
   /// Counts the changes since the last call.

@@ -22,8 +22,8 @@ struct HelperChoice: ParsableArguments {
     name: .customLong("for"), help: ArgumentHelp("Server to which the tool sends the token.", valueName: "url"))
   var url: String?
 
-  /// Returns the target. Finds the account if the tool requires one. Throws if the user chose an account but the tool
-  /// cannot use it.
+  /// Returns the target. If the tool requires an account and the user did not choose one, finds the default account.
+  /// Throws if the user chose an account that the tool cannot use.
   func target(_ tool: HelperTool, _ url: String, _ options: DaemonOptions) throws -> HelperTarget {
     let account = try AccountName.asked(account)
     if account != nil, !tool.takesAccount {
@@ -92,7 +92,7 @@ struct HelperInstallVerb: ParsableCommand {
 
   func run() throws {
     let tool = try HelperTool.named(choice.tool)
-    // A tool that asks for nothing reads a file, which is for no server.
+    // A tool without a helper command reads a token file, which is the same for all servers, so any URL will do.
     guard let url = choice.url ?? (tool.asks == nil ? "https://any/" : nil) else {
       throw CommandFailure(.usage, "Add --for URL, the server to which \(tool.name) sends the token.")
     }

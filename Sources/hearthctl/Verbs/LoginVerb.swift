@@ -82,7 +82,7 @@ struct LoginVerb: ParsableCommand {
     return name
   }
 
-  /// Warns that the session ends and the items are held if another user signs in.
+  /// Warns the user that signing in as another user ends the current session and holds its items.
   private func warn(of account: AccountName, _ daemon: inout ControlClient) {
     guard !daemonOptions.json, let session = try? daemon.call(GetSession(account)).value,
       let user = user(of: session, &daemon)
@@ -117,7 +117,7 @@ struct LoginVerb: ParsableCommand {
     // Record Ctrl-C from now on, so that it cancels the sign-in in the daemon.
     Interruption.watch()
     let (flow, begun) = try begin(account, &daemon)
-    // Print the steps as JSON for scripts. A flow that involves no user has no steps, because it is already over.
+    // Print the steps as JSON for scripts. A flow without a user has no steps, because it is already complete.
     if daemonOptions.json, flow.waitsForPerson { daemonOptions.output.json(begun.json) }
     if flow.waitsForPerson { warn(of: account, &daemon) }
     return try SignInWait(begun: begun.value, account: account, opensBrowser: !noBrowser)
@@ -145,8 +145,8 @@ struct LoginVerb: ParsableCommand {
       (missing.first ?? "") + " You can pass a refresh token to \"hearthctl login \(account) --refresh-token-stdin\".")
   }
 
-  /// The flows to try, in order. A user at a display has a browser. Otherwise, the user can enter a code on another
-  /// device.
+  /// The flows to try, in order. If there is a display, the user probably has a browser. Otherwise, the user can enter
+  /// a code on another device.
   private static var usualFlows: [SignInFlow] {
     (Browser.isThere ? [.browser, .device] : [.device, .browser]) + [.clientCredentials, .password]
   }

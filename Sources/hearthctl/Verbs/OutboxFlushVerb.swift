@@ -15,7 +15,7 @@ struct OutboxFlushVerb: ParsableCommand {
   @OptionGroup var daemonOptions: DaemonOptions
   @OptionGroup var choice: OutboxAccount
 
-  /// The time for the daemon to answer after the timeout has passed.
+  /// How long to wait for the daemon's answer after the timeout has passed.
   private static let grace: Duration = .seconds(5)
 
   func run() throws {

@@ -134,7 +134,8 @@ struct ProtectVerb: ParsableCommand {
     return Secret(try typed())
   }
 
-  /// Creates a 256-bit key. Does not change an existing file. hearthd will report if that file is invalid.
+  /// Creates a key file with a 256-bit key. Does not change an existing file. If the existing file is invalid, hearthd
+  /// reports that later.
   private func makeKeyFile(_ path: String) throws(CommandFailure) {
     var generator = SystemRandomNumberGenerator()
     let digits = (0..<4).map { _ in

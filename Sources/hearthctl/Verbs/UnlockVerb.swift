@@ -46,8 +46,8 @@ struct UnlockVerb: ParsableCommand {
         throw error
       }
     }
-    // If the session is not locked, no credential is sealed yet, because a sealed credential would have locked the
-    // session.
+    // A sealed credential would have locked the session. If the session is not locked, the account therefore has no
+    // passphrase yet.
     let isFirst = try !daemon.call(GetSession(account)).value.isLocked
     if isFirst { Output.note("\(account) has no passphrase yet. Choose one to protect its credential.") }
     let passphrase =

@@ -13,8 +13,8 @@ struct Configuration: Hashable, Sendable {
   var refresh = RefreshSettings()
   var outbox = OutboxSettings()
   var logLevel: Logger.Level = .info
-  /// Whether the file contains a key that earlier versions used to serve oidc-agent's clients. The key has no effect,
-  /// so Hearth logs a warning.
+  /// Whether the file contains `oidc_agent_socket`. Earlier versions used this key to serve oidc-agent's clients. It
+  /// has no effect now, so Hearth logs a warning.
   var oidcAgentSocket = false
 
   /// Returns the output of `--check-config`. `path` is `nil` if there is no file.

@@ -4,8 +4,8 @@ import HearthLinux
 import HearthOAuth
 import HearthStorage
 
-/// Creates reports for `hearthctl account`, because only hearthd parses the configuration. Reports are JSON and contain
-/// no secrets.
+/// Creates JSON reports for `hearthctl account`, which does not parse the configuration itself. The reports contain no
+/// secrets.
 enum ConfigurationReport {
   /// Reports the accounts in the configuration. `path` is `nil` if there is no file.
   static func accounts(of configuration: Configuration, path: String?) -> JSON {

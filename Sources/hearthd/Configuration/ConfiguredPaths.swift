@@ -37,8 +37,8 @@ struct ConfiguredPaths: Hashable, Sendable {
 
   var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
 
-  /// Places that other files must not use, with descriptions. A place with an unknown path is left out, because the
-  /// daemon then refuses to start anyway.
+  /// Places that other files must not use, with descriptions. If the path of a place is unknown, the place is left out,
+  /// because the daemon then refuses to start anyway.
   var ownPlaces: [OwnPlaces.Place] {
     var places: [OwnPlaces.Place] = []
     if let state = try? state() {
@@ -52,7 +52,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return places
   }
 
-  /// The paths to try for the configuration, in order, unless an option specifies a path.
+  /// The paths to try for the configuration if it is not specified by an option, in order.
   var configurationFiles: [String] { unnamed.configurationFiles }
 
   func state() throws(ConfigurationError) -> StatePaths {
@@ -62,7 +62,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return StatePaths(folder: folder)
   }
 
-  /// Returns the path for a new socket, to be used if systemd passes no sockets.
+  /// Returns the path at which to create a socket if systemd does not pass one.
   func socket() throws(ConfigurationError) -> String {
     do throws(SocketPath.Failure) {
       return try SocketPath.resolve(option: socketOption, else: unnamed)

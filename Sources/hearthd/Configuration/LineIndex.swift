@@ -73,7 +73,8 @@ private struct Scanner {
     }
   }
 
-  /// Returns whether the parser can handle the following text: a name, or an error that it reports without aborting.
+  /// Returns whether the parser survives the following text, which is either a name or an error that the parser reports
+  /// instead of aborting the process.
   private mutating func mayBeginName() -> Bool {
     while skip(" ") || skip("\t") {}
     guard let byte else { return true }

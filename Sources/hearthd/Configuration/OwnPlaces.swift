@@ -87,7 +87,8 @@ extension Configuration {
     for account in accounts {
       if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
     }
-    // Several accounts can share a netrc file, so skip the check if only other accounts use the file.
+    // Several accounts can share a netrc file, so skip the check if other accounts already use the file as netrc and
+    // this account does not.
     var sharing: [String: Set<AccountName>] = [:]
     for (sink, reader) in sinks {
       if sink.netrc != nil {

@@ -106,8 +106,7 @@ extension SessionSimulation {
       }
     case .credentialRead(.found(let credential, let standing)):
       let isFormer = standing == .former || ledger.isTampered && before.active == nil
-      // Without a later grant it is tried, and the provider may treat that as reuse, or continue from it instead of a
-      // later one. After a crash between the grant and its history, nobody knows that it is a former one.
+      // Without a later grant it is tried, which the provider may treat as reuse, or accept and drop a later one.
       if isFormer, let token = refreshToken(credential) {
         ledger.excused.insert(token)
         ledger.refused.remove(token)
@@ -145,7 +144,6 @@ extension SessionSimulation {
         ledger.excusedFamilies.insert(family)
       }
     case .completed:
-      // From here on it is the grant to keep, instead of the one that was active.
       if case .adopting(let adoption) = machine.credentialState { ledger.newest = refreshToken(adoption.credential) }
     case .refreshEnded(_, .told): noteAge(isNew: isWrittenYounger)
     case .configured: try checkConfigured(before)

@@ -60,8 +60,7 @@ struct SessionSimulation: Simulation {
   /// The imports and sign-ins whose grants have been asked for, and when these come.
   var awaited: [(id: CallID, comesAt: Duration)] = []
   var calls: [CallID: Call] = [:]
-  var callCount = 0
-  var process = 0
+  var (callCount, process) = (0, 0)
   /// The number of boots of the machine.
   private var boots = 0
   var isStopping = false

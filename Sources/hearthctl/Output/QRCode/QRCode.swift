@@ -5,7 +5,8 @@ struct QRCode {
   let mask: Int
   private let grid: QRGrid
 
-  /// Returns `nil` if the text is too long for version 10. If given, `mask` is used instead of the best mask.
+  /// Encodes a text. Returns `nil` if the text is too long for version 10. If `mask` is given, uses it instead of the
+  /// best mask.
   init?(_ text: String, mask: Int? = nil) {
     let bytes = Array(text.utf8)
     guard let version = QRVersion.smallest(for: bytes.count) else { return nil }
