@@ -126,7 +126,7 @@ import Testing
       (["--type", "json", "--issuer", "https://x.example"], "\"issuer\" in [accounts.work] does not apply"),
       (["--provider", "google", "--client-id", "c", "--client-auth", "basic"], "lacks \"client_secret_file\""),
       (["--provider", "auth0"], "--issuer (like https://example.eu.auth0.com/) and --client-id"),
-      (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\". Did you mean \"google\"? There"),
+      (["--provider", "gogle", "--client-id", "c"], "There is no provider \"gogle\". Did you mean \"google\"? The "),
       (["--client-id", "c"], "Name the account's provider"),
       (["--issuer", "http://id.example.com", "--client-id", "c"], "http is allowed only for loopback addresses"),
       (["--issuer", "https://x.example", "--client-id", "a\u{1B}b"], "U+001B"),

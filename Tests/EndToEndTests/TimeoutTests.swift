@@ -74,7 +74,7 @@ import Testing
         let run = try environment.hearthctl(["token", "work", "--timeout", "0.3", "--socket", path])
         #expect(run.status == 5)
         #expect(run.output == "")
-        #expect(run.errors.hasPrefix("hearthctl: The daemon did not answer within 0.3 s: "))
+        #expect(run.errors.hasPrefix("hearthctl: The daemon did not answer within 0.3 s. "))
       }
     }
   }

@@ -222,7 +222,7 @@ struct ClientAssertionTests {
       let sent = bench.server.requests.count
       let sealed = Self.pem("ENCRYPTED PRIVATE KEY", [1, 2, 3])
       for (text, words) in [
-        ("hello", "it contains no private key"), (sealed, "sealed with a passphrase"),
+        ("hello", "it contains no private key"), (sealed, "protected by a passphrase"),
         (Self.pem("PRIVATE KEY", [0x30, 0x00]), "not EC P-256, RSA of at least 2048 bits, or Ed25519"),
       ] {
         bench.files.put(text, at: file.path)

@@ -24,7 +24,7 @@ struct HTTPRouteTests {
     try await TransportBench.run(tls: try authority.identity(validity: validity).serverTLS()) { bench in
       let failure = await bench.failure(of: bench.endpoint(route: try bench.route(authority)))
       #expect(Self.isUnreachable(failure, "TLS failed: "), "\(String(describing: failure))")
-      #expect(Self.isUnreachable(failure, words) && Self.isUnreachable(failure, "check this machine's clock"))
+      #expect(Self.isUnreachable(failure, words) && Self.isUnreachable(failure, "Check this machine's clock"))
       #expect(bench.server.requests.isEmpty)
     }
   }
@@ -250,7 +250,7 @@ struct HTTPRouteTests {
         Issue.record("it is used")
         return
       }
-      #expect(message.hasPrefix("The client key (/etc/client.key) cannot be used: "))
+      #expect(message.hasPrefix("Cannot use the client key in /etc/client.key. "))
       #expect(bench.server.connections == 0)
     }
   }

@@ -103,7 +103,7 @@ struct TokenEndpointTests {
       for endpoint in endpoints {
         let (outcome, message) = await bench.outcome(of: endpoint, foreign)
         #expect(outcome == .misconfigured)
-        #expect(message.contains("https://other.example.com") && message.contains("sign in again"))
+        #expect(message.contains("https://other.example.com") && message.contains("Sign in again"))
         #expect(await endpoint.revoke(foreign) != .revoked)
         _ = await endpoint.identify(foreign)
       }

@@ -20,6 +20,9 @@ import Testing
   ) async throws -> (Program.Outcome, asked: [Request]) {
     let folder = TemporaryFolder()
     let daemon = FakeDaemon(path: folder.path + "/rpc.sock") { request in
+      if request.method == ChooseAccount.name {
+        return .result(["account": nil, "reason": nil, "accounts": ["home", "work"]])
+      }
       if request.method == "session.list" {
         return .result(["sessions": [Samples.session("home").json, Samples.session("work").json]])
       }

@@ -127,8 +127,8 @@ import Testing
   func otherHelpers() async throws {
     let folder = TemporaryFolder()
     let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
-      if request.method == ListSessions.name {
-        return .result(["sessions": [Samples.session("home").json, Samples.session("work").json]])
+      if request.method == ChooseAccount.name {
+        return .result(["account": nil, "reason": nil, "accounts": ["home", "work"]])
       }
       guard request.params["account"] == "work" else { return .error(Self.locked) }
       var token = Samples.token.object ?? [:]

@@ -83,6 +83,9 @@ import Testing
     let folder = TemporaryFolder()
     let daemon = FakeDaemon(path: folder.file("rpc.sock")) { request in
       if request.method == ListSessions.name { return .result(["sessions": [Samples.session("work").json]]) }
+      if request.method == ChooseAccount.name {
+        return .result(["account": "work", "reason": "only", "accounts": ["work"]])
+      }
       switch failure {
       case .locked: return .error(RPCError(.locked, message: Self.locked))
       case .signedOut: return .error(RPCError(.unauthenticated, message: Self.signedOut))

@@ -258,7 +258,7 @@ import Testing
       ["rpc", "outbox.get", "-"], daemon,
       typing: [(prompt: "", typed: "{\"id\":\"" + String(repeating: "c", count: length - 9) + "\"}\n\u{4}")])
     let isCut = length > 4094
-    #expect(outcome.errors.contains(isCut ? "only 4095 bytes of a line" : "It came whole."))
+    #expect(outcome.errors.contains(isCut ? "only 4095 bytes per line" : "It came whole."))
     #expect(daemon.asked.isEmpty == isCut)
   }
 

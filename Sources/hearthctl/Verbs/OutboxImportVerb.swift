@@ -89,7 +89,8 @@ struct ImportCounts: Hashable {
   func text(isDryRun: Bool) -> String {
     var lines = ["\(imported.items) \(isDryRun ? "would be imported" : "imported")."]
     if held > 0 {
-      lines.append("\(held.items) of them are held. Find out why with \"hearthctl outbox list --state held\".")
+      lines.append(
+        "\(held.items) \(held == 1 ? "is" : "are") held. Find out why with \"hearthctl outbox list --state held\".")
     }
     if known > 0 { lines.append("\(known.items) already in the outbox.") }
     if ended > 0 { lines.append("\(ended.items) skipped as already ended.") }

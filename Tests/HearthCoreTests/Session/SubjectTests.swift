@@ -149,7 +149,7 @@ struct SubjectTests {
     session.isGranted(.sample(2, subject: Subject(issuer: "https://other.example.com", id: "2482")))
     #expect(session.token == .sample(1))
     let message = session.snapshot.message
-    #expect(message.contains("https://other.example.com") && message.contains("than 2482 of https://id.example.com"))
+    #expect(message.contains("https://other.example.com") && message.contains("not 2482 of https://id.example.com"))
   }
 
   @Test("replaces the configured subject, which was used until then, by the one that the provider names")

@@ -56,7 +56,8 @@ struct InotifyShortageTests {
     var hints = watch.hints(for: [path]).makeAsyncIterator()
     for _ in 0..<5 { #expect(await hints.next() != nil) }
     #expect(messages.count == 1 && messages[0] == watch.trouble)
-    #expect(messages[0].contains("watches are used up") && messages[0].contains("fs.inotify.max_user_watches"))
+    #expect(messages[0].contains("the limit for inotify watches"))
+    #expect(messages[0].contains("fs.inotify.max_user_watches"))
     hasRoom.isSet = true
     try waitUntilWatched(watch)
     // The last of those that came by the time.

@@ -139,7 +139,7 @@ struct ServiceManagerTests {
         try Self.passing([other, one]) { passed in
           let sockets = try passed.listeners()
           #expect(sockets.map(\.descriptor) == [4])
-          #expect(passed.complaint?.contains("passed \(name) (descriptor 3), which is not served") == true)
+          #expect(passed.complaint?.contains("passed \(name) (descriptor 3), which Hearth ignores") == true)
         }
         try Self.passing([other]) { passed in
           #expect(throws: PassedSocketFailure.noneUsable("\(name) (descriptor 3)")) { try passed.listeners() }

@@ -13,7 +13,7 @@ import Testing
       await outbox.signIn()
       let id = try await outbox.add(Sample.draft())[0]
       await outbox.delivered(id)
-      let record = try #require(log.records.first { $0.message.hasPrefix("Item \(id) goes out") })
+      let record = try #require(log.records.first { $0.message.hasPrefix("Sending item \(id) ") })
       #expect(record.level == .debug && record.fields["HEARTH_ITEM"] == id)
       #expect(outbox.api.log.map { $0.fingerprint?.description } == [record.fields["HEARTH_FINGERPRINT"]])
     }

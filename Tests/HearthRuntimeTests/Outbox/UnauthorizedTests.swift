@@ -111,7 +111,7 @@ import Testing
       await outbox.published.first { if case .held(let item) = $0 { item.id == ids[0] } else { false } }
       let item = try await outbox.service.get(ids[0])
       #expect(item.state == .held && item.reason == .needsStepUp && item.attempts == 0)
-      #expect(item.lastStatus == status && item.lastError?.contains("https://api.example.com wants") == true)
+      #expect(item.lastStatus == status && item.lastError?.contains("https://api.example.com requires") == true)
       #expect(outbox.bearers.refused.isEmpty)
     }
   }

@@ -90,8 +90,8 @@ struct SignInServiceTests {
       let page = await redirects.addresses[0].get(Self.answer, by: sender)
       let message = try #require(await entry.service.snapshot().signIn?.message)
       #expect(page.status == 403)
-      for text in [page.html.replacing("&quot;", with: "\""), message] {
-        #expect(text.contains(why) && text.contains("where \"hearthctl login work\" waits"))
+      for text in [page.html.replacing("&quot;", with: "\"").replacing("&#39;", with: "'"), message] {
+        #expect(text.contains(why) && text.contains("where \"hearthctl login work\" is waiting"))
         #expect(!text.contains("code=") && !text.contains(ScriptedSignInEndpoint.state.reveal()))
       }
       #expect(await redirects.addresses[0].get("/favicon.ico", by: sender).status == 400)

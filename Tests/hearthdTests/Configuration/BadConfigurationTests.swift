@@ -217,7 +217,7 @@ struct BadConfiguration: Sendable, CustomTestStringConvertible {
   static let choices = [
     BadConfiguration(
       "saml", "",
-      "/c.toml:2: \"type\" in [accounts.a] cannot be \"saml\": it is \"oidc\", \"oauth2\", \"firebase\", \"json\" or \"client-credentials\""
+      "/c.toml:2: \"type\" in [accounts.a] must be \"oidc\", \"oauth2\", \"firebase\", \"json\" or \"client-credentials\", not \"saml\""
     ),
     BadConfiguration(
       "firebase", "api_key = \"k\"\nprotection = \"keyring\"",
