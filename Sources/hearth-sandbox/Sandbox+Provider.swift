@@ -66,7 +66,7 @@ extension Sandbox {
     let secret = call.basic?.secret ?? fields["client_secret"]
     guard settings.clientID == nil || id == settings.clientID,
       settings.clientSecret == nil || secret == settings.clientSecret
-    else { throw ErrorBody("invalid_client", "The client or its secret is unknown.") }
+    else { throw ErrorBody("invalid_client", "The client is unknown, or its secret is wrong.") }
     if let id, let known = state.withLock({ $0.clients.byID[id] }), known.secret != nil, known.secret != secret {
       throw ErrorBody("invalid_client", "The client's secret is wrong.")
     }

@@ -198,7 +198,7 @@ import Testing
         return run.output.contains("\(scene.path) was not written by Hearth") ? run : nil
       }
       let list = try scene.hearthctl("sink", "list")
-      #expect(list.output.contains("cannot be replaced: run \"hearthctl doctor\""))
+      #expect(list.output.contains("cannot be written: run \"hearthctl doctor\""))
       #expect(doctor.status == 1)
       #expect(try scene.daemon.status().state == "authenticated" && Files.text(scene.path) == "mine")
       #expect(try scene.hearthctl("logout", "work").status == 0)

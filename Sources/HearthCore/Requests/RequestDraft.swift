@@ -26,8 +26,8 @@ extension RequestDraft {
     "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te", "trailer", "upgrade",
   ]
 
-  /// Checks the draft as the outbox would, and returns the request. Unlike in the outbox, the caller may set
-  /// `Idempotency-Key` but no hop-by-hop fields. `maxBody` is in bytes.
+  /// Checks the draft by the outbox's rules, with two exceptions: the headers may contain `Idempotency-Key`, and must
+  /// not contain hop-by-hop fields. Returns the request. `maxBody` is in bytes.
   package func checked(maxBody: Int) throws(DraftError) -> APIRequest {
     let keys = headers.filter(\.isIdempotencyKey)
     guard keys.count <= 1 else { throw DraftError("headers: there is more than one Idempotency-Key") }

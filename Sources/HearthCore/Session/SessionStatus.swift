@@ -79,7 +79,7 @@ extension SessionStatus {
 }
 
 extension SessionStatus.TokenLife {
-  /// Creates a lifetime from the values that the daemon reported.
+  /// Creates the value in a client, from the health and remaining time that the daemon reported.
   package init(_ fingerprint: Fingerprint, reported: Reported) {
     self.init(fingerprint: fingerprint, isRenewable: false, reported: reported)
   }

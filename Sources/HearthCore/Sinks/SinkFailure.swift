@@ -42,7 +42,8 @@ package enum SinkFailure: Error, Hashable, Sendable {
     case .unknownOwner(let name):
       "\(path) should belong to \"\(name)\", but there is no such user or group. Correct the name."
     case .ownerDenied(let name):
-      "Hearth is not allowed to give \(path) to \"\(name)\". Choose a group that Hearth's user belongs to."
+      "Hearth is not allowed to make \"\(name)\" the owner or group of \(path). Unless Hearth runs as root, choose "
+        + "only a group that its user belongs to."
     case .unanswered(let limit):
       "The file system of \(path) has not responded for \(limit.components.seconds) s. Check whether it is mounted."
     case .unrecorded(let why): "\(path) was not written yet, because Hearth cannot write to its state folder: \(why)."

@@ -125,7 +125,7 @@ package struct ControlService: ControlHandler {
     return entry
   }
 
-  /// Throws 1005 if the account is not configured.
+  /// Throws an unknown-account error (1005) if the account is not configured. Accepts `nil`.
   func check(_ account: AccountName?) async throws(RPCError) {
     if let account { _ = try await entry(account) }
   }

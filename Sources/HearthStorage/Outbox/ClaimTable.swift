@@ -60,7 +60,7 @@ final class ClaimTable: Sendable {
     var claims: [Int64: Claim] = [:]
     var epochs: [Int64: Int64] = [:]
     var lanes: [LaneKey: Int] = [:]
-    /// The number of items that have begun, by owner and state.
+    /// The numbers of claimed items whose requests may have been sent, by owner and state.
     var begun: [Int64: Counts] = [:]
     /// Owners whose begun items have changed since their counts were last published.
     var changed: Set<Int64> = []
@@ -75,7 +75,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// The number of items that have begun, by state.
+  /// The numbers of claimed items whose requests may have been sent, by state.
   struct Counts: Hashable {
     var pending = 0
     var waiting = 0
@@ -131,7 +131,7 @@ final class ClaimTable: Sendable {
     state.withLock { $0.lanes[LaneKey(owner: owner, lane: lane)] != nil }
   }
 
-  /// Returns all items that have begun, with their claims.
+  /// Returns all items whose requests may have been sent, with their claims.
   func begun() -> [Item: Claim] {
     state.withLock { state in
       guard !state.begun.isEmpty else { return [:] }

@@ -101,7 +101,7 @@ struct SinkListVerb: ParsableCommand {
   private static func word(_ sink: DaemonProgram.Sink, _ state: SessionState?, _ trouble: String?) -> String {
     switch (SinkVerb.holdsToken(sink), trouble, state) {
     case (true, nil, _): "up to date"
-    case (true, _?, _): "cannot be replaced: run \"hearthctl doctor\""
+    case (true, _?, _): "cannot be written: run \"hearthctl doctor\""
     case (false, nil, nil): "not there"
     case (false, _?, _), (false, nil, .authenticated): "not there: run \"hearthctl doctor\""
     case (false, nil, let state?): "not there: \(state.words)"
