@@ -101,7 +101,8 @@ extension HelperTool {
         aerc:             source-cred-cmd = hearthctl token {account} --for {url}
         himalaya:         imap.sasl.oauthbearer.token.command = ["hearthctl", "token", "{account}", "--for", "{url}"]
         vdirsyncer:       password.fetch = ["command", "hearthctl", "token", "{account}", "--for", "{host}"]
-        offlineimap:      oauth2_access_token_eval = __import__("os").popen("hearthctl token {account} --for {url}").read()
+        offlineimap:      oauth2_access_token_eval = __import__("subprocess").check_output(["hearthctl", "token", \
+        "{account}", "--for", "{url}"], text=True)
         getmail:          password_command = ("hearthctl", "token", "{account}", "--for", "{url}")
         neomutt:          set imap_oauth_refresh_command = "hearthctl token {account} --for {url}"
                           set smtp_oauth_refresh_command = "hearthctl token {account} --for {url}"

@@ -11,7 +11,7 @@ from stage import expect
 # Each mistake of the sandbox, with a word that the sentence must contain.
 IN_THE_ID_TOKEN = {
     "wrongNonce": "nonce", "noNonce": "nonce", "algNone": "not signed", "unknownKey": "key",
-    "wrongSignature": "signature", "otherAudience": "another client", "otherIssuer": "another issuer",
+    "wrongSignature": "signature", "otherAudience": "another client", "otherIssuer": "configured issuer",
     "expiredIDToken": "expired", "wrongAtHash": "access token", "noIDToken": "missing",
 }
 IN_THE_REDIRECT = {
@@ -19,7 +19,7 @@ IN_THE_REDIRECT = {
     "denied": "denied",
 }
 AT_THE_TOKEN_ENDPOINT = {
-    "a code that was used before": ({"mistake": "replayedCode"}, "used before"),
+    "a code that was used before": ({"mistake": "replayedCode"}, "already used"),
     "no fields": ({"path": "/token", "status": 200, "body": "{}"}, "access token"),
     "a wrong type": (
         {"path": "/token", "status": 200, "body": '{"access_token":5,"token_type":"Bearer"}'}, "access token",
