@@ -17,4 +17,4 @@ def check(name, by_default=True):
 
 from checks import kept_alive, crashes, ends, outbox, providers  # noqa: E402, F401
 from checks import aws, bad_replies, clients, discovery, helpers, mail, metrics, netrc, oidc_agent, other_programs, pages  # noqa: E402, F401
-from checks import rotations, sandboxes, second_provider, sign_in, themselves  # noqa: E402, F401
+from checks import rotations, sandboxes, second_provider, sign_in, themselves, workflows  # noqa: E402, F401
