@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// Only for "make fuzz": instruments our own modules for libFuzzer.
+/// Whether to build for `make fuzz`, which instruments this package's Swift modules for libFuzzer.
 let isFuzzed = Context.environment["HEARTH_FUZZ"] != nil
 
 private let strictness: [SwiftSetting] = [
@@ -13,8 +13,8 @@ private let strictness: [SwiftSetting] = [
 ]
 let strict = strictness + (isFuzzed ? [.unsafeFlags(["-sanitize=fuzzer"])] : [])
 
-/// The trait for the programs and the tests, which need all the dependencies. A package that uses only HearthClient
-/// turns it off with `traits: []`, and fetches none.
+/// The trait that enables all external dependencies, which the programs and the tests need. A package that uses only
+/// HearthClient can disable the trait with `traits: []` and then fetches no dependencies.
 let programs = "Programs"
 
 extension Target.Dependency {
@@ -55,8 +55,8 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
   .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-/// A program that holds tokens. Its `free` wipes memory. Its functions are bound at the start, because lazy binding
-/// saves the vector registers on the stack, which may contain what was last copied through them.
+/// A program that holds tokens. It links an allocator that wipes memory. Its functions are bound at startup, because
+/// lazy binding saves the vector registers on the stack, and the registers may contain part of a token.
 func secretHoldingProgram(
   _ name: String, _ dependencies: [Target.Dependency], linkerSettings: [LinkerSetting] = []
 ) -> Target {
@@ -65,21 +65,21 @@ func secretHoldingProgram(
     linkerSettings: [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])] + linkerSettings)
 }
 
-/// Links a release program statically, because scripts start it in loops. The C library is libc.a from Debian's
-/// libc6-dev, which Swift needs anyway. The allocator's functions come first, so the linker must accept duplicates. It
-/// warns of functions that need shared libraries (getpwuid_r and the like). FoundationEssentials uses them for
-/// ArgumentParser, but nobody calls them.
+/// Links a release build statically, because scripts start it in loops. The C library is libc.a from Debian's
+/// libc6-dev, which Swift needs anyway. CWipingAllocator and libc.a both define `malloc`, so the linker must accept
+/// duplicates. Its warnings about functions that need shared libraries, such as getpwuid_r, are harmless.
+/// FoundationEssentials, which ArgumentParser needs, refers to them, but nothing calls them.
 let withoutDynamicLinker = LinkerSetting.unsafeFlags(
   ["-static-executable", "-Xlinker", "-z", "-Xlinker", "muldefs"], .when(configuration: .release))
 
-/// The daemon's module without its entry point, for the fuzzing program, which has its own.
+/// Returns the daemon's target without its entry point, because the fuzzing program has its own.
 func withoutEntryPoint(_ program: Target) -> Target {
   .target(
     name: program.name, dependencies: program.dependencies, path: "Sources/\(program.name)", exclude: ["Main.swift"],
     swiftSettings: strict)
 }
 
-/// The fuzz targets without their tests, for the fuzzing program. Otherwise they are a test target.
+/// Returns the fuzz targets without their tests, as a regular target that the fuzzing program can import.
 func withoutTests(_ target: Target) -> Target {
   .target(
     name: target.name, dependencies: target.dependencies, path: "Tests/\(target.name)",
@@ -174,7 +174,7 @@ let package = Package(
         .nio, .nioHTTP1, .nioPosix,
       ],
       path: "Benchmarks/HearthBench", swiftSettings: strict),
-    // Built like a program outside this package, which sees only public API.
+    // Built without package access, like a program outside this package, so that it can use only the public API.
     .executableTarget(
       name: "hearth-follow", dependencies: ["HearthClient"], path: "etc/examples/hearth-follow", packageAccess: false,
       swiftSettings: strict),
@@ -224,12 +224,12 @@ let package = Package(
   ]
 )
 
-// Only for "make docs", so that other builds do not fetch it.
+// Only `make docs` needs this plugin, so other builds do not fetch it.
 if Context.environment["HEARTH_DOCC"] != nil {
   package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"))
 }
 
-// HEARTH_TESTS="HearthCoreTests …" builds only these suites, which is much faster while you work on one module.
+// HEARTH_TESTS="HearthCoreTests …" builds only the listed suites, which is much faster while you work on one module.
 if let wanted = Context.environment["HEARTH_TESTS"]?.split(separator: " ").map(String.init) {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
 }
