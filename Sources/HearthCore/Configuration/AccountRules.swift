@@ -16,7 +16,7 @@ package struct AccountRules: Hashable, Sendable {
     private let origin: Origin
     private let path: [Substring]
 
-    /// Parses the URL of a server that may receive tokens. Ignores the query.
+    /// Parses the URL of an API or a mail server. Ignores the query.
     package init(_ text: String) throws(HTTPURL.ParseError) {
       origin = try Origin(ofServer: text)
       let target = (try? HTTPURL(encoding: text))?.target ?? ""
@@ -52,7 +52,7 @@ package struct AccountRules: Hashable, Sendable {
   /// default, the only account. Otherwise returns `nil`.
   ///
   /// A rule with a longer URL matches better. If the URLs are equally long, a rule with a longer directory matches
-  /// better. `directories` lists all known paths of the program's working directory.
+  /// better. `directories` are the paths of the working directory, with and without symbolic links.
   package func choice(for url: Place?, in directories: [String], among accounts: [AccountName]) -> Choice? {
     let fitting = rules.filter { rule in
       let isBelow = rule.directory.map { directory in directories.contains { $0.isBelow(directory) } } ?? true

@@ -120,7 +120,8 @@ package struct PathRoots: Sendable {
     (self.home, self.credentials, self.runtime) = (home, credentials, runtime)
   }
 
-  /// Expands `path` to an absolute path. Returns `nil` if `path` does not start with `/`, `~`, `%d` or `%t`.
+  /// Expands a path whose first component is `~`, `%d` or `%t`. Returns `nil` for any other relative path, and throws
+  /// if the directory is unknown.
   func absolute(_ path: String) throws(UnknownRoot) -> String? {
     if path.hasPrefix("/") { return path }
     let signs = [
@@ -140,7 +141,7 @@ package struct PathRoots: Sendable {
   }
 }
 
-/// An error that explains, in one sentence, why the configuration or a file that it names cannot be used.
+/// An error that explains why the configuration, or a file that it names, cannot be used.
 package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
   package let description: String
 

@@ -32,12 +32,10 @@ package struct TableReader<Key: ConfigurationKey>: Sendable {
 
   package func has(_ key: Key) -> Bool { value(key) != nil }
 
-  /// Returns an error about the value of `key`.
   package func error(_ key: Key, _ text: String) -> ConfigurationError {
     table.error(at: key.rawValue, "\"\(key.rawValue)\" in \(table.name) \(text)")
   }
 
-  /// Returns an error about the table as a whole.
   package func error(_ text: String) -> ConfigurationError { table.error(text) }
 
   private func value(_ key: Key) -> ConfigurationValue? { table.values[key.rawValue] }

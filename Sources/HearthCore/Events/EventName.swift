@@ -80,7 +80,7 @@ package enum SessionEvent: Hashable, Sendable {
 
   package var isSignIn: Bool { if case .signedIn = self { true } else { false } }
 
-  /// Whether a session that was in use has ended. If so, the user has to sign in again.
+  /// Whether an authenticated session has ended, so that the user has to sign in again.
   package var isEndOfUse: Bool {
     if case .changed(from: .authenticated, to: .reauthRequired) = self { true } else { false }
   }

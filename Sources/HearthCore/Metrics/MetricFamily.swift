@@ -2,10 +2,10 @@
 package struct MetricFamily: Hashable, Sendable {
   package enum Kind: String, CaseIterable, Sendable { case counter, gauge, histogram }
 
-  /// The name, which ends with the unit. In text formats, counters have the suffix `_total`.
+  /// The name, which ends with the unit if there is one. In text formats, counters have the suffix `_total`.
   package let name: String
   package let type: Kind
-  /// The base unit (`seconds` or `bytes`), or `nil` for a count.
+  /// The base unit (`seconds` or `bytes`), or `nil` if the values have no unit.
   package let unit: String?
   package let help: String
   package let samples: [MetricSample]

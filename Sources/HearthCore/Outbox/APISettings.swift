@@ -4,7 +4,7 @@ package struct APISettings: Hashable, Sendable {
   package var origins: Set<Origin>
   /// The mail servers that other programs may send the account's token to. Hearth itself never connects to them.
   package var mailOrigins: Set<Origin>
-  /// The content to expect in a response if the request does not specify it.
+  /// The content that a response must have, unless its request specifies something else.
   package var expect: ExpectedContent?
   package var overrides: DeliveryOverrides
 

@@ -42,7 +42,7 @@ package struct CircuitBreaker: Hashable, Sendable {
   /// Records that the probe was not sent. Another item can then probe the origin.
   package mutating func probeGivenUp(_ origin: Origin) { outages[origin]?.isProbed = false }
 
-  /// Records that a connection to the origin failed, and returns the time of the next probe. Failures of requests that
+  /// Records that the origin could not be reached, and returns the time of the next probe. Failures of requests that
   /// were in flight when the outage began do not prolong it.
   package mutating func failed(_ origin: Origin, at now: Timestamp, random: Double) -> Timestamp {
     if let outage = outages[origin], !outage.isProbed { return outage.probeAt }
@@ -52,7 +52,7 @@ package struct CircuitBreaker: Hashable, Sendable {
     return probeAt
   }
 
-  /// Ends the origin's outage. Called when the origin has responded.
+  /// Ends the origin's outage. Called when a request has reached the origin, even if it got no response.
   package mutating func answered(_ origin: Origin) { outages[origin] = nil }
 
   /// Applies a reloaded configuration: forgets removed origins, and uses `retry` after later failures.

@@ -35,7 +35,7 @@ extension DeliveryOverrides {
     }
   }
 
-  /// Reads the overrides. Throws if a status appears twice.
+  /// Reads the overrides. Throws if a status appears twice or cannot have the given outcome.
   package init(reading tables: [TableReader<Key>]) throws(ConfigurationError) {
     var outcomes: [Int: Outcome] = [:]
     for table in tables {

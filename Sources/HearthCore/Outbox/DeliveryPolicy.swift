@@ -1,8 +1,8 @@
 /// Decides what happens to an item after a response from the API, or after a request that got no response (contract,
 /// section 6).
 ///
-/// A 401 is not handled here, because its meaning depends on the token and on the responses to other items (see
-/// `TokenAcceptance`).
+/// A 401 without a step-up challenge is handled elsewhere, because its meaning depends on the token and on the
+/// responses to other items (see `TokenAcceptance`).
 package struct DeliveryPolicy: Hashable, Sendable {
   /// The maximum number of retries after a 409 without `Retry-After`. An item is retried after such a 409 because an
   /// earlier request with the same idempotency key may still be running.

@@ -44,7 +44,7 @@ package struct ExportedItem: Hashable, Sendable {
 }
 
 extension ExportedItem {
-  /// The largest number of attempts that an imported item may have.
+  /// The maximum number of attempts that an imported item can have.
   package static let mostAttempts = 1_000_000
 
   /// Validates the item for an import and returns its progress. If the item was in flight, or if the export is older

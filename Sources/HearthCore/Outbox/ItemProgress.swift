@@ -176,8 +176,8 @@ package struct ItemProgress: Hashable, Sendable {
   /// Restarts a dead or held item. `notBefore` and `expiresAt` still apply. The store moves the item to the end of its
   /// lane, unless the item was held in place.
   ///
-  /// Returns false if the item is neither dead nor held, or if it is dead because it has expired. The program that
-  /// enqueued an expired item did not want it to be sent late.
+  /// Returns false if the item is neither dead nor held. Also returns false for an expired item, because the program
+  /// that enqueued it did not want it to be sent late.
   package mutating func retry(at now: Timestamp) -> Bool {
     if goOn(at: now) { return true }
     guard state == .held || state == .dead && reason != .expired else { return false }

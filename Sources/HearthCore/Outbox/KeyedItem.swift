@@ -1,5 +1,5 @@
 /// One of two items with the same owner and the same idempotency key. Such a pair arises if the items were enqueued
-/// under two names of one user, or if no user was known when one of them was enqueued.
+/// under two subjects of the same user, or if no user was known when one of them was enqueued.
 package struct KeyedItem: Hashable, Sendable {
   package var progress: ItemProgress
   package var position: Int64
@@ -10,14 +10,14 @@ package struct KeyedItem: Hashable, Sendable {
     (self.progress, self.position, self.hasBegun) = (progress, position, hasBegun)
   }
 
-  /// The item of a pair to end or to hold for review.
+  /// Which item of a pair to end or to hold for review.
   package enum Duplicate: Hashable, Sendable {
     case own, joining
   }
 
   /// Decides which of two items with the same key and content to end when `joining` is assigned to the owner of `own`.
-  /// The item that the API may have processed stays. If neither was processed, the earlier item stays, as if the later
-  /// item had been enqueued as a duplicate (contract, section 6).
+  /// An item that the API may have processed stays. If neither can have been processed, the earlier item stays, as if
+  /// the later item had been enqueued as a duplicate (contract, section 6).
   ///
   /// Returns `nil` to keep both items. This is the case if the item that would stay is not going to be delivered, or if
   /// the other item was already sent or has ended.

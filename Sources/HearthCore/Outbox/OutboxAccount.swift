@@ -27,7 +27,7 @@ struct OutboxAccount {
   /// Whether held items may have become sendable because a user has signed in or the daemon has started.
   var hasSignedIn = true
   private(set) var isPausedByUser = false
-  /// The number of the change or read that set `isPausedByUser`.
+  /// The number of the operation that set `isPausedByUser` (`OutboxMachine.nextPauseNumber`).
   private var pauseNumber = 0
   /// The pause reasons that were last shown and last published. `nil` if sending was not paused.
   var shownPause: String?
@@ -56,9 +56,9 @@ struct OutboxAccount {
   var queue: [LaneClaim] = []
   var senders: [SenderID: Sender] = [:]
 
-  /// The kinds of items that the store may have more of.
+  /// The kinds of items that the store may still have for this account.
   var mayHaveMore = OutboxKinds.all
-  /// The kinds of items that each origin may have more of because there was no room to claim them. No value is empty.
+  /// For each origin, the kinds of items that could not all be claimed for lack of room. No value is empty.
   var left: [Origin: OutboxKinds] = [:]
   /// Whether the store is processing a demand for this account.
   var isClaiming = false
@@ -91,7 +91,7 @@ struct OutboxAccount {
   /// Whether anything is waiting for room. A request makes room when it becomes slow.
   var isWaiting: Bool { hasMore || !queue.isEmpty || timeNeededFrom != nil }
 
-  /// Records that the origin may have more items of these kinds, because there was no room to claim them all.
+  /// Records that the store may still have items of these kinds for the origin.
   mutating func leaves(_ kinds: OutboxKinds, for origin: Origin) {
     if !kinds.isEmpty { left[origin, default: []].formUnion(kinds) }
   }

@@ -1,4 +1,4 @@
-/// A demand for an account's next deliveries, for one subject.
+/// A request to the store to claim an account's next deliveries, for one subject.
 package struct OutboxDemand: Hashable, Sendable {
   /// The limits for claiming items for one origin.
   package struct Room: Hashable, Sendable {
@@ -6,7 +6,7 @@ package struct OutboxDemand: Hashable, Sendable {
     package var unordered: Int
     /// The maximum number of items whose last request got no response. Each may occupy a sender until it times out.
     package var unanswered: Int
-    /// The total size after which no further item is claimed, in bytes.
+    /// The total size at which no further item is claimed, in bytes.
     package var bytes: Int
     /// The maximum size of a claimed item, in bytes.
     package var largest = Int.max

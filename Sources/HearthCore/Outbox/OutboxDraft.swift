@@ -33,7 +33,7 @@ package struct OutboxDraft: Hashable, Sendable {
   }
 }
 
-/// An error that says in one sentence why a draft is rejected.
+/// An error that says why a draft or an imported item is invalid.
 package struct DraftError: Error, Hashable, Sendable, CustomStringConvertible {
   package let description: String
 

@@ -122,7 +122,6 @@ package enum ItemID {
       + "-\(digits.dropFirst(16).prefix(4))-\(digits.dropFirst(20))"
   }
 
-  /// Returns whether the text is a well-formed item identifier.
   package static func isValid(_ text: String) -> Bool {
     let parts = text.split(separator: "-", omittingEmptySubsequences: false)
     return parts.map(\.utf8.count) == [8, 4, 4, 4, 12]

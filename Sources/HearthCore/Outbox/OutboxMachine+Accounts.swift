@@ -187,7 +187,7 @@ extension OutboxMachine {
     return pauseChanges
   }
 
-  /// Returns the reason why the account's items are not being sent, or `nil` if they are being sent.
+  /// Returns the reason why the account's sending is paused, or `nil` if it is not paused.
   package func pausedReason(of name: AccountName) -> String? { accounts[name]?.pausedReason }
 }
 

@@ -1,6 +1,6 @@
 /// How deliveries and claims end: settled, released, or left in flight.
 extension OutboxMachine {
-  /// The wait before Hearth tries again to get a token.
+  /// The delays between attempts to get a token.
   static let stallPolicy = RetryPolicy(initial: .seconds(2), max: .seconds(300))
 
   mutating func settle(_ id: SenderID, _ outcome: DeliveryOutcome, at now: Timestamp) {
@@ -70,7 +70,7 @@ extension OutboxMachine {
     for claim in queue where matches(claim) { release(claim.epoch, claim.deliveries, at: now) }
   }
 
-  /// Delays the account's items because no token is available. This does not count as an attempt.
+  /// Delays all of the account's items because no token is available. This does not count as an attempt.
   mutating func stall(_ name: AccountName, retryAfter: Duration?, at now: Timestamp) {
     guard let account = accounts[name], account.stalledUntil == nil else { return }
     let wait = Self.stallPolicy.wait(

@@ -160,7 +160,7 @@ extension OutboxMachine {
       return
     }
     accounts[name]?.queue += claimed.claims
-    // The demand did not cover every kind and origin, so keep what is known about the other kinds and origins.
+    // The demand may not have covered every kind and origin, so keep what is known about the others.
     accounts[name]?.nextDueAt = [account.nextDueAt, claimed.nextDueAt].compactMap(\.self).min()
     accounts[name]?.mayHaveMore.formUnion(claimed.moved)
     for (origin, kinds) in claimed.cut { accounts[name]?.leaves(kinds, for: origin) }

@@ -102,8 +102,8 @@ extension OutboxMachine {
         accounts[name]?.senders[id]?.step = .rejected(bearer, response, isSecond: isSecond)
         return false
       }
-      // The session has a different token by now. Release the item to retry it with that token, which may satisfy the
-      // challenge.
+      // If the session has a different token by now, release the item to retry it with that token, which may satisfy
+      // the challenge.
       if challenge != nil, bearer.token.fingerprint != accounts[name]?.token {
         settle(id, .released, at: now)
         return false

@@ -9,7 +9,7 @@ extension OutboxMachine {
   /// obtained, one after a refresh, and two more in case the token changes in the meantime.
   private static let maxRequests = 5
   static let timeProbeInterval = Duration.seconds(60)
-  /// The minimum interval between requests for the time that only the store's sweep needs.
+  /// The minimum interval between requests for the time if only the store's sweep needs it.
   private static let sweepTimeInterval = Duration.seconds(900)
 
   /// Returns how many more senders of a kind may start for one origin.
@@ -66,9 +66,9 @@ extension OutboxMachine {
     return count
   }
 
-  /// Returns the accounts and origins to ask for the time, because items for these origins seem to have expired.
-  /// Without a confirmed time, the items would wait forever. If no items seem to have expired and nothing is being
-  /// sent, returns at most one server, because the sweep of the whole store needs only one answer.
+  /// Returns the servers to ask for the time: the origins of items that seem to have expired, because these items wait
+  /// until a server confirms the time. If there are none and nothing is being sent, returns at most one server, and
+  /// only if a sweep of the store needs the time.
   package mutating func timesToAsk(at now: Timestamp) -> [(account: AccountName, origin: Origin)] {
     guard stopsAt == nil else { return [] }
     let asked: [(AccountName, Origin)] = awake.sorted().compactMap { name in
@@ -92,7 +92,7 @@ extension OutboxMachine {
     return max(due, sweepTimeAskedAt.map { $0 + Self.sweepTimeInterval } ?? due)
   }
 
-  /// Handles a server's response to a request for the time. A server that does not respond is asked only a few times.
+  /// Handles the result of asking a server for the time. After a few requests without a response, stops asking.
   package mutating func timeAnswered(
     _ result: Result<APIResponse, ExchangeFailure>, _ name: AccountName, _ origin: Origin
   ) {

@@ -144,7 +144,7 @@ extension OutboxMachine {
     nextPruneAt = now
   }
 
-  /// Applies the pauses that the store has read under this number.
+  /// Applies the pauses that the store has read. `number` is the read's `nextPauseNumber()`.
   package mutating func pausesRead(_ paused: Set<AccountName>, number: Int) {
     for name in accounts.keys {
       accounts[name]?.pauseRead(isPaused: paused.contains(name), number: number)
@@ -182,8 +182,8 @@ extension OutboxMachine {
     wake(name)
   }
 
-  /// Forgets the next expiry just before the store is asked for it. While the store works, the expiry of a newly
-  /// enqueued item may be recorded here. It must not be lost when the store's result arrives.
+  /// Forgets the next expiry just before the store is asked for it. An item that is enqueued while the store works
+  /// records its expiry here, and `expired(next:)` keeps the earlier of the two.
   private mutating func expiryAsked() { (nextExpiryAt, isExpiryRead) = (nil, true) }
 
   /// Records when the next item expires, as reported by the store.

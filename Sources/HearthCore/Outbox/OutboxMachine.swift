@@ -35,8 +35,8 @@ package struct OutboxMachine {
   var nextPruneAt: Timestamp?
   /// The time at which to remove the content of delivered and replaced items from the store's files.
   var wipeAt: Timestamp?
-  /// The time from which items are too old according to this machine's clock. Set only if no server had confirmed the
-  /// time at the last sweep.
+  /// The time at which the first finished item became too old according to this machine's clock. Set only if no server
+  /// had confirmed the time at the last sweep.
   var tooOldSince: Timestamp?
   /// The time at which a server was last asked for the time before a sweep.
   var sweepTimeAskedAt: Timestamp?

@@ -11,7 +11,7 @@ package struct OutboxStats: Hashable, Sendable {
   package var oldestPendingAt: Timestamp?
   package var isPaused = false
   package var pausedReason: String?
-  /// Sentences that say why the outbox cannot be written to now, or what was lost since the daemon started.
+  /// Sentences that say why the outbox cannot be written to now, or how items were lost since the daemon started.
   package var trouble: String?
 
   package init() {}
@@ -24,7 +24,7 @@ package struct OutboxStats: Hashable, Sendable {
     return sum
   }
 
-  /// Returns the sum with the counts of another account. The pauses are not combined.
+  /// Returns the sum of these counts and another account's. Ignores the other account's pause.
   package func adding(_ other: Self) -> Self {
     var sum = self
     sum.count(other, times: 1)

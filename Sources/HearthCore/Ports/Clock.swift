@@ -3,8 +3,8 @@ package protocol Clock: Sendable {
   /// Returns the wall-clock time at the last step plus the time elapsed since then (CLOCK_BOOTTIME).
   func now() -> Timestamp
 
-  /// Returns the time and the sum of all steps. All processes of this boot count the steps from the same point. If the
-  /// sum has changed between two calls, the clock was set in between.
+  /// Returns the time and the sum of all steps. During a boot, all processes count the steps from the same point. If
+  /// the sum has changed between two calls, the clock was set in between.
   func moment() -> (now: Timestamp, stepped: Duration)
 
   /// Waits until the deadline, or until the task is cancelled.

@@ -76,7 +76,7 @@ package struct FileStatus: Hashable, Sendable {
 
 /// The reason why a file operation failed.
 package enum FileError: Error, Hashable, Sendable {
-  /// The name does not exist. The folder may be locked, or the volume not mounted.
+  /// No file has this name. The folder may be locked, or the volume may not be mounted.
   case absent
   case exists
   case permissionDenied

@@ -1,7 +1,7 @@
 /// Opens web pages in the user's browser.
 package protocol PageOpener: Sendable {
-  /// Returns whether there is a display that somebody may be looking at. The result can change at any time, so check
-  /// before each use.
+  /// Returns whether the user has configured a browser or has a graphical session. The result can change at any time,
+  /// so check before each use.
   func hasDisplay() async -> Bool
 
   /// Asks the browser to open the page, without waiting until it is open.

@@ -22,7 +22,7 @@ package protocol SignInEndpoint: Sendable {
 
   var takesPassword: Bool { get }
 
-  /// Signs in with a user name and a password at the user's own backend.
+  /// Signs in with a user name and a password. Throws unless `takesPassword` is true.
   func signIn(username: String, password: Secret) async throws(SignInFailure) -> TokenResponse
 
   /// Returns the URL of the page that ends the user's session at the provider (OpenID Connect RP-Initiated Logout 1.0,

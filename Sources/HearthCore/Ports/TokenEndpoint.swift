@@ -98,8 +98,8 @@ package enum RefreshFailure: Error, Hashable, Sendable {
   case rejected(Rejection, message: String)
   /// A 4xx response that is not known to be final. It never ends the session, however often it occurs.
   case unclear(message: String, retryAfter: Duration?)
-  /// The provider rejects the configuration (`invalid_client`, 404, another origin). A person has to fix the
-  /// configuration.
+  /// The configuration is wrong, for example the client secret, an endpoint or the issuer. Retries fail until a person
+  /// fixes it.
   case misconfigured(message: String)
 
   package enum Rejection: Hashable, Sendable {

@@ -48,6 +48,6 @@ package enum RevocationOutcome: Hashable, Sendable {
   case revoked
   /// The provider has no revocation endpoint or refuses to revoke the grant. The message is a sentence.
   case refused(message: String)
-  /// The provider is unavailable, or the configuration allows no request. A later attempt may succeed.
+  /// The provider is unavailable, or the configuration is wrong. A later attempt may succeed.
   case unavailable(retryAfter: Duration?)
 }

@@ -6,7 +6,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   case notRegular
   /// A line in the netrc file is invalid or conflicts with an entry, so the file was not changed.
   case netrc(NetrcText.Fault)
-  /// Another sink uses the same file under this other path.
+  /// Another sink writes the same file, under this other path.
   case shared(String)
   case folderMissing
   /// Other users can change the folder or one above it. The string says which folder and what to do.
@@ -25,7 +25,7 @@ package enum SinkFailure: Error, Hashable, Sendable {
   /// Any other error. The value is the system's message.
   case failed(String)
 
-  /// Returns a sentence that says what is wrong with the file at `path` and what to do.
+  /// Returns a message that says what is wrong with the file at `path` and, if the user can fix it, how.
   package func message(at path: String) -> String {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? path
     return switch self {

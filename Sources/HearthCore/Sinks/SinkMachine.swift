@@ -49,8 +49,8 @@ package struct SinkMachine: Hashable, Sendable {
     case removing
   }
 
-  /// How long the file stays while the session is still reading its credential. Calls that need a token wait for the
-  /// same time.
+  /// How long the file stays while the session is still reading its credential. Calls that need a token also wait this
+  /// long.
   private static let timeout: Duration = .seconds(2)
 
   private var goal: Goal

@@ -73,7 +73,7 @@ extension SinkSettings {
 
   package var target: SinkTarget { netrc == nil ? .file(path) : .netrc(account, in: path) }
 
-  /// Reads the mode. Throws if others could write to the file, or anyone could execute it.
+  /// Reads the mode. Throws if the owner could not read the file, others could write to it, or anyone could execute it.
   private static func mode(_ table: TableReader<Key>) throws(ConfigurationError) -> UInt32 {
     guard let text = try table.string(.mode) else { return 0o600 }
     guard let mode = UInt32(text, radix: 8), (3...4).contains(text.utf8.count), mode & ~0o644 == 0, mode & 0o400 != 0
@@ -87,7 +87,7 @@ extension SinkSettings {
 }
 
 extension SinkSettings.Netrc {
-  /// The login for an account without a user name. Hearth's git credential helper uses the same login.
+  /// The login if the account's user name is missing or unusable. The git credential helper uses the same one.
   private static let anybody = "oauth2"
 
   /// Reads the netrc keys. Returns `nil` for other formats.

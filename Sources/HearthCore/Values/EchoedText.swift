@@ -30,8 +30,8 @@ struct EchoedText {
 
   static func asItStands(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) { (folded(text[index]), 1) }
 
-  /// Decodes an escape of an ASCII character at `index`, and returns the character and the length of the escape. A
-  /// space becomes a plus, as in an HTML form.
+  /// Returns the byte at `index`, or the character that an escape there stands for, in lower case, with the number of
+  /// bytes read. A space becomes a plus, as in an HTML form.
   static func unit(in text: [UInt8], at index: Int) -> (byte: UInt8, length: Int) {
     let plain = (folded(text[index]), 1)
     let (byte, length): (UInt8, Int) =

@@ -1,6 +1,6 @@
-/// The name of a lane, a key or a path. Names are equal if their UTF-8 is equal, as in SQLite, PostgreSQL, file systems
-/// and providers. In contrast, Swift's `String` treats canonically equivalent strings as equal, such as "é" in one or
-/// two scalars, or K and the Kelvin sign.
+/// An identifier, such as a lane, a key or a path. Names are equal if their UTF-8 is equal, as in SQLite, PostgreSQL,
+/// file systems and providers. In contrast, Swift's `String` treats canonically equivalent strings as equal, such as
+/// "é" in one or two scalars, or K and the Kelvin sign.
 package struct Name: Hashable, Comparable, Sendable, CustomStringConvertible, ExpressibleByStringInterpolation {
   package let text: String
 

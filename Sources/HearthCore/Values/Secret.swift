@@ -1,7 +1,7 @@
 /// A string that never appears in descriptions, dumps, mirrors or string interpolation.
 ///
-/// Call `reveal()` only where the bytes leave the process: in a request to the provider, in the credential file, and in
-/// the response to a client that asked for a token.
+/// Call `reveal()` only where the bytes leave the process, as in a request, a credential file or a response to a
+/// client, or where they must be hashed, parsed or searched.
 package struct Secret: Hashable, Sendable {
   private let text: String
 

@@ -7,7 +7,7 @@ extension Unicode.Scalar {
   ///
   /// Characters are not plain either if they are invisible (default ignorable code points, such as zero-width joiners,
   /// variation selectors and tags: Unicode Standard, section 5.21) or have no agreed meaning (unassigned and
-  /// private-use code points). Some scripts and emoji use joiners, but with them two different names could look alike.
+  /// private-use code points). Some scripts and emoji use joiners, but joiners can make two names look alike.
   package var isPlain: Bool {
     if value < 0x7F { return value >= 0x20 }
     switch properties.generalCategory {
