@@ -5,8 +5,8 @@ import Synchronization
 /// Runs blocking work sequentially on its own thread. The thread ends when there has been no work for `linger`
 /// milliseconds.
 ///
-/// Dispatch queues are unsuitable. While work is queued, Dispatch reads the state of its threads from `/proc` every
-/// second. It also aborts the process if there are no file descriptors left.
+/// Dispatch queues are unsuitable, because Dispatch reads the state of its threads from `/proc` every second while work
+/// is queued, and aborts the process if there are no file descriptors left.
 package final class WorkerThread: Sendable {
   package typealias Work = @Sendable () -> Void
 

@@ -26,7 +26,7 @@ extension KnownAccount: Codable {
       subject = Subject(issuer: issuer, id: id, isIssuerAssumed: isAssumed ?? false)
     }
     fingerprint = try fields.decodeIfPresent(Fingerprint.self, forKey: .fingerprint)
-    // A malformed clock is ignored, so that the rest of the file stays usable.
+    // Ignore a malformed clock, so that the rest of the file stays usable.
     clock = (try? fields.decodeIfPresent(ClockDocument.self, forKey: .clock))?.clock
     lockedByUser = try fields.decodeIfPresent(Bool.self, forKey: .lockedByUser) ?? false
     end = try fields.decodeIfPresent(EndDocument.self, forKey: .end)?.record(detail: try text(.endDetail))
@@ -34,7 +34,7 @@ extension KnownAccount: Codable {
     barred = try fields.decodeIfPresent(Fingerprint.self, forKey: .barred)
     rejected = try fields.decodeIfPresent(Fingerprint.self, forKey: .rejected)
     func fingerprints(_ key: CodingKeys) throws -> [Fingerprint] {
-      // Splits by bytes, because the field of a damaged file can contain any text.
+      // Split by bytes, because the field of a damaged file can contain any text.
       let digits = Array((try text(key) ?? "").utf8)
       return stride(from: 0, to: digits.count, by: 8)
         .compactMap { Fingerprint(String(decoding: digits[$0..<Swift.min($0 + 8, digits.count)], as: UTF8.self)) }
@@ -56,13 +56,13 @@ extension KnownAccount: Codable {
     try fields.encodeIfPresent(clock.map(ClockDocument.init), forKey: .clock)
     if lockedByUser { try fields.encode(true, forKey: .lockedByUser) }
     try fields.encodeIfPresent(end.map(EndDocument.init), forKey: .end)
-    // Stored only here, because the contract fixes the fields of the credential file.
+    // Store the detail only here, because the contract fixes the fields of the credential file.
     try fields.encodeIfPresent(end?.detail, forKey: .endDetail)
     try fields.encodeIfPresent(removal, forKey: .removal)
     try fields.encodeIfPresent(barred, forKey: .barred)
     try fields.encodeIfPresent(rejected, forKey: .rejected)
     func encode(_ fingerprints: [Fingerprint], _ key: CodingKeys) throws {
-      // Encoded as one string, because there can be a thousand fingerprints and each refresh writes the file.
+      // Encode the fingerprints as one string, because there can be a thousand and each refresh writes the file.
       if !fingerprints.isEmpty { try fields.encode(fingerprints.map(\.description).joined(), forKey: key) }
     }
     try fields.encodeIfPresent(grants.current, forKey: .grant)

@@ -13,7 +13,7 @@ struct CredentialFile: Sendable {
     /// false.
     var isIssuerAssumed: Bool?
     var origin: String?
-    /// The origins to which tokens can be sent, as known at sign-in, or `nil` in files from older versions.
+    /// The origins to which tokens can be sent, or `nil` if they are unknown, as in files from older versions.
     var origins: [String]?
     var subject: String?
     /// The raw value of a `Protection`, or `nil` if the grant is not encrypted.

@@ -2,7 +2,7 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// Why the grant in a file cannot be opened.
+  /// The reason why the grant in a file cannot be opened.
   enum OpenFailure: Error {
     case blocked(AccessFailure)
     case corrupt(String)
@@ -111,7 +111,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns the grant in a file, and decrypts it if it is sealed.
+  /// Returns the grant in a file, decrypting it if it is sealed.
   func grant(in file: CredentialFile, modified: Timestamp) async throws(OpenFailure) -> Grant {
     switch file.body {
     case .grant(let grant): return grant
@@ -173,7 +173,7 @@ extension FileCredentialStore {
         await markLock(known.lockedByUser, found, at: place)
         return found
       }
-      // Create a new identifier. The remembered one would make a wrong folder look like the right one.
+      // Create a new identifier, because the remembered one would make a wrong folder look like the right one.
       let new = CredentialPlace.newIdentifier()
       try await AtomicFile(path: place.marker, files: files).replace(
         with: CredentialPlace.markerBytes(new, isLocked: known.lockedByUser))

@@ -31,8 +31,8 @@ extension FileCredentialStore {
     guard let missing = try await absence(at: place, known) else {
       return CredentialScan(place: place, known: known, outcome: .nothing(nil))
     }
-    // Checks again, because a volume may have been mounted or unmounted between reading the file and reading the
-    // marker, and some programs remove a file before they write it.
+    // Check again, because a volume may have been mounted or unmounted between reading the file and reading the marker,
+    // and some programs remove a file before they write it.
     await clock.sleep(until: clock.now() + Self.stillness)
     if let scan = try await scanFile(place, known) { return scan }
     _ = try await absence(at: place, known)
@@ -44,7 +44,7 @@ extension FileCredentialStore {
     isConfiguredPath ? try await resolve(path) : CredentialPlace(file: path, account: account)
   }
 
-  /// Resolves one level of links.
+  /// Follows a link at `path`, but no further links.
   func resolve(_ path: String) async throws(AccessFailure) -> CredentialPlace {
     do {
       guard try await files.status(path).kind == .link else { return CredentialPlace(file: path, account: account) }

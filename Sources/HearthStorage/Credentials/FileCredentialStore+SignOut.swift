@@ -37,8 +37,8 @@ extension FileCredentialStore {
   }
 
   /// Removes the credential file, its earlier versions that were set aside, its place in accounts.json, and its marker.
-  /// The steps are in an order in which a crash never makes the credential look lost. Throws `nowhere` if the file was
-  /// not removed.
+  /// The steps are ordered so that a crash never makes the credential look lost. Throws `nowhere` if the file was not
+  /// removed.
   private func carryOutRemoval(_ known: KnownAccount) async throws(EndNotWritten) -> RemovedCredentials {
     let (place, credential): (CredentialPlace, Credential?)
     do throws(AccessFailure) { (place, credential) = try await removeCurrent(known) } catch { throw .nowhere(error) }

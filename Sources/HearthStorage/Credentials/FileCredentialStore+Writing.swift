@@ -2,7 +2,7 @@ package import HearthCore
 import Logging
 
 extension FileCredentialStore {
-  /// Minimum disk space to allocate for the file's next version, in bytes.
+  /// The minimum disk space to allocate for the file's next version, in bytes.
   private static let room = 64 << 10
 
   package func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn {
@@ -58,8 +58,8 @@ extension FileCredentialStore {
   package func writeEnd(_ record: EndRecord) async throws(EndNotWritten) {
     var accountsFailure: AccessFailure?
     var known: KnownAccount
-    // Writes accounts.json first, so that Hearth does not send a rejected token again even if the credential file
-    // cannot be written.
+    // Write accounts.json first, so that Hearth does not send a rejected token again even if the credential file cannot
+    // be written.
     do throws(AccessFailure) {
       known = try await accounts.known(account)
       known.end = record

@@ -119,7 +119,7 @@ package actor FileCredentialStore: CredentialStore {
     return watch.hints(for: [path, marker] + [keyFile.path].compactMap { $0 })
   }
 
-  /// Returns the key for a protection, or `nil` for a passphrase or no protection. Throws `keyUnavailable`.
+  /// Returns the key for a protection, or `nil` for a passphrase or no protection. Throws only `keyUnavailable`.
   func key(for protection: Protection) async throws(AccessFailure) -> SealingKey? {
     switch protection {
     case .none, .passphrase: nil

@@ -1,14 +1,14 @@
 import FoundationEssentials
 import HearthCore
 
-/// Why the contents of a file cannot be used. The strings are human-readable and never quote the file.
+/// The reason why the contents of a file cannot be used. The strings are human-readable and never quote the file.
 enum FileFormatError: Error, Hashable {
   case corrupt(String)
   /// A newer version of Hearth wrote the file.
   case tooNew(version: Int)
 }
 
-/// The format of credential files and accounts.json: a JSON object with the version of its format in `version`.
+/// The format of credential files, accounts.json and pending revocations: a JSON object with a `version` of the format.
 enum FileFormat {
   private struct Version: Decodable {
     let version: Int

@@ -9,7 +9,7 @@ struct KeyFile: Sendable {
   /// Throws only `keyUnavailable`.
   func key() async throws(AccessFailure) -> SealingKey {
     guard let path else { throw AccessFailure(.keyUnavailable, detail: "no key file is configured") }
-    // Masks the path, because a user may have configured the key itself by mistake.
+    // Mask the path, because a user may have configured the key itself by mistake.
     let place = "key file (\(path.withoutContent))"
     let contents: FileContents
     do {

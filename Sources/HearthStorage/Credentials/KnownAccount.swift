@@ -40,8 +40,8 @@ package struct KnownAccount: Hashable, Sendable {
   package var barred: Fingerprint?
   /// The token of `TokenNote.rejected`.
   package var rejected: Fingerprint?
-  /// The earlier grants. If one of them reappears, for example because a volume is mounted over the folder with a newer
-  /// grant, Hearth recognizes it.
+  /// The earlier grants, so that Hearth recognizes one that reappears, for example because an old volume is mounted
+  /// over the folder with the current grant.
   package var grants = GrantHistory()
 
   package init() {}

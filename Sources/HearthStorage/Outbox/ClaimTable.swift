@@ -152,15 +152,15 @@ final class ClaimTable: Sendable {
   /// Returns the owners whose begun items have changed since their counts were last published.
   func changedOwners() -> Set<Int64> { state.withLock { $0.changed } }
 
-  /// Must be called before reading these owners' counts for publication.
+  /// Call this before reading these owners' counts for publication, so that a later change is not missed.
   func countsAreRead(of owners: Set<Int64>) { state.withLock { $0.changed.subtract(owners) } }
 
-  /// Called if these owners' counts were not published after all.
+  /// Call this if these owners' counts were not published after all.
   func countsAreLost(of owners: Set<Int64>) { state.withLock { $0.changed.formUnion(owners) } }
 
   func marks() -> [Int64: SentMarks.Mark]? { state.withLock { $0.marks.read() } }
 
-  /// Allows claims. Must be called once no claim of an earlier process is left.
+  /// Allows new claims. Call this once no claim of an earlier process is left.
   func openForClaims() { state.withLock { $0.isOpen = true } }
 
   // MARK: - Changes by the writer

@@ -11,7 +11,7 @@ final class DiskReserve: Sendable {
   let size: Int
   private let path: String
   private let allocated = Mutex(0)
-  /// Why the reserve's file could not be opened, or `nil` if it was opened or the disk was full.
+  /// The reason why the reserve's file could not be opened, or `nil` if it was opened or the disk was full.
   private let obstacle = Mutex<String?>(nil)
 
   /// `size` is in bytes. If it is `nil`, the reserve is a sixteenth of the disk, within limits, so that a small disk

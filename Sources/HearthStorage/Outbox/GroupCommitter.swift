@@ -178,7 +178,7 @@ final class GroupCommitter: Sendable {
     // Releasing the reserve and checkpointing the log may free enough space for another attempt.
     if request.purpose == .completion { reserve.release() }
     emptyLog(db)
-    // Wiping content from free pages may need more space than there is, and recording a delivery is more important.
+    // Recording a delivery is more important than wiping content from free pages, which can need extra space.
     OutboxFile.wipe(db, .whereFree)
     holdsUnwiped.withLock { $0 = true }
     defer { OutboxFile.wipe(db, .always) }
@@ -219,7 +219,7 @@ final class GroupCommitter: Sendable {
   /// Closes the database, after which all requests fail.
   @discardableResult
   func close() -> Loss? {
-    // Checkpoints the log into its own database file, wherever that file is now.
+    // Checkpoint the log into its own database file, wherever that file is now.
     database.writeWithoutTransaction { emptyLog($0) }
     guard file.holds(identity) else {
       let items = database.writeWithoutTransaction { (try? OutboxCounters($0))?.keptItems ?? 0 }

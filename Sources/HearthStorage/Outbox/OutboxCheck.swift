@@ -30,7 +30,7 @@ package enum OutboxCheck {
         guard try db.tableExists("owners") else { return [] }
         var problems: [String] = []
         try db.inTransaction(.deferred) {
-          // Migrates an outbox of an older version before checking it, and rolls the migration back afterwards.
+          // Migrate an outbox of an older version before checking it. The migration is rolled back afterwards.
           if try !db.tableExists("claims") { try OutboxSchema.separateClaims(db) }
           if try !ContentChecksums.areKept(in: db) { try OutboxSchema.addChecksums(db) }
           if try !OutboxSchema.isScheduleDated(db) { try OutboxSchema.dateSchedule(db) }

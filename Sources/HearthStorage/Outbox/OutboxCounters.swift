@@ -123,8 +123,8 @@ struct OutboxCounters: Sendable {
     isPlaceChanged = true
   }
 
-  /// Called when the outbox is opened. The clock's steps during another boot are unknown, so the schedule then follows
-  /// this boot's clock.
+  /// Called when the outbox is opened. Makes the schedule follow this boot's clock if it was saved during another boot,
+  /// because that boot's later clock steps are unknown.
   mutating func opened(by clock: FollowedClock) {
     if followed?.boot != clock.boot { followed = clock }
   }

@@ -62,8 +62,8 @@ struct OutboxFile: Sendable {
     return identity == opened || identity == nil && ![ENOENT, ENOTDIR].contains(errno)
   }
 
-  /// Called after the database was removed or replaced. Removes the old database's log, which must not be mistaken for
-  /// the new one's, and its marks of sent items.
+  /// Removes the marks of sent items and the log of a database that was removed or replaced, so that they are not
+  /// mistaken for the new database's.
   func removeRest(of formerLog: Identity?) {
     unlink(sentMarks)
     guard let formerLog, formerLog == logIdentity else { return }

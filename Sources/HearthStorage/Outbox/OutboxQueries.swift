@@ -68,7 +68,7 @@ enum OutboxQueries {
     """
 
   static let nextOrigin = "SELECT min(origin) FROM items WHERE owner = ? AND is_head = 1 AND origin > ?"
-  /// The parameter is 1 to include items that got no response.
+  /// The parameter is 1 to include items whose last request got no response.
   private static let isWanted = "(? OR last_status IS NOT NULL OR unknown_since IS NULL)"
   static let fresh = """
     SELECT \(columns) FROM items
@@ -88,7 +88,7 @@ enum OutboxQueries {
     SELECT min(due_at) FROM items
     WHERE owner = ? AND origin = ? AND (lane IS NULL) = ? AND is_head = 1 AND due_at > ? + 0
     """
-  /// A due head that got no response when it was last sent.
+  /// Finds a due head whose last request got no response.
   static let unanswered = """
     SELECT n FROM items INDEXED BY items_unknown
     WHERE owner = ? AND origin = ? AND unknown_since IS NOT NULL AND state < 3 AND is_head = 1 AND last_status IS NULL

@@ -21,7 +21,7 @@ extension OutboxStoreFailure {
         self = .unavailable("Cannot open the outbox \(path) for writing: \(said).")
       default: self = .unavailable("Cannot use the outbox \(path): \(said).")
       }
-    // Does not include the error, whose description contains whole rows.
+    // Leave out the error, because its description contains whole rows.
     case is RowDecodingError: self = .broken("The outbox \(path) is damaged: a value in it cannot be read.")
     default: self = .unavailable("Cannot use the outbox \(path): \(error).")
     }

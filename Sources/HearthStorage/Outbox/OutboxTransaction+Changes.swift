@@ -107,8 +107,8 @@ extension OutboxTransaction {
     return count
   }
 
-  /// Returns the changed item, or `nil` if the item does not allow the change. If `always` is true, changes the item
-  /// even if its request may have been sent.
+  /// Applies the change and returns the changed item, or `nil` if the item does not allow the change. If `always` is
+  /// true, cancels the item even if its request may have been sent.
   private func apply(_ change: OutboxChange, to item: StoredItem, always: Bool = false) throws -> StoredItem? {
     let before = item
     var item = item
@@ -215,8 +215,8 @@ extension OutboxTransaction {
     // The log still contains the content of recent deliveries, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      // Uses the local time. With the time of a server whose clock is behind, all items would seem older when the next
-      // server's time is used.
+      // Use the local time. A server's clock may be behind, and clamping the times to it would make the items seem
+      // older to the next server.
       if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
@@ -240,7 +240,7 @@ extension OutboxTransaction {
     let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
     guard surplus > 0 else { return false }
     _ = try Row.fetchAll(db, sql: "PRAGMA incremental_vacuum(\(min(surplus, pages)))")
-    // The database shrinks only when the log is checkpointed, so this requests a checkpoint.
+    // The database shrinks only when the log is checkpointed, so request a checkpoint.
     effects.leavesContentInLog = true
     return surplus > pages
   }

@@ -2,7 +2,7 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// The progress of meeting a demand.
+  /// The state of a search for deliveries that meet a demand.
   private struct Search {
     let demand: OutboxDemand
     let owner: Int64
@@ -44,7 +44,7 @@ extension OutboxTransaction {
     var lanes = try sendable(origin, .lanes, min(room.lanes, most), room, &unanswered, &search)
     var unordered = try sendable(origin, .unordered, min(room.unordered, most), room, &unanswered, &search)
     if room.isProbe, let lane = lanes.first, let other = unordered.first {
-      // Alternates between the two kinds, because the response to an item may concern only that item.
+      // Alternate between the two kinds, because the response to an item may concern only that item.
       if other.dueAt < lane.dueAt { lanes = [] } else { unordered = [] }
     }
     try claim(lanes, .lanes, origin, &room, &search)

@@ -23,7 +23,7 @@ extension OutboxTransaction {
       guard counters.keptItems - replaced.count < settings.maxItems,
         counters.keptBytes - replaced.reduce(0, { $0 + $1.bytes }) + bytes <= settings.maxBytes
       else { throw OutboxStoreFailure.full }
-      // Repeats if a replaced item's request was sent in the meantime.
+      // Repeat if a replaced item's request was sent in the meantime.
     } while try !replaced.allSatisfy { try revoke($0) }
 
     let owner = try counters.madeOwner(draft.account, new.subject, in: db)
@@ -50,7 +50,7 @@ extension OutboxTransaction {
       OutboxQueries.insertContent,
       [
         db.lastInsertedRowID, StoredHeaders.encode(draft.headers),
-        // An empty body is stored as NULL, because SQLite reads both in the same way.
+        // Store an empty body as NULL, which is read as an empty body.
         draft.body.isEmpty ? nil : Data(draft.body), ItemDigest.checksum(content, idempotencyKey: idempotencyKey),
       ])
     try draft.replaceKey.map { try outdate(owner, $0) }
@@ -74,8 +74,8 @@ extension OutboxTransaction {
       method: new.draft.method, url: new.url.description, headers: new.draft.headers, body: new.draft.body)
   }
 
-  /// Returns the existing item that makes the new one a duplicate: an item with the same idempotency key, or the item
-  /// that `stands` returns.
+  /// Returns the existing item that makes the new one a duplicate: an item with the same idempotency key or, for an
+  /// exported item, the item that `stands` returns.
   private func twin(of new: NewOutboxItem, _ content: Data, _ owner: Int64?, place: Int) throws -> StoredItem? {
     if let owner, let key = new.draft.idempotencyKey, let (item, kept) = try keyed(owner, key) {
       guard kept == content else { throw OutboxStoreFailure.keyConflict(at: place) }
@@ -149,7 +149,7 @@ extension OutboxTransaction {
     where try claims.isBegun(item.number) && isOutdated(item) { claims.outdate(item.number) }
   }
 
-  /// Called after the items of two owners were merged.
+  /// Supersedes outdated items with this `replaceKey`. Called after the items of two owners were merged.
   func supersedeOutdated(_ owner: Int64, _ key: Name) throws {
     try outdate(owner, key)
     for item in try replaceable(owner, key) where try isOutdated(item) && revoke(item) {

@@ -7,7 +7,7 @@ extension OutboxTransaction {
     var (exported, room) = (ExportPage(items: [], damaged: 0, cursor: page.cursor), bytes)
     var last: StoredItem?
     for item in page.items {
-      // Exports at least one item, regardless of its size.
+      // Export at least one item, regardless of its size.
       if room < item.bytes, let last {
         exported.cursor = String(last.position)
         return exported

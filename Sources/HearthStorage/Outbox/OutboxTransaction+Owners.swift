@@ -20,7 +20,7 @@ extension OutboxTransaction {
         try counters.name(theirs, subject, in: db)
       }
     }
-    // This owner's items are always held, so it never becomes the account's current user.
+    // The items of `unnamedBefore` are always held, so this subject never becomes the account's current user.
     if subject == .unnamedBefore { return OutboxBinding(isDone: isDone, holdsOthers: leavesItems) }
     let owner = try counters.madeOwner(account, subject, in: db)
     let holdsOthers = counters.makeCurrent(owner)

@@ -38,10 +38,10 @@ extension OutboxTransaction {
   func list(_ query: OutboxQuery, keepingContent: Bool = false) throws -> OutboxPage {
     let after = query.cursor.map { Int64($0) ?? .max } ?? 0
     let limit = max(query.limit, 1)
-    // Read only once, because requests start while the list is created.
+    // Read the begun items only once, because more requests can start in the meantime.
     let begun = claims.begun()
     let numbers = Set(begun.keys.map(\.number))
-    // Finds positions first, because the indexes contain them. Full rows are read only for this page.
+    // Find the positions first, because the indexes contain them, and read full rows only for this page.
     var found: [(position: Int64, number: Int64)] = []
     if query.state == .inFlight {
       for (item, claim) in begun where item.position > after && (query.lane == nil || claim.lane == query.lane) {

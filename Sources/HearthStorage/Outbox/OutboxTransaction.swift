@@ -1,7 +1,7 @@
 internal import GRDB
 internal import HearthCore
 
-/// An outbox transaction: its rows, the counters and claims that change with them, and what observers learn.
+/// A transaction on the outbox, with the counters and claims that change in it and the changes to report.
 final class OutboxTransaction {
   let db: Database
   let claims: ClaimTable
@@ -14,7 +14,7 @@ final class OutboxTransaction {
   /// Closures to call once the transaction is durable.
   var afterCommit: [@Sendable () -> Void] = []
 
-  /// What observers learn about the transaction.
+  /// The effects of the transaction, most of which are reported to observers.
   struct Effects {
     var changes: [OutboxCommit.Change] = []
     /// The owners whose counts have changed.
@@ -71,7 +71,7 @@ final class OutboxTransaction {
     return value!
   }
 
-  /// Returns what observers learn about this transaction.
+  /// Returns the changes and counts to report to observers.
   func commit() throws -> OutboxCommit {
     var commit = OutboxCommit()
     claims.countsAreRead(of: effects.touched)
@@ -92,8 +92,8 @@ final class OutboxTransaction {
     now - earlier.now - (moment.stepped - earlier.stepped)
   }
 
-  /// Adjusts the schedule to clock steps made since it was written, by this process or an earlier one during this boot.
-  /// Otherwise, every waiting item would seem due after the clock has been set forward.
+  /// Adjusts the schedule to clock steps since it was last saved during this boot. Otherwise, every waiting item would
+  /// seem due after the clock was set forward.
   func bringInStep() throws {
     if let followed = counters.followed, followed.stepped != moment.stepped {
       try shiftSchedule(by: moment.stepped - followed.stepped)
@@ -241,8 +241,8 @@ final class OutboxTransaction {
     }
   }
 
-  /// Removes an item from its lane because it can no longer be sent. The item becomes dead or is held for review. If
-  /// its request may have been sent, changes nothing and returns false.
+  /// Removes an item from its lane because it can no longer be sent. The item becomes dead or held. If its request may
+  /// have been sent, changes nothing and returns false.
   @discardableResult
   func leaveLane(_ item: StoredItem, _ reason: OutboxItem.Reason, isDemanded: Bool = false)
     throws -> Bool

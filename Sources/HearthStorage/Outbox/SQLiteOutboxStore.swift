@@ -17,10 +17,10 @@ package final class SQLiteOutboxStore: OutboxStore {
   private let file: OutboxFile
   private let clock: any Clock
   private let connection: Mutex<Connection>
-  /// The last epoch of a claim in this process.
+  /// The highest epoch of any claim on an earlier connection of this process.
   private let lastEpoch = Mutex<Int64>(0)
   private let observer = CommitObserver()
-  /// What was lost with a removed database, until the next database is open.
+  /// What was lost with a removed database, if that has not been reported yet.
   private let loss = Mutex<GroupCommitter.Loss?>(nil)
   private let told = Mutex<String?>(nil)
   private let tell: @Sendable (String) -> Void
@@ -82,12 +82,12 @@ package final class SQLiteOutboxStore: OutboxStore {
     after former: GroupCommitter?, pausing paused: Set<AccountName>
   ) throws(OutboxStoreFailure) -> String? {
     if let former {
-      // Closes `former` first. If it were closed after the next database was opened, it could remove that database's
+      // Close `former` first. If it were closed after the next database was opened, it could remove that database's
       // log, which has the same path.
       if let lost = former.close() { loss.withLock { $0 = lost } }
       lastEpoch.withLock { $0 = max($0, former.claims.lastEpoch) }
     }
-    // Checks whether the file is back before a new one is created, because a new file could reuse its inode.
+    // Check whether the file is back before a new one is created, because a new file could reuse its inode.
     loss.withLock { if let lost = $0, file.holds(lost.identity) { $0 = nil } }
     let (committer, place) = try openDatabase(pausing: paused)
     connection.withLock { $0 = .open(committer) }

@@ -30,7 +30,7 @@ struct SentMarks: ~Copyable {
   /// Whether the file is from this boot, so that marks can be written.
   private(set) var isCurrent: Bool
 
-  /// Opens or creates the file, and allocates slots if the disk has room. `bootID` differs after a power loss.
+  /// Opens or creates the file, and allocates slots if the disk has room. Marks with another `bootID` are ignored.
   static func open(_ path: String, bootID: String) throws(OutboxStoreFailure) -> SentMarks {
     let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
@@ -90,7 +90,7 @@ struct SentMarks: ~Copyable {
     return last
   }
 
-  /// Marks the file as belonging to this boot. Must not be called while claims from another boot are left.
+  /// Marks the file as belonging to this boot. Call this only once no claims from another boot are left.
   mutating func begin() {
     isCurrent = isCurrent || header.count == pwrite(descriptor, header, header.count, 0)
   }

@@ -8,7 +8,7 @@ struct ResponseFile: Sendable {
 
   let path: String
 
-  /// Why the file cannot be used, as a sentence.
+  /// The reason why the file cannot be used, as a sentence.
   struct Unfit: Error {
     let sentence: String
   }
@@ -45,10 +45,10 @@ struct ResponseFile: Sendable {
     configuration.busyMode = .timeout(1)
     configuration.label = "hearth.responses"
     configuration.prepareDatabase { db in
-      // Keeps no free pages, and overwrites removed content. `auto_vacuum` takes effect only in a new file.
+      // Keep no free pages, and overwrite removed content. `auto_vacuum` takes effect only in a new file.
       try db.execute(sql: "PRAGMA auto_vacuum = FULL")
       try db.execute(sql: "PRAGMA journal_mode = WAL")
-      // A response that a power loss removes from the cache can be requested again, so not every commit is synced.
+      // Do not sync every commit, because a response that a power loss removes from the cache can be requested again.
       try db.execute(sql: "PRAGMA synchronous = NORMAL")
       try db.execute(sql: "PRAGMA temp_store = MEMORY")
       _ = try Row.fetchOne(db, sql: "PRAGMA secure_delete = ON")

@@ -88,8 +88,8 @@ package final class SQLiteResponseStore: ResponseStore {
         guard let database = try self.database(creates: false) else { return }
         try database.writeWithoutTransaction { db in
           try body(db)
-          // The log still contains the removed content, as well as content that was replaced or evicted earlier, so it
-          // must be truncated.
+          // Truncate the log, because it still contains the removed content and content that was replaced or evicted
+          // earlier.
           try db.checkpoint(.truncate)
         }
         self.succeeded()

@@ -61,7 +61,7 @@ package actor FileRevocationStore: RevocationStore {
       guard let sealed = try? FileFormat.decode(RevocationFile.Sealed.self, version: 1, from: contents.bytes),
         let expiresAt = Timestamp(rfc3339: sealed.header.expiresAt)
       else {
-        // The expiry time is unreadable, so Hearth removes the file once it is older than any revocation can be.
+        // The expiry time is unreadable, so remove the file once it is older than any revocation can be.
         if contents.status.modified + PendingRevocation.longest <= now { await removeFile(path) }
         throw AccessFailure(.storageError, detail: "it is unreadable")
       }

@@ -45,7 +45,7 @@ struct RevocationFile {
 }
 
 extension RevocationFile.Sealed {
-  /// Throws if the seal cannot be opened. The seal also authenticates the header.
+  /// Opens the seal, which also authenticates the header. Throws if the seal cannot be opened.
   func pending(id: String, with key: SealingKey, expiresAt: Timestamp) throws(AccessFailure) -> PendingRevocation {
     guard let account = AccountName(header.account),
       let plaintext = Seal.open(Array(sealed), with: key, associated: FileFormat.encode(header)),

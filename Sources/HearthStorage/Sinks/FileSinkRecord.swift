@@ -1,8 +1,7 @@
 import HearthControl
 package import HearthCore
 
-/// The file sinks.json, which lists the files that sinks have or may have written, and their marks. It contains no
-/// secrets.
+/// The file sinks.json, which lists the files that sinks may have written, and their marks. It contains no secrets.
 package struct FileSinkRecord: SinkRecord {
   private static let sizeLimit = 1 << 20
   private static let version = 1
@@ -18,7 +17,7 @@ package struct FileSinkRecord: SinkRecord {
   package func recall() async throws(AccessFailure) -> [SinkTarget: [SinkMark]] {
     guard let document = try await document() else { return [:] }
     guard document["version"]?.int == Self.version, let paths = document["paths"]?.array else {
-      // Sets the file aside, because a person may still find the paths in it.
+      // Set the file aside, because a person may still find the paths in it.
       let newPath = try await file.setAside(as: "corrupt", at: clock.now())
       throw AccessFailure(.storageError, detail: "\(file.path) is unreadable and was moved to \(newPath)")
     }
