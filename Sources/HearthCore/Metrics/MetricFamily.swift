@@ -16,7 +16,7 @@ package struct MetricFamily: Hashable, Sendable {
   }
 }
 
-/// One sample in a family. The labels distinguish it from the other samples.
+/// A sample in a family, identified by its labels.
 package struct MetricSample: Hashable, Sendable {
   package enum Value: Hashable, Sendable {
     case number(Double)
@@ -40,7 +40,7 @@ package struct MetricLabel: Hashable, Sendable {
 }
 
 package struct Histogram: Hashable, Sendable {
-  /// The number of values up to and including `bound`. Each bucket also counts the values of all smaller buckets.
+  /// A cumulative count: the number of values up to and including `bound`.
   package struct Bucket: Hashable, Sendable {
     /// The inclusive upper bound, in the family's unit.
     package let bound: Double
@@ -49,7 +49,7 @@ package struct Histogram: Hashable, Sendable {
     package init(bound: Double, count: Int) { (self.bound, self.count) = (bound, count) }
   }
 
-  /// The buckets, in ascending order. Values above the last bound appear only in `count`.
+  /// The buckets, in ascending order. Values above the last bound are in no bucket.
   package let buckets: [Bucket]
   package let count: Int
   /// The sum of all observed values, in the family's unit.

@@ -1,4 +1,3 @@
-/// An account's API configuration.
 package struct APISettings: Hashable, Sendable {
   /// The origins that Hearth may send the account's requests to.
   package var origins: Set<Origin>

@@ -58,7 +58,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
       return .dead(.redirected, status: status, error: "The server redirects to another address (\(status)).")
     case 409 where response.retryAfter == nil && delivery.conflicts >= Self.maxConflicts: return rejected(response)
     case 408, 409, 423, 425, 429: return retried()
-    // A 403 (for a rate limit) or a 413 (RFC 9110, section 15.5.14) is temporary only if it has a `Retry-After`.
+    // A 403 or a 413 (RFC 9110, section 15.5.14) is temporary only if the server says when to retry.
     case 403 where response.retryAfter != nil, 413 where response.retryAfter != nil: return retried()
     case 400...499, 501, 505: return rejected(response)
     default: return retried()
@@ -108,7 +108,7 @@ package struct DeliveryPolicy: Hashable, Sendable {
         status: status, error: error))
   }
 
-  /// Returns the status and the first 4 KiB of the body.
+  /// Returns the status and the first 4 KiB of the body, or a sentence with the status if the body is empty.
   private static func describe(_ response: APIResponse) -> String {
     // Many programs stop displaying a string at a NUL byte, so replace NUL bytes with spaces.
     let bytes = response.body.prefix(maxErrorBytes).map { $0 == 0 ? UInt8(ascii: " ") : $0 }

@@ -100,7 +100,7 @@ extension ItemProgress {
 
 package struct ExportPage: Hashable, Sendable {
   package var items: [ExportedItem]
-  /// The number of items that were skipped on this page because their content is damaged.
+  /// The number of items that were skipped on this page because their content is damaged or missing.
   package var damaged: Int
   /// The cursor for the next page, or `nil` on the last page.
   package var cursor: String?

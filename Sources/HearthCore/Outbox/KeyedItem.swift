@@ -39,7 +39,7 @@ package struct KeyedItem: Hashable, Sendable {
 
   private var wasSent: Bool { hasBegun || mayBeDone || progress.mayHaveLeft }
 
-  /// Whether the API has processed the item or may have processed it.
+  /// Whether the API has or may have processed the item.
   private var mayBeDone: Bool {
     switch progress.state {
     case .delivered: true
@@ -49,7 +49,7 @@ package struct KeyedItem: Hashable, Sendable {
     }
   }
 
-  /// Whether the item awaits delivery and no request for it has reached the API.
+  /// Whether the item awaits delivery and the API cannot have processed it.
   private var isUnsent: Bool {
     progress.isActive && !hasBegun && progress.attempts == 0 && progress.unknownSince == nil
   }

@@ -15,7 +15,6 @@ struct OutboxAccount {
   var lastSubject: Subject?
   /// The user's subject under the issuer that Hearth assumed before the provider reported its issuer.
   var formerSubject: Subject?
-  /// Whether the session has reported its state.
   var isSessionReported = false
   /// Whether the store knows the current user and has assigned all matching items to that user.
   var isBound = true
@@ -160,7 +159,7 @@ struct OutboxAccount {
     nextDueAt = nil
   }
 
-  /// Makes everything that waits for a retry due immediately.
+  /// Makes everything that waits for an origin or a token due immediately.
   mutating func retryNow(at now: Timestamp) {
     breaker.retryNow(at: now)
     (stalledUntil, refused) = (nil, RefusedItems())

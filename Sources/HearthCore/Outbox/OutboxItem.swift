@@ -8,21 +8,21 @@ package struct OutboxItem: Hashable, Sendable {
   /// | --- | --- | --- |
   /// | (new) | `pending`, `waiting` | A caller enqueues the item (`waiting` if `notBefore` is in the future) |
   /// | `pending`, `waiting` | `delivered`, `waiting`, `dead` | A delivery ends (`DeliveryOutcome`) |
-  /// | `waiting` | `pending` | The daemon ends while the request is in flight |
+  /// | `waiting` | `pending` | The daemon stops while the request is in flight |
   /// | `pending`, `waiting` | `held` | The result is unknown beyond the idempotency horizon, or the content is damaged |
   /// | `pending`, `waiting` | `held` in place | The origin is not configured, or the API requires a step-up |
   /// | `held` in place | `pending`, `waiting` | The reason is resolved |
   /// | `pending`, `waiting`, `held` in place | `dead` | The item expires |
   /// | `pending`, `waiting` | `dead` | The content is missing |
   /// | `pending`, `waiting`, `held`, `dead` | `superseded` | A newer item has the same `replaceKey` |
-  /// | `pending`, `waiting` | `superseded` | Another item is the same write (`KeyedItem`) |
+  /// | `pending`, `waiting` | `superseded` | Another item has the same idempotency key and content (`KeyedItem`) |
   /// | `pending`, `waiting` | `held` | Another item has the same idempotency key but different content (`KeyedItem`) |
   /// | `pending`, `waiting`, `held`, `dead` | `cancelled` | The user cancels it or signs out with `outbox: "discard"` |
   /// | `held`, `dead` | `pending`, `waiting` | The user retries it, unless it has expired |
   ///
-  /// `delivered`, `cancelled` and `superseded` are final. Clients see `inFlight` instead of `pending` or `waiting` from
-  /// the time a request may have been sent until it is settled, and `held` (`otherUser`) for items of a user who is not
-  /// signed in. Neither changes the stored state.
+  /// `delivered`, `cancelled` and `superseded` are final. Two states that clients see are not stored: `inFlight`, from
+  /// the time a request may have been sent until it is settled, and `held` for items of a user who is not signed in
+  /// (`otherUser`) or of an account that is not configured (`originNotConfigured`).
   package enum State: String, Hashable, Sendable, CaseIterable {
     case pending, inFlight, waiting, held, delivered, dead, cancelled, superseded
   }

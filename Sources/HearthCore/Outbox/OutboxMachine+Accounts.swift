@@ -135,7 +135,7 @@ extension OutboxMachine {
 
   // MARK: - Pauses and discards
 
-  /// Returns a number for a change or read of the pauses. Pass it to `paused(_:_:number:at:)` with the result.
+  /// Returns a number for a change or read of the pauses, to be reported with the result.
   package mutating func nextPauseNumber() -> Int {
     lastPauseNumber += 1
     return lastPauseNumber

@@ -1,8 +1,8 @@
 /// Starts senders and decides their next steps.
 extension OutboxMachine {
   /// The maximum number of concurrent requests in lanes, per account and origin, unless `concurrency` is higher. Lanes
-  /// do not wait for each other, so this limit only protects the machine. Slow requests count only towards the second,
-  /// larger limit.
+  /// do not wait for each other, so the limit only bounds the load on this machine. Slow requests count only towards
+  /// the second, larger limit.
   private static let lanesAtOnce = 64
   private static let slowLanesAtOnce = 192
   /// The maximum number of requests for one delivery: the first request, one with a token that another delivery

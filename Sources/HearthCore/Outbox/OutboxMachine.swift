@@ -63,7 +63,7 @@ package struct OutboxMachine {
 
   // MARK: - Network and time
 
-  /// Retries everything that waits. Called when the network may be back.
+  /// Retries everything that waits for an origin or a token. Called when the network may be back.
   package mutating func networkReturned(at now: Timestamp) {
     sweepTimeAskedAt = nil
     for name in accounts.keys { retryNow(name, at: now) }
@@ -128,7 +128,7 @@ package struct OutboxMachine {
 
   // MARK: - The end
 
-  /// Stops sending. Running requests may finish within `grace`. The others are sent again after the next start.
+  /// Stops sending. Requests that take longer than `grace` are sent again after the next start.
   package mutating func stop(grace: Duration, at now: Timestamp) {
     guard stopsAt == nil else { return }
     stopsAt = now + grace

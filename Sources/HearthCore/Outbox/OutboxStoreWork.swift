@@ -12,8 +12,7 @@ package enum OutboxStoreWork: Hashable, Sendable {
   case exchange(OutboxRequest)
   /// Mark items that have expired by this time as dead. With `nil`, only find out when the next item expires.
   case expire(Timestamp?)
-  /// Remove items that ended long before this time, and items beyond the maximum number. With `nil`, only remove items
-  /// beyond the maximum number.
+  /// Remove finished items that are too old at this time or exceed the maximum number. With `nil`, no item is too old.
   case prune(Timestamp?)
   /// Read a page of the items that are now held for the previous user, to publish them.
   case publishHeld(AccountName, cursor: String?)

@@ -29,7 +29,7 @@ package protocol CredentialStore: Sendable {
     _ record: EndRecord, fingerprint: Fingerprint?, revokes: Bool
   ) async throws(EndNotWritten) -> RemovedCredentials
 
-  /// Moves a file that cannot be parsed aside, by renaming it within its folder, and returns the new path.
+  /// Sets aside a file that cannot be parsed by renaming it within its folder, and returns the new path.
   func setAside() async throws(AccessFailure) -> String
 
   /// Saves whether the user has locked the account.
@@ -110,10 +110,10 @@ package enum CredentialReading: Hashable, Sendable {
   /// The file is in a newer format than this version can read.
   case tooNew(version: Int)
 
-  /// How a credential that was found relates to those that the account had before.
+  /// How a credential that was found relates to the account's earlier credentials.
   package enum Standing: Hashable, Sendable {
     case current
-    /// The account had already replaced this grant. A backup or a sync program has restored it.
+    /// The account has already replaced this grant. A backup or a sync program may have restored it.
     case former
     /// The credential's protection differs from the configured one, so it has to be rewritten immediately.
     case misprotected
@@ -122,8 +122,8 @@ package enum CredentialReading: Hashable, Sendable {
   var removed: RemovedCredentials { if case .ended(_, let removed) = self { removed } else { RemovedCredentials() } }
 }
 
-/// The credentials that a sign-out removed. Contains only credentials that could be opened, because no others can be
-/// revoked.
+/// The credentials that a sign-out removed. Contains only credentials that could be opened, because the others cannot
+/// be revoked.
 package struct RemovedCredentials: Hashable, Sendable {
   package var current: Credential?
   /// The credentials at previously configured paths.

@@ -6,11 +6,10 @@
 /// The store has its own clock (`OutboxExchange.time`), which may differ from the caller's. The caller therefore passes
 /// durations, except for times that a user has set (`notBefore`, `expiresAt`) or a server has confirmed.
 ///
-/// When the store's clock is set, remaining waits and the age of `unknownSince` stay the same. This is also true if the
-/// clock was set between two runs of the daemon during one boot. After a reboot, the store does not know whether the
-/// clock was set. If the clock then shows an earlier time than when a wait was last saved, `recover()` assumes that the
-/// clock was set back by the difference. In any case, no retry is due more than 24 hours later, and no `unknownSince`
-/// is in the future.
+/// When the store's clock is set, remaining waits and the age of `unknownSince` stay the same, even if the clock was
+/// set between two runs of the daemon during one boot. After a reboot, the store does not know whether the clock was
+/// set. If the clock then shows an earlier time than when a wait was last saved, `recover()` assumes that the clock was
+/// set back by the difference. In any case, every retry is due within 24 hours, and no `unknownSince` is in the future.
 ///
 /// A call runs to completion even if its task is cancelled.
 package protocol OutboxStore: Sendable {
@@ -256,7 +255,7 @@ package struct OutboxCommit: Hashable, Sendable {
   package var changes: [Change] = []
   /// The new counts of the accounts that have changed.
   package var stats: [AccountName: OutboxStats] = [:]
-  /// Whether the accounts that are not in `stats` have no items.
+  /// Whether `stats` contains all accounts that have items.
   package var isOfAll = false
   /// The accounts with new items to claim, now or when they become due.
   package var ready: [AccountName: OutboxKinds] = [:]

@@ -3,7 +3,7 @@
 /// Returned grants are validated: the token is a Bearer token, and the ID token, if any, satisfies OpenID Connect Core,
 /// section 3.1.3.7.
 package protocol SignInEndpoint: Sendable {
-  /// The address that the provider redirects the browser to. Its path is the path that is registered for the client.
+  /// The address that the provider redirects the browser to. Its path is the one that is registered for the client.
   var redirect: RedirectAddress { get }
 
   /// Creates the authorization request for the browser. Pushes the request if the provider supports or requires that

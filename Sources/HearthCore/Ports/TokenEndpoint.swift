@@ -85,7 +85,7 @@ package struct TokenResponse: Hashable, Sendable {
   }
 }
 
-/// The reason why a refresh failed. Each case is handled differently. Messages are for users and contain no secrets.
+/// The reason why a refresh failed. Messages are for users and contain no secrets.
 package enum RefreshFailure: Error, Hashable, Sendable {
   /// The request was not sent, because there was no connection. It may succeed once the network is back.
   case unreachable(message: String)

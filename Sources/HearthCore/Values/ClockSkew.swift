@@ -1,8 +1,8 @@
 /// Decides when to warn that a server's clock, according to the `Date` headers of its responses, differs from this
 /// machine's clock.
 ///
-/// The difference does no harm by itself, because Hearth measures lifetimes only with this machine's clock. A
-/// difference of more than a minute, however, means that one of the two clocks should be set.
+/// A difference does no harm by itself, because Hearth measures lifetimes only with this machine's clock. A difference
+/// of more than a minute, however, means that one of the two clocks is wrong.
 package struct ClockSkew: Hashable, Sendable {
   package static let alarming: Duration = .seconds(60)
 

@@ -105,7 +105,7 @@ extension Timestamp: CustomStringConvertible {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  /// 0000-01-01T00:00:00.000Z
+  /// The earliest time that RFC 3339 can represent: 0000-01-01T00:00:00.000Z.
   private static let earliest = Timestamp(milliseconds: -62_167_219_200_000)
 
   private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {

@@ -1,7 +1,7 @@
 /// The origins that an account's grants are bound to: the origin of the token endpoint and, if known, those of all
 /// other endpoints that receive tokens.
 package struct TokenBinding: Hashable, Sendable {
-  /// The origin of the token endpoint. Until discovery has found that endpoint, the origin of the issuer.
+  /// The origin of the token endpoint, or of the issuer until discovery has found that endpoint.
   package private(set) var origin: Origin
   /// Whether discovery may still find another origin.
   package private(set) var isOriginOpen: Bool
