@@ -20,7 +20,7 @@ package actor AccountsFile {
     (self.clock, self.bootID, self.logger) = (clock, bootID, logger)
   }
 
-  /// Returns the clock for a grant that was just stored or read, or `nil` if the boot id is unknown.
+  /// Returns the clock to record for a grant that was just stored or read, or `nil` if the boot id is unknown.
   nonisolated func clock(of grant: Grant, after known: GrantClock?) -> GrantClock? {
     bootID.isEmpty ? nil : GrantClock(of: grant, after: known, boot: bootID, at: clock.moment())
   }

@@ -1,7 +1,7 @@
 import HearthCore
 
-/// A file that is always replaced as a whole, even on a power loss. Writes and syncs a temporary file, renames it over
-/// the old one, and syncs the folder.
+/// A file that is always replaced as a whole, even if the power fails. Each replacement writes and syncs a temporary
+/// file, renames it over the old one, and syncs the folder.
 struct AtomicFile: Sendable {
   let path: String
   let files: any FileSystem

@@ -16,7 +16,7 @@ struct CredentialFile: Sendable {
     /// The origins to which tokens can be sent, or `nil` if they are unknown, as in files from older versions.
     var origins: [String]?
     var subject: String?
-    /// The raw value of a `Protection`, or `nil` if the grant is not encrypted.
+    /// The raw value of a `Protection`, or `nil` if the file does not contain the field.
     var protection: String?
 
     enum CodingKeys: String, CodingKey {

@@ -1,6 +1,5 @@
 package import HearthCore
 
-/// The configuration of an account's credential file.
 package struct CredentialSettings: Hashable, Sendable {
   /// The file's path, or `nil` to use the default path in the state folder.
   package let file: String?

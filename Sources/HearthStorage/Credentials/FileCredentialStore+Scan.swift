@@ -142,7 +142,6 @@ extension FileCredentialStore {
 }
 
 extension FileStatus {
-  /// Returns whether the size and modification time are equal.
   fileprivate func isUnchanged(_ other: FileStatus) -> Bool {
     size == other.size && modified == other.modified
   }

@@ -52,7 +52,7 @@ package actor FileCredentialStore: CredentialStore {
     self.watch = watch
     self.clock = clock
     var logger = logger
-    // The first key is for human readers, the second for the journal.
+    // The first key is for people, and the second is for the journal.
     logger[metadataKey: "account"] = "\(account)"
     logger[metadataKey: "HEARTH_ACCOUNT"] = "\(account)"
     self.logger = logger

@@ -2,7 +2,6 @@ package import HearthCore
 
 /// What accounts.json records about one account, to distinguish an inaccessible credential from a missing one.
 package struct KnownAccount: Hashable, Sendable {
-  /// Where the credential is stored.
   package struct Place: Hashable, Sendable {
     /// The configured path, with symbolic links unresolved.
     package var path: String

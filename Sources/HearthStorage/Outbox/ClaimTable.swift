@@ -189,7 +189,6 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// The highest epoch of any claim so far.
   var lastEpoch: Int64 { state.withLock { $0.lastEpoch } }
 
   /// Removes a settled item from its claim. Returns the rest of the claim, or `nil` if the claim no longer contains the

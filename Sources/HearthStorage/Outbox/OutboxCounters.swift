@@ -123,8 +123,8 @@ struct OutboxCounters: Sendable {
     isPlaceChanged = true
   }
 
-  /// Called when the outbox is opened. Makes the schedule follow this boot's clock if it was saved during another boot,
-  /// because that boot's later clock steps are unknown.
+  /// Called when the outbox is opened. A schedule from another boot then follows this boot's clock, because the clock's
+  /// steps in the meantime are unknown.
   mutating func opened(by clock: FollowedClock) {
     if followed?.boot != clock.boot { followed = clock }
   }

@@ -42,7 +42,7 @@ struct OutboxFile: Sendable {
     unlink(checkMark)
   }
 
-  /// Identifies the file that is now at the database's path.
+  /// The identity of the file that is now at the database's path.
   var identity: Identity? { Self.identity(of: path) }
   var logIdentity: Identity? { Self.identity(of: path + "-wal") }
 

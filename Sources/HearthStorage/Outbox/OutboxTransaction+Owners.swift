@@ -30,7 +30,7 @@ extension OutboxTransaction {
     return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
   }
 
-  /// Moves items that were created under another name or without a known user to their owner. They keep their
+  /// Moves items that were created under another subject or without a known user to their owner. They keep their
   /// positions. Claimed items stay claimed only if they are in flight. Returns false if the limit was reached.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
