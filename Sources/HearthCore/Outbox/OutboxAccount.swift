@@ -28,7 +28,7 @@ struct OutboxAccount {
   private(set) var isPausedByUser = false
   /// The number of the operation that set `isPausedByUser` (`OutboxMachine.nextPauseNumber`).
   private var pauseNumber = 0
-  /// The pause reasons that were last shown and last published. `nil` if sending was not paused.
+  /// The pause reason that was last shown and the one that was last published, or `nil` if sending was not paused.
   var shownPause: String?
   var publishedPause: String?
   /// The number of calls that are currently discarding the user's items. Nothing is sent in the meantime.

@@ -1,4 +1,4 @@
-/// A request in the outbox. The store, the service and every client use this type.
+/// A request in the outbox, as clients see it.
 package struct OutboxItem: Hashable, Sendable {
   /// The state of an item. The raw value is the item's `state` on the wire.
   ///

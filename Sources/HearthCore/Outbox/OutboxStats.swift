@@ -1,4 +1,4 @@
-/// The number of items in each state, for one account or all accounts.
+/// Statistics about the items of one account or all accounts.
 package struct OutboxStats: Hashable, Sendable {
   package var pending = 0
   package var inFlight = 0

@@ -60,8 +60,9 @@ package protocol OutboxStore: Sendable {
   ) async throws(OutboxStoreFailure) -> OutboxExchange
 
   /// Records that the item's request is about to be sent. The record survives the end of the process but not a power
-  /// loss, after which every claimed item counts as sent. Returns false if the claim is no longer valid. If this method
-  /// returns false or throws, the caller must release the claim and must not send the request.
+  /// loss, after which every claimed item counts as sent. Returns false if the claim is no longer valid or a newer item
+  /// has replaced this one. If this method returns false or throws, the caller must release the claim and must not send
+  /// the request.
   func begin(_ number: Int64, of claim: Int64) throws(OutboxStoreFailure) -> Bool
 
   /// Sends the observer the counts that have changed since the last commit because requests were sent.
@@ -126,8 +127,8 @@ package protocol OutboxStore: Sendable {
   /// it is `nil`, no item counts as expired.
   func expire(limit: Int, by agreedTime: Timestamp?) async throws(OutboxStoreFailure) -> Timestamp?
 
-  /// Removes up to `limit` finished items that are older than `settings` allows or exceed `maxItems`, and returns some
-  /// free pages to the file system. If `agreedTime` is `nil`, no item counts as too old.
+  /// Removes up to `limit` finished items that are older than `settings` allows or exceed `maxItems`, and gives some
+  /// free pages back to the file system. If `agreedTime` is `nil`, no item counts as too old.
   func prune(
     keeping settings: OutboxSettings, limit: Int, by agreedTime: Timestamp?
   ) async throws(OutboxStoreFailure) -> OutboxPruning
@@ -214,7 +215,7 @@ package struct NewOutboxItem: Hashable, Sendable {
 /// The result of enqueueing one item.
 package struct OutboxReceipt: Hashable, Sendable {
   package var item: OutboxItem
-  /// Whether an item with the same key and content already existed.
+  /// Whether `item` is an existing item, so that no new item was saved.
   package var isDuplicate: Bool
 
   package init(item: OutboxItem, isDuplicate: Bool) { (self.item, self.isDuplicate) = (item, isDuplicate) }

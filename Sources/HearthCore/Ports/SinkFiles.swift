@@ -12,9 +12,9 @@ package protocol SinkFiles: Sendable {
   /// identifies the file.
   func begin(at sink: SinkSettings) async throws(SinkFailure) -> SinkMark
 
-  /// Fills the file from `begin` and moves it to the sink's path, where it can replace a regular file. The file has the
-  /// right mode and owner before it has any content. Does not follow or replace links, and does not replace files that
-  /// `put` did not create.
+  /// Fills the file from `begin` and moves it to the sink's path, replacing the file that an earlier `put` created
+  /// there. Does not follow or replace links or other programs' files. The file has the right mode and owner before it
+  /// has any content.
   func put(_ bytes: [UInt8], at sink: SinkSettings) async throws(SinkFailure)
 
   /// Removes the regular file at `path` and the remains of an interrupted `put`, if there are any. Leaves other kinds
