@@ -37,7 +37,7 @@ final class ClaimTable: Sendable {
     }
   }
 
-  /// How revoking an item has changed its claim.
+  /// The effect of revoking an item on its claim.
   enum Revocation {
     case wasFree
     /// The item's request may have been sent, so the item must not change.
@@ -96,7 +96,7 @@ final class ClaimTable: Sendable {
   // MARK: - Sending
 
   /// Records that the item's request is sent at `now` (`Clock.steadyNow`). Returns false if the claim is no longer
-  /// valid. Throws if the mark cannot be written.
+  /// valid or the request must not be sent. Throws if the mark cannot be written.
   func begin(_ number: Int64, of epoch: Int64, at now: Timestamp) throws(OutboxStoreFailure) -> Bool {
     try state.withLock { state throws(OutboxStoreFailure) in
       guard let claim = state.claims[epoch], let index = claim.items.firstIndex(where: { $0.number == number }) else {

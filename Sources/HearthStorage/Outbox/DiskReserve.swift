@@ -49,7 +49,7 @@ final class DiskReserve: Sendable {
     }
   }
 
-  /// Returns why the outbox does not accept items while the reserve cannot be allocated.
+  /// Returns the reason why the outbox does not accept items while the reserve cannot be allocated.
   func failure(of file: OutboxFile) -> OutboxStoreFailure {
     guard let obstacle = obstacle.withLock(\.self) else { return .full(file) }
     return .unavailable("The outbox accepts no items, because its reserve \(path) \(obstacle).")

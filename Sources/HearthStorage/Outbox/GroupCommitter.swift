@@ -197,9 +197,9 @@ final class GroupCommitter: Sendable {
     _ = try? db.checkpoint(.truncate)
   }
 
-  /// Returns free pages to the disk, but keeps some for the next items unless free pages may contain removed content.
-  /// Limits the number of pages, because each freed page can cause four page writes to the log, and the log must not
-  /// outgrow the reserve. Returns whether there is more to do.
+  /// Gives free pages back to the disk, but keeps some for the next items unless free pages may contain removed
+  /// content. Limits the number of pages, because each freed page can cause four page writes to the log, and the log
+  /// must not outgrow the reserve. Returns whether there is more to do.
   func vacuum(in transaction: OutboxTransaction) throws -> Bool {
     let kept = holdsUnwiped.withLock { $0 ? 0 : Self.keptFreePages }
     let isMore = try transaction.vacuum(reserve.size / OutboxFile.pageSize / 4, keeping: kept)
@@ -216,7 +216,7 @@ final class GroupCommitter: Sendable {
     let items: Int
   }
 
-  /// Closes the database, after which all requests fail.
+  /// Closes the database, after which all requests fail. Returns the loss if the database was removed or replaced.
   @discardableResult
   func close() -> Loss? {
     // Checkpoint the log into its own database file, wherever that file is now.

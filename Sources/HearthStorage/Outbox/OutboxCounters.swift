@@ -43,7 +43,7 @@ struct OutboxCounters: Sendable {
 
   init() {}
 
-  /// Reads the owners and the last assigned position.
+  /// Reads the owners, the last assigned position and the schedule's clock.
   init(_ db: Database) throws {
     let place = try db.firstRow("SELECT last, scheduled_at, boot, stepped FROM places WHERE id = 1") {
       (last: try $0.number(0), scheduledAt: try $0.number(1), boot: try $0.text(2), stepped: try $0.number(3))

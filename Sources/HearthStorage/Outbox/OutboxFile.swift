@@ -91,7 +91,7 @@ struct OutboxFile: Sendable {
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Opens the database with settings that make commits survive a power loss, and verifies the settings.
+  /// Opens and migrates the database, and verifies the settings that make commits survive a power loss.
   func open() throws -> DatabaseQueue {
     if let problem = makePrivate(path) { throw OutboxStoreFailure.unavailable("The outbox \(path) \(problem).") }
     var configuration = Configuration()
@@ -141,8 +141,8 @@ struct OutboxFile: Sendable {
     _ = try? Row.fetchOne(db, sql: "PRAGMA secure_delete = \(wiping.rawValue)")
   }
 
-  /// Throws if opening the path would block, or if a newer version of Hearth wrote the database. Opens the database
-  /// read-only, so that not even its log is checkpointed.
+  /// Throws if the path leads to a special file, which could block when opened, or if a newer version of Hearth wrote
+  /// the database. Opens the database read-only, so that its log is not checkpointed.
   func refuseUnfit() throws(OutboxStoreFailure) {
     var status = stat()
     if stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) {

@@ -19,7 +19,7 @@ enum OutboxSchema {
     return migrator
   }
 
-  /// Returns whether a newer version of Hearth created the database, or false if the list of migrations is damaged.
+  /// Returns whether a newer version of Hearth migrated the database, or false if the list of migrations is damaged.
   static func isNewer(_ db: Database) throws -> Bool {
     guard try migrator.hasBeenSuperseded(db) else { return false }
     return try !hasUnreadableList(db)

@@ -2,7 +2,8 @@ internal import GRDB
 internal import HearthCore
 
 extension OutboxTransaction {
-  /// Ends the previous process's claims. Items whose requests may have been sent become pending with an unknown result.
+  /// Ends the previous process's claims, so that their items can be claimed again. Items whose requests may have been
+  /// sent become pending with an unknown result.
   func recover() throws {
     let marks = claims.marks()
     claims.endAll()
@@ -235,7 +236,7 @@ extension OutboxTransaction {
     return OutboxPruning(isMore: left <= 0, nextAt: try nextPrune(keeping: settings))
   }
 
-  /// Returns up to `pages` free pages to the disk. Returns whether more than `kept` free pages are left.
+  /// Gives up to `pages` free pages back to the disk. Returns whether more than `kept` free pages are left.
   func vacuum(_ pages: Int, keeping kept: Int) throws -> Bool {
     let surplus = (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0) - kept
     guard surplus > 0 else { return false }

@@ -67,7 +67,7 @@ extension OutboxTransaction {
     return OutboxPage(items: items, cursor: found.count > limit ? String(found[limit - 1].position) : nil)
   }
 
-  /// Returns the stored states of items shown as `state`, except items that have begun.
+  /// Returns the stored states of the items that clients see in `state`, not counting items that have begun.
   func states(shownAs state: OutboxItem.State?, of owner: OutboxCounters.Owner) -> [OutboxItem.State] {
     guard let state else { return OutboxItem.State.byNumber }
     let isHeld = counters.holdReason(of: owner) != nil

@@ -288,8 +288,8 @@ package final class SQLiteOutboxStore: OutboxStore {
     return pruning
   }
 
-  /// Returns whether there are more free pages to return to the disk. If the disk is too full for this, the pages stay
-  /// until the next sweep.
+  /// Gives free pages back to the disk, and returns whether there are more. If the disk is too full for this, the pages
+  /// stay until the next sweep.
   private func vacuum() async throws(OutboxStoreFailure) -> Bool {
     let committer = try committer
     do {
