@@ -3,9 +3,9 @@
 ///
 /// Items and lanes live in the store, so the machine knows an item only while it is claimed. The caller
 /// - reports events (sessions, network, clock, calls),
-/// - runs each `nextStoreWork(at:)` in order,
-/// - starts a sender for each of `startSenders(at:)` and runs its steps (`next(of:at:)`), and
-/// - calls again at `nextWake(after:)`.
+/// - runs the work that `nextStoreWork(at:)` returns, in order,
+/// - starts a sender for each ID that `startSenders(at:)` returns and runs its steps (`next(of:at:)`), and
+/// - starts the next round at `nextWake(after:)`.
 package struct OutboxMachine {
   package internal(set) var settings: OutboxSettings
   var policy: DeliveryPolicy
@@ -81,8 +81,8 @@ package struct OutboxMachine {
     if accounts[name]?.clocks.told(skew, by: origin) == true { agreeOnTime() }
   }
 
-  /// Sets `skew` from the server whose clock differs least from this machine's clock. If this machine's clock is wrong,
-  /// all servers' clocks differ from it.
+  /// Sets `skew` from the server whose clock differs least from this machine's clock, because if this machine's clock
+  /// is wrong, every server's clock differs from it.
   mutating func agreeOnTime() {
     let clocks = accounts.values.filter(\.isConfigured).map(\.clocks)
     skew =

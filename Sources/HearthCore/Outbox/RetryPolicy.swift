@@ -8,9 +8,9 @@ package struct RetryPolicy: Hashable, Sendable {
 
   package init(initial: Duration, max: Duration) { (self.initial, self.max) = (initial, max) }
 
-  /// Returns the delay before the next retry: a random time between half and all of a step that doubles with each
-  /// failure. If `retryAfter` is longer, it replaces this time, up to a maximum of 24 hours. `failures` starts at 1,
-  /// and `random` is in 0..<1.
+  /// Returns the delay before the next retry: a random time between half of a step and the whole step, which doubles
+  /// with each failure. If `retryAfter` is longer, it replaces this time, up to a maximum of 24 hours. `failures`
+  /// starts at 1, and `random` is in 0..<1.
   package func wait(failures: Int, retryAfter: Duration? = nil, random: Double) -> Duration {
     var step = Swift.min(initial, max)
     var left = failures - 1

@@ -9,7 +9,7 @@ package protocol CredentialStore: Sendable {
   /// completes a removal that was recorded while the file was inaccessible.
   func read() async -> CredentialReading
 
-  /// Reserves disk space for the next version in a temporary file, unless another program has replaced `version`.
+  /// Reserves disk space for the next version with a temporary file, unless another program has replaced `version`.
   func prepare(over version: StoredVersion) async throws(AccessFailure) -> WriteTurn
 
   /// Replaces `version` on disk with the credential, atomically and durably (fsync of file and folder). Never replaces
@@ -54,7 +54,7 @@ package protocol CredentialStore: Sendable {
 
 /// The stored version that a write replaces.
 package enum StoredVersion: Hashable, Sendable {
-  /// A sign-in replaces any version.
+  /// Any version. Used for sign-ins.
   case any
   /// The grant that was last read or written, or `nil` if there was none.
   case grant(GrantMarks?)

@@ -258,7 +258,7 @@ package struct OutboxCommit: Hashable, Sendable {
   package var stats: [AccountName: OutboxStats] = [:]
   /// Whether `stats` contains all accounts that have items.
   package var isOfAll = false
-  /// The accounts with new items to claim, now or when they become due.
+  /// For each account, the kinds of new items that can be claimed, now or when they become due.
   package var ready: [AccountName: OutboxKinds] = [:]
 
   package init() {}

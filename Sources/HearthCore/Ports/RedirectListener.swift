@@ -1,6 +1,6 @@
 /// Listens for the browser at the redirect address of a sign-in (RFC 8252, section 7.3).
 package protocol RedirectListener: Sendable {
-  /// Listens on the IPv4 and IPv6 loopback addresses, if the machine has both.
+  /// Listens on the loopback address in `address` and, if possible, also on that of the other IP version.
   func listen(at address: RedirectAddress) async throws(SignInFailure) -> any OpenRedirect
 }
 

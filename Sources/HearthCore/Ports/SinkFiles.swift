@@ -1,7 +1,7 @@
 /// The files that sinks write. Readers see either the old or the new content, unless the file is written in place. Each
 /// operation has a time limit.
 package protocol SinkFiles: Sendable {
-  /// Resolves `path`. Two paths to the same file have the same place, even through a linked folder or a second mount.
+  /// Resolves `path`. Two paths to one file have the same place, even if they differ by links or mounts.
   func place(of path: String) async throws(SinkFailure) -> SinkPlace
 
   /// Throws `.occupied` if anything exists at the sink's path. If the sink is written in place, an empty file of this
