@@ -195,7 +195,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Removes the temporary files that a crash left behind, on the first read only.
+  /// Removes the temporary files that a crash left behind. Only the first read does this.
   private func tidy(_ place: CredentialPlace) async {
     guard !hasTidied, reserved == nil else { return }
     hasTidied = true

@@ -30,8 +30,8 @@ extension OutboxTransaction {
     return OutboxBinding(isDone: isDone, holdsOthers: holdsOthers)
   }
 
-  /// Moves items that were created under another subject or without a known user to their owner. They keep their
-  /// positions. Claimed items stay claimed only if they are in flight. Returns false if the limit was reached.
+  /// Moves the items of `former`, which is another subject of the same user or no user, to `owner`. The items keep
+  /// their positions. Claimed items stay claimed only if they are in flight. Returns false if the limit was reached.
   private func merge(_ former: Int64, into owner: Int64, limit: Int) throws -> Bool {
     var left = limit
     for state in OutboxItem.State.byNumber where left > 0 {
