@@ -9,8 +9,7 @@ package struct ExportedItem: Hashable, Sendable {
   package var reason: OutboxItem.Reason?
   package var attempts: Int
   package var createdAt: Timestamp
-  /// The time of the next attempt, if the item is waiting. It can be far in the future if an API asked for a long
-  /// delay.
+  /// The time of the next attempt, if the item is waiting.
   package var nextAttemptAt: Timestamp?
   /// The time at which the first request with an unknown result was sent. `nil` if there was no such request, or if the
   /// user had retried the item since.
