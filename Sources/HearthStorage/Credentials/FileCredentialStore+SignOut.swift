@@ -84,9 +84,9 @@ extension FileCredentialStore {
     return file.credential(with: grant)
   }
 
-  /// Removes credentials from previously configured places, but keeps a different grant found there. `rest` contains
-  /// the places that cannot be reached now. Such places do not prevent the sign-out, and Hearth will not use the grants
-  /// there again.
+  /// Removes the account's credentials from previously configured places, unless a place now contains a different
+  /// grant. `rest` contains the places that cannot be reached now. Such places do not prevent the sign-out, and Hearth
+  /// will not use the grants there again.
   func removeFormer(
     _ formerPlaces: [KnownAccount.FormerPlace], besides current: CredentialPlace
   ) async -> (rest: [KnownAccount.FormerPlace], removed: [Credential]) {

@@ -113,8 +113,8 @@ extension OutboxTransaction {
 
   // MARK: - Replacing
 
-  /// Returns the time that orders an account's items with the same `replaceKey`, whichever user owns them. An exported
-  /// item keeps its own time. Any other item becomes the newest, regardless of clock changes.
+  /// Returns the time that orders an account's items with the same `replaceKey`, regardless of which user owns them. An
+  /// exported item keeps its own time. Any other item becomes the newest, even if the clock was set back.
   private func madeAt(_ new: NewOutboxItem, at createdAt: Timestamp) throws -> Timestamp {
     guard let key = new.draft.replaceKey, new.kept == nil else { return createdAt }
     let owners = counters.owners.values.filter { $0.account == new.draft.account }

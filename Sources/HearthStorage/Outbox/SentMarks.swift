@@ -3,8 +3,8 @@ internal import HearthCore
 
 /// Records which requests of each claim may have been sent, and when. The records are in a file next to the database.
 ///
-/// The marks are written without fsync, so they survive a crash of the process but not a power loss. A different boot
-/// id reveals a power loss, after which the marks are ignored. Not safe for concurrent use.
+/// The marks are written without fsync, so they survive a crash of the process but not a power loss. Marks from another
+/// boot are therefore ignored. Not safe for concurrent use.
 struct SentMarks: ~Copyable {
   /// The last item of a claim whose request may have been sent.
   struct Mark {
