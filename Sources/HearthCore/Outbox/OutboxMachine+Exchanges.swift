@@ -53,7 +53,7 @@ extension OutboxMachine {
     return demands
   }
 
-  /// Makes the account's due items claimable again.
+  /// Ends the account's waits that are over, and makes its due items claimable again.
   private mutating func look(at name: AccountName, _ now: Timestamp) {
     if let until = accounts[name]?.stalledUntil, until <= now { accounts[name]?.stalledUntil = nil }
     if accounts[name]?.refused.endHolds(at: now) == true { accounts[name]?.mayHaveMore = .all }
