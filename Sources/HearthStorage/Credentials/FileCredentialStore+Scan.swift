@@ -58,7 +58,7 @@ extension FileCredentialStore {
     }
   }
 
-  /// Returns a description if the file is gone, or `nil` if no file was expected. Throws if the volume or folder is
+  /// Returns what is missing if the file is gone, or `nil` if no file was expected. Throws if the volume or folder is
   /// missing.
   func absence(at place: CredentialPlace, _ known: KnownAccount) async throws(AccessFailure) -> String? {
     let marker = try await accessing(place.marker, await place.readMarker(files))

@@ -87,7 +87,7 @@ extension FileCredentialStore {
       if let grant = try? await grant(in: file, modified: scan.modified), !known.isEnded(grant),
         !known.grants.isFormer(grant)
       {
-        // Another program has replaced the grant that ended. The new grant has yet to be adopted, so it must stay.
+        // Keep this grant, because it replaced the grant that ended and the session still has to adopt it.
         throw .partly(AccessFailure(.storageError, detail: "\(scan.place.file) already contains another grant"))
       }
     case .corrupt, .nothing: break

@@ -104,8 +104,8 @@ final class GroupCommitter: Sendable {
     _ = reserve.allocate()
   }
 
-  /// Returns once `body` is committed. Cancelling the task does not interrupt the call. If `mayFailHalfway` is true,
-  /// `body` can throw after it has written something.
+  /// Runs `body` in a transaction, and returns once it is committed, even if the task is cancelled. If `mayFailHalfway`
+  /// is true, `body` can throw after it has written something.
   func run<T: Sendable>(
     _ purpose: Purpose = .completion, mayFailHalfway: Bool = false,
     _ body: @escaping @Sendable (OutboxTransaction) throws -> T

@@ -216,8 +216,8 @@ extension OutboxTransaction {
     // The log still contains the content of recent deliveries, even if there is nothing to remove now.
     effects.leavesContentInLog = true
     for state in [OutboxItem.State.delivered, .cancelled, .superseded, .dead] where left > 0 {
-      // Use the local time. A server's clock may be behind, and clamping the times to it would make the items seem
-      // older to the next server.
+      // Use the local time. A server's clock may be behind, and times clamped to it would seem too old to the next
+      // server.
       if agreedTime != nil { try execute(OutboxQueries.clampFinished, [now.milliseconds, state.number]) }
       let isDead = state == .dead
       let kept = isDead ? settings.keepDead : settings.keepDelivered
