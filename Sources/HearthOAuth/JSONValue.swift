@@ -1,7 +1,7 @@
 import HearthControl
 import HearthCore
 
-/// A JSON value (RFC 8259) from a provider. Its strings are stream-safe.
+/// A JSON value (RFC 8259). Strings from a parsed document are stream-safe (`String.streamSafe`).
 enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -11,8 +11,8 @@ enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([String: JSONValue])
 
-  /// Returns `nil` if the bytes are not JSON. Skips a byte order mark, which some servers send. If a member is
-  /// repeated, uses the first one.
+  /// Returns `nil` if the bytes are not JSON. Skips a byte order mark, which some servers send. If an object repeats a
+  /// name, the first member counts.
   init?(parsing bytes: [UInt8]) {
     guard let json = try? JSON(parsing: ByteOrderMark.removed(from: bytes), allowsTwins: true) else { return nil }
     self.init(json)
@@ -56,7 +56,7 @@ enum JSONValue: Hashable, Sendable {
     if case .string(let text) = self, !text.isEmpty { text } else { nil }
   }
 
-  /// A name or code, which can be a nonempty string or an integer.
+  /// The value as a name or code: a nonempty string, or an integer as decimal digits. Otherwise `nil`.
   var name: String? {
     if case .integer(let number) = self { String(number) } else { text }
   }
@@ -64,7 +64,7 @@ enum JSONValue: Hashable, Sendable {
   /// Whether the value is true. Some providers send booleans as strings.
   var isTrue: Bool { self == .bool(true) || self == .string("true") }
 
-  /// The number, which some providers send as a string.
+  /// The value as a number. Some providers send numbers as strings.
   var asNumber: Double? {
     switch self {
     case .integer(let number): Double(number)

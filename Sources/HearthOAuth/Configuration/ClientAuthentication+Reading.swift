@@ -70,15 +70,15 @@ extension ClientAuthentication {
 }
 
 extension ClientAuthentication.Method {
-  /// Uses the preset's method, or `auto` if the account's keys do not fit that method. With `auto`, a client that has a
-  /// key signs an assertion, and a client that has neither a key nor a secret sends only its client ID.
+  /// Chooses the method for an account without `client_auth`: the preset's method, or `auto` if the account's keys do
+  /// not fit that method.
   fileprivate init(of preset: ProviderPreset?, for table: TableReader<ProviderKey>) {
     let usual = preset?.clientAuthentication ?? .auto
     self =
       switch usual {
       case .none: table.has(.clientKeyFile) ? .auto : .none
       case .basic, .post: table.has(.clientSecretFile) ? usual : .auto
-      // The secret file contains a JWT that was signed elsewhere, so Hearth sends the JWT like any other secret.
+      // A secret file without a key contains a JWT that was signed elsewhere. Hearth sends it like any other secret.
       case .apple: table.has(.clientSecretFile) && !table.has(.clientKeyFile) ? .post : .apple
       case .auto, .privateKeyJWT, .tls: usual
       }
@@ -86,7 +86,7 @@ extension ClientAuthentication.Method {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads a file's path. `name` describes the file's content in messages.
+  /// Reads the path of a file. `name` describes the file's content in messages.
   func file(
     _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
   ) throws(ConfigurationError) -> ClientFile? {

@@ -37,7 +37,6 @@ package struct ClientFile: Hashable, Sendable {
     return contents.bytes
   }
 
-  /// Reads the secret from the file.
   func secret(from files: any FileSystem) async throws(RefreshFailure) -> Secret {
     let bytes = try await read(from: files)
     do {
@@ -47,7 +46,7 @@ package struct ClientFile: Hashable, Sendable {
     }
   }
 
-  /// Reads the file as UTF-8 and skips a byte order mark. Throws if the file is UTF-16, which some editors write.
+  /// Reads the file as UTF-8 text, without a byte order mark. Throws if the file is UTF-16, which some editors write.
   func text(from files: any FileSystem) async throws(RefreshFailure) -> String {
     let bytes = try await read(from: files)
     guard !ByteOrderMark.saysUTF16(bytes) else {

@@ -5,7 +5,7 @@ extension HTTPRoute {
   init(
     reading table: TableReader<ProviderKey>, usesMutualTLS: Bool, proxies: ProxyEnvironment
   ) throws(ConfigurationError) {
-    // 1 MiB is enough for all certificate authorities of a system.
+    // 1 MiB is large enough for a bundle of all the system's certificate authorities.
     authorities = try table.file(.caFile, "ca_file", limit: 1 << 20)
     if usesMutualTLS, let certificate = try table.file(.clientCertificateFile, "client certificate"),
       let key = try table.file(.clientKeyFile, "client key", isSecret: true)

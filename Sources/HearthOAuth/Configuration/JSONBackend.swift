@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// The URLs and field names of a backend with its own API. Dots in a field name denote nested objects.
+/// The URLs and field names of a `json` account's backend. A dot in a field name separates nested objects.
 package struct JSONBackend: Hashable, Sendable {
   package var refreshURL: HTTPURL
   package var loginURL: HTTPURL?

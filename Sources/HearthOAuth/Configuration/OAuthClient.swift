@@ -17,7 +17,7 @@ package enum ClientAuthentication: Hashable, Sendable {
   case basic(ClientFile)
   /// Sends the client ID and the secret in the body (RFC 6749, section 2.3.1).
   case post(ClientFile)
-  /// Sends a signed assertion, `private_key_jwt` (RFC 7523, section 2.2).
+  /// Sends a signed assertion (`private_key_jwt`; RFC 7523, section 2.2).
   case assertion(ClientKey)
   /// Sends a signed assertion in place of the secret, as Apple requires ("Creating a client secret").
   case appleSecret(ClientKey, teamID: String)

@@ -5,7 +5,7 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var kind: Kind
   /// The name of the account's preset (`provider`), if the account uses one.
   package var preset: String?
-  /// The user's id from the configuration, for providers that do not report one.
+  /// The user's ID from the configuration, for providers that do not report one.
   package var subject: String?
   /// The lifetime to assume if neither the response nor the access token contains one.
   package var defaultLifetime: Duration?
@@ -17,9 +17,9 @@ package struct ProviderConfiguration: Hashable, Sendable {
   package var responseRules: [ResponseRule] = []
   /// Whether refresh requests repeat the granted scopes (RFC 6749, section 6).
   package var sendsScopeOnRefresh = true
-  /// Whether revoking a token ends only that token's grant and none of the user's other grants.
+  /// Whether the user's other grants stay valid when a token is revoked.
   package var revokesOneGrant = false
-  /// The field of the UserInfo response that contains the user's id. Dots denote nested objects.
+  /// The field of the UserInfo response that contains the user's ID. A dot separates nested objects.
   package var userInfoSubjectField = "sub"
   /// Additional fields for every token request, by name.
   package var tokenParameters: [String: String] = [:]
@@ -45,8 +45,8 @@ package struct ProviderConfiguration: Hashable, Sendable {
 }
 
 extension ProviderConfiguration {
-  /// Reads the configuration from an account's table. The account's own keys override those of its preset. `proxies`
-  /// contains the proxies from the environment.
+  /// Reads the configuration from an account's table. The account's keys override the preset's. `proxies` contains the
+  /// proxies from the environment.
   package init(reading table: TableReader<ProviderKey>, proxies: ProxyEnvironment) throws(ConfigurationError) {
     let preset = try ProviderPreset(reading: table)
     guard let type = try table.choice(.type, as: AccountType.self) ?? preset?.accountType else {

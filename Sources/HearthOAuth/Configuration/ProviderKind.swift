@@ -8,14 +8,14 @@ extension ProviderConfiguration {
   package enum Kind: Hashable, Sendable {
     /// OAuth with refresh tokens (RFC 6749, section 6; OpenID Connect Core, section 12).
     case oauth(Authority, OAuthClient)
-    /// The client's own grant (RFC 6749, section 4.4). Each refresh requests a new grant.
+    /// The client credentials grant (RFC 6749, section 4.4), without a user. Each refresh requests a new grant.
     case clientCredentials(Authority, OAuthClient)
-    /// A backend with its own refresh call, which sends and returns JSON.
+    /// A backend with a nonstandard refresh endpoint, which accepts and returns JSON.
     case json(JSONBackend)
     case firebase(FirebaseProject)
   }
 
-  /// How Hearth finds the endpoints of an OAuth provider.
+  /// How Hearth finds an OAuth provider's endpoints.
   package enum Authority: Hashable, Sendable {
     case discovered(Issuer)
     case named(ProviderEndpoints)
@@ -107,19 +107,19 @@ extension ProviderConfiguration {
     }
   }
 
-  /// The issuer to use for a user if the provider does not name an issuer.
+  /// The issuer to record with a user's ID if the provider does not name an issuer.
   package var defaultIssuer: DefaultIssuer {
     kind.oauth?.authority.issuer.map { DefaultIssuer($0) } ?? DefaultIssuer(assumed: binding.origin)
   }
 
-  /// Returns the scopes that each refresh must request again. Entra requires `offline_access` even for accounts without
-  /// the preset.
+  /// Returns the scopes that each refresh must request again. Entra requires `offline_access`, also for accounts
+  /// without its preset.
   private func offlineScopes(of client: OAuthClient) -> [String] {
     let isEntra = preset == nil && binding.origin.host == "login.microsoftonline.com"
     return isEntra ? client.scopes.filter { $0 == "offline_access" } : signIn.offlineScopes
   }
 
-  /// The URL of the issuer's discovery document, or `nil` if the endpoints are configured.
+  /// The URL of the issuer's discovery document, or `nil` if the account does not use discovery.
   package var discoveryURL: HTTPURL? { kind.oauth?.authority.issuer?.discoveryURL }
 
   /// The scopes and audience that the account requests. If they are not configured, the provider chooses them.

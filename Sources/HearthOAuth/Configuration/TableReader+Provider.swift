@@ -1,6 +1,5 @@
 import HearthCore
 
-/// Readers for values that several account types share.
 extension TableReader<ProviderKey> {
   func required<Value>(
     _ value: Value?, _ key: ProviderKey, for type: AccountType

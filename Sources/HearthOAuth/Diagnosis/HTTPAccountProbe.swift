@@ -4,8 +4,7 @@ package import HearthCore
 /// route.
 package struct HTTPAccountProbe: AccountProbe {
   private static let timeout: Duration = .seconds(10)
-  /// The clock difference, in seconds, at which servers may start to reject a token as expired or not yet valid. Few
-  /// servers tolerate a larger difference.
+  /// The smallest clock difference, in seconds, to report as a problem. Few servers tolerate a larger one.
   private static let graveSkew = 60
   private static let noticedSkew = 5
 
@@ -170,13 +169,13 @@ package struct HTTPAccountProbe: AccountProbe {
     }
   }
 
-  /// Returns the reason from the API's response, in parentheses, or an empty string if the response contains no reason.
+  /// Returns the API's reason in parentheses, or an empty string if the response does not contain a reason.
   private func reason(_ response: APIResponse) -> String {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(Challenge.reason).first.map { " (\($0))" } ?? ""
   }
 
-  /// Compares the token's audience and scopes with those that the account requests.
+  /// Describes the audience and scopes of the token and those that the account requests.
   private func comparison(_ token: Token) -> String {
     func both(_ audience: String?, _ scopes: String?) -> String {
       "audience \(audience ?? "none"), scopes \(scopes ?? "none")"

@@ -3,8 +3,7 @@ import HearthCore
 import NIOCore
 import NIOPosix
 
-/// Performs the steps that precede a request, the name lookup and the connection, separately. A failure's reason is
-/// worded as the end of a sentence.
+/// Looks up a name and connects to it as separate steps. A failure's reason is worded as the end of a sentence.
 struct NetworkSteps: Sendable {
   struct Failure: Error {
     let reason: String

@@ -7,8 +7,8 @@ package struct ProviderTrial: Sendable {
   /// The issuer's actual name if it differs from the configured name only by a trailing slash, otherwise `nil`.
   package let otherIssuer: String?
 
-  /// Fetches the provider's endpoints or, if the account configures them, checks that the server responds. `timeout`
-  /// applies to each request.
+  /// Fetches the provider's endpoints or, if the account does not use discovery, checks that the server responds.
+  /// `timeout` applies to each request.
   package init(
     _ provider: ProviderConfiguration, sender: HTTPSender, files: any FileSystem, timeout: Duration
   ) async throws(RefreshFailure) {

@@ -1,7 +1,7 @@
 import HearthCore
 import Synchronization
 
-/// Provides an OAuth provider's endpoints from the configuration or from discovery.
+/// The source of an OAuth provider's endpoints: the configuration or discovery.
 enum EndpointSource: Sendable {
   case named(ProviderEndpoints)
   case discovered(Discovery)
@@ -36,7 +36,7 @@ final class Discovery: Sendable {
   private let route: HTTPRoute
   /// Whether to use the endpoints for clients with a certificate (RFC 8705, section 5).
   private let prefersMutualTLS: Bool
-  /// The account type that configures endpoints explicitly, for messages.
+  /// The account type that messages suggest for configuring the endpoints explicitly.
   private let typeWithEndpoints: AccountType
   private let known = Mutex<(endpoints: ProviderEndpoints, at: Timestamp)?>(nil)
 

@@ -16,7 +16,7 @@ package struct Issuer: Hashable, Sendable {
   }
 }
 
-/// The issuer to use for a user if the provider does not name an issuer.
+/// The issuer to record with a user's ID if the provider does not name an issuer.
 package struct DefaultIssuer: Hashable, Sendable {
   package let text: String
   let isAssumed: Bool
@@ -26,8 +26,8 @@ package struct DefaultIssuer: Hashable, Sendable {
     (text, isAssumed) = (origin.description, true)
   }
 
-  /// Uses the issuer whose endpoints are discovered. If its name stands for several issuers, the user's actual issuer
-  /// is unknown, so this is only an assumption.
+  /// Uses the account's issuer. If its name stands for several issuers, it is only an assumption, because the user's
+  /// actual issuer is unknown.
   init(_ issuer: Issuer) {
     (text, isAssumed) = (issuer.text, issuer.name.standsForMany)
   }

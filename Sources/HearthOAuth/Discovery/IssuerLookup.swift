@@ -4,7 +4,7 @@ package import HearthCore
 package struct IssuerLookup: Sendable {
   package enum Finding: Hashable, Sendable {
     case issuer(String)
-    /// The name of the preset that lists the domain or uses the issuer that the domain names.
+    /// The name of the preset for the domain, or for the issuer that the domain names.
     case preset(String)
   }
 

@@ -3,7 +3,7 @@ import HearthCore
 /// A document that a provider publishes, such as its discovery document or its keys.
 struct PublicDocument: Sendable {
   let response: HTTPResponse
-  /// The document's URL and the redirects that led to it, for messages.
+  /// The document's URL and the last redirect that led to it, for messages.
   let place: String
 }
 

@@ -59,7 +59,7 @@ struct ConnectionPlan: Hashable, Sendable {
     }
   }
 
-  /// Throws if the chain has a weak certificate or none of the pinned keys, because BoringSSL checks neither.
+  /// Throws if the chain contains a weak certificate or, if keys are pinned, none of them. BoringSSL checks neither.
   /// `certificates` is the server's chain, starting with the root.
   func check(_ certificates: [NIOSSLCertificate]) throws {
     try WeakCertificate.check(certificates)
@@ -73,7 +73,7 @@ struct ConnectionPlan: Hashable, Sendable {
   static let minimumTLS: TLSConfiguration = {
     var configuration = TLSConfiguration.makeClientConfiguration()
     configuration.minimumTLSVersion = .tlsv12
-    // If this stays `nil`, `TLSContexts` uses the system's authorities.
+    // `TLSContexts` replaces `nil` with the system's authorities.
     configuration.trustRoots = nil
     // This list limits only TLS 1.2, because all suites of TLS 1.3 have forward secrecy. The last four suites are for
     // servers that support nothing better.

@@ -95,8 +95,8 @@ final class ConnectionPool: Sendable {
         channel.setOption(.tcpOption(.init(rawValue: TCP_NOTSENT_LOWAT)), value: Self.unsentInKernel).recover { _ in }
       }
       .connect(host: place.host, port: place.port)
-      // Holds the exchange weakly, so that a request that its caller has given up is released even while its connection
-      // is being opened.
+      // Captures the exchange weakly, so that an abandoned request is released even while its connection is being
+      // opened.
       .whenComplete { [weak exchange] result in
         switch result {
         case .failure(let error): exchange?.end(error)
@@ -160,10 +160,10 @@ final class ConnectionPool: Sendable {
     }
   }
 
-  /// Starts TLS, then checks the server's chain according to the plan.
+  /// Starts TLS if the plan has TLS settings, then checks the server's chain.
   private func secure(_ channel: any Channel, by plan: ConnectionPlan) -> EventLoopFuture<Void> {
     guard let tls = plan.tls else { return channel.eventLoop.makeSucceededVoidFuture() }
-    // Creating the context reads the system's certificates and would block the event loop for too long.
+    // Creating a context reads the system's certificates, which would block the event loop for too long.
     return NIOThreadPool.singleton.runIfActive(eventLoop: channel.eventLoop) { [contexts] in
       try contexts.context(for: tls)
     }.assumeIsolated().flatMap { context in
@@ -216,7 +216,7 @@ private final class Milestone: ChannelInboundHandler {
   }
 }
 
-/// The certificates of a chain, in the order in which BoringSSL verifies them.
+/// Records the certificates of the server's chain while BoringSSL verifies them.
 private final class CertificateChain {
   /// The verified certificates, from the root to the server's own.
   private(set) var certificates: [NIOSSLCertificate] = []

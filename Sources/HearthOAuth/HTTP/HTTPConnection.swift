@@ -43,7 +43,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     var mayEnd: Bool { isSent || isRefused || exchange.isUpload }
   }
 
-  /// The size of a piece of the body, in bytes. Sending the body in pieces shows whether the upload makes progress.
+  /// Maximum size of a piece of the body, in bytes. Sending the body in pieces shows whether the upload makes progress.
   private static let pieceSize = 16 << 10
 
   private let overhead: OverheadGuard
@@ -83,7 +83,7 @@ final class HTTPConnection: ChannelDuplexHandler {
 
   // MARK: - The request
 
-  /// Starts the request. Returns false if the connection is closed.
+  /// Starts the request. Returns false if the connection is closed or in use.
   func start(_ exchange: HTTPExchange) -> Bool {
     guard let context, context.channel.isActive, current == nil, let reference else { return false }
     guard let message = exchange.leaves(on: reference) else {
@@ -153,7 +153,7 @@ final class HTTPConnection: ChannelDuplexHandler {
     guard let current else { return context.close(promise: nil) }
     switch part {
     case .head(let head):
-      // The parser skips informational responses but accepts invalid status codes, so they are rejected here.
+      // The parser skips informational responses itself but accepts status codes below 100, which are invalid.
       guard head.status.code >= 100 else { return fail(InvalidStatus(status: head.status.code)) }
       let isRefusal = current.exchange.received(head)
       self.current?.hasHead = true

@@ -6,8 +6,8 @@ import Synchronization
 /// One request to a server and its response. Records whether any part of the request was written to a connection, so
 /// that the error "not sent" is reliable. A request that ends while it waits for a connection is never sent.
 ///
-/// Bodies in pieces are buffered up to `APIRequest.pieceLimit`. The writer waits until the network has accepted each
-/// piece, and the response is read only as fast as the caller asks for it.
+/// Bodies in pieces need little memory: the writer waits until the network has accepted each piece, and reading pauses
+/// while `APIRequest.pieceLimit` bytes of the response are unread.
 final class HTTPExchange: APIExchange {
   /// How much of the response's body to read, and who reads it.
   enum Reading: Sendable {
@@ -17,8 +17,8 @@ final class HTTPExchange: APIExchange {
     /// far, which may be a complete JSON value, and `HTTPResponse.breakOff` contains the error.
     case document(limit: Int)
     /// The caller of `answer` needs only the status. The body is read within these limits only so that the connection
-    /// can be reused. If the response breaks off, the part read so far is returned. The request's timeout restarts
-    /// whenever the request's body makes progress.
+    /// can be reused. If the connection breaks after the head, `answer` returns the body so far. The request's timeout
+    /// restarts whenever the request's body makes progress.
     case beginning(limit: Int, time: Duration)
     /// The caller reads the body in pieces.
     case pieces
@@ -71,7 +71,7 @@ final class HTTPExchange: APIExchange {
 
   private let reading: Reading
   private let isInPieces: Bool
-  /// Whether the request's body is sent in pieces. The response tells the writer when the server wants no more.
+  /// Whether the caller sends the request's body in pieces.
   let isUpload: Bool
   private let clock: any Clock
   private let explain: @Sendable (any Error, _ isBegun: Bool, _ wasSent: Bool) -> ExchangeFailure
@@ -301,7 +301,7 @@ extension HTTPExchange {
     }
   }
 
-  /// Returns the message to send now, or `nil` if the request has ended.
+  /// Assigns the request to the connection and returns the message to send, or `nil` if the request has ended.
   func leaves(on connection: HTTPConnection.Reference) -> Message? {
     state.withLock { state in
       guard case .waiting = state.phase else { return nil }
@@ -357,8 +357,8 @@ extension HTTPExchange {
   }
 
   /// Records a piece of the response's body. Returns false to pause reading until `HTTPConnection.readOn()`. A body
-  /// beyond the limit ends the request if `mayEnd` is true. Otherwise the excess is dropped, because the request's own
-  /// body is still being sent.
+  /// beyond the limit ends the request if `mayEnd` is true. Otherwise the excess is dropped, because the request's body
+  /// is still being sent.
   func received(_ piece: ByteBuffer, mayEnd: Bool) -> Bool {
     switch reading {
     case .whole(let limit), .document(let limit), .beginning(let limit, _):

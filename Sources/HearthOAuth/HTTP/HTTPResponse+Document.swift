@@ -26,8 +26,8 @@ extension HTTPResponse {
     return ["br", "deflate", "zstd", "compress"].first { $0 == named }
   }
 
-  /// Whether the body is a complete JSON object or array. Other values do not mark their end. For example, 12 may be
-  /// the start of 123.
+  /// Whether the body is a complete JSON object or array. Other values are not accepted, because a number does not mark
+  /// its end: 12 may be the start of 123.
   var isWholeJSON: Bool {
     guard let value = JSONValue(parsing: body) else { return false }
     if case .array = value { return true }
@@ -36,8 +36,8 @@ extension HTTPResponse {
 
   private static let gzipMagic: [UInt8] = [0x1F, 0x8B]
 
-  /// Whether the body is compressed. Looks at the bytes, because some servers compress without sending the header and
-  /// some proxies decompress without removing it. No provider's uncompressed response starts with these bytes.
+  /// Whether the body is in gzip or zlib format. Checks the first bytes, because some servers compress without sending
+  /// the header and some proxies decompress without removing it.
   private var isPacked: Bool {
     if body.starts(with: Self.gzipMagic) { return true }
     // The first byte of every zlib stream contains the compression method 8 (RFC 1950, section 2.2).

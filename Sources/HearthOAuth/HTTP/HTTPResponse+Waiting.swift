@@ -21,8 +21,8 @@ extension HTTPResponse {
   private static let quotaHeaders = ["RateLimit", "X-RateLimit", "X-Rate-Limit"]
 
   /// The longest wait among the exhausted quotas in the `RateLimit` header (IETF draft "RateLimit header fields for
-  /// HTTP"). Since version 8 of the draft, the header looks like `"hour";r=0;t=30, "day";r=9;t=999`, and before like
-  /// `limit=9, remaining=0, reset=30`.
+  /// HTTP"). Since version 8 of the draft, the header looks like `"hour";r=0;t=30, "day";r=9;t=999`. Before, it looked
+  /// like `limit=9, remaining=0, reset=30`.
   private var limitReset: Duration? {
     let quotas = header("RateLimit").map { $0.split(separator: ",").map(Self.parameters) } ?? []
     let all = quotas.reduce(into: [:]) { $0.merge($1) { first, _ in first } }

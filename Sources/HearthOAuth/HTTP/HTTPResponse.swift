@@ -24,7 +24,7 @@ struct HTTPResponse: Hashable, Sendable {
     return try result.get()
   }
 
-  /// Returns the first header with this name, ignoring case.
+  /// Returns the value of the first header with this name, ignoring case.
   func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }

@@ -7,7 +7,7 @@ import NIOPosix
 import NIOSOCKS
 import NIOSSL
 
-/// Sends a request and returns the response, or an error that says whether the server may have seen the request.
+/// Sends HTTP requests. Each error says whether the server may have received the request.
 ///
 /// The sender never retries and speaks only HTTP/1.1. It follows redirects only for documents that providers publish,
 /// and decompresses only responses from providers. Call `shutdown()` before releasing the sender.
@@ -40,7 +40,7 @@ package final class HTTPSender: Sendable {
   private let userAgent: String
 
   /// `userAgent` consists of a product and a version, such as `hearth/1.0`. `authorities` apply to accounts that do not
-  /// configure any. An idle connection stays open for `idleTime`.
+  /// configure any. With `.kept`, an idle connection stays open for `idleTime`.
   package init(
     connections: Connections, userAgent: String, clock: any Clock,
     authorities: SystemAuthorities = SystemAuthorities([:]), connectTimeout: Duration = .seconds(10),

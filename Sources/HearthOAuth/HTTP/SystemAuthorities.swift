@@ -17,7 +17,6 @@ package struct SystemAuthorities: Hashable, Sendable {
     folders = (environment["SSL_CERT_DIR"] ?? "").split(separator: ":").map(String.init)
   }
 
-  /// Reads the authorities from disk.
   func roots() throws -> NIOSSLTrustRoots {
     guard file != nil || !folders.isEmpty else { return .default }
     var certificates: [NIOSSLCertificate] = []

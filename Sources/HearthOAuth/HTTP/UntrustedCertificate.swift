@@ -4,10 +4,10 @@ import NIOSSL
 /// A certificate in a server's chain that BoringSSL rejects. BoringSSL's own error does not include the reason.
 struct UntrustedCertificate: Error, CustomStringConvertible {
   enum Reason: Hashable, Sendable {
-    /// In seconds since 1970.
+    /// The time is in seconds since 1970.
     case expired(at: Int)
     case notYetValid(before: Int)
-    /// No authority trusted by this machine or the account has signed the certificate.
+    /// The certificate failed verification for another reason, usually because no trusted authority has signed it.
     case unknownAuthority
   }
 

@@ -33,7 +33,7 @@ struct WeakCertificate: Error, CustomStringConvertible {
   /// Throws if a certificate in the chain is too weak. The chain starts with the root.
   static func check(_ chain: [NIOSSLCertificate]) throws(WeakCertificate) {
     for (place, certificate) in chain.enumerated() {
-      // A root's signature is irrelevant, because the system trusts the root itself.
+      // A root's signature is irrelevant, because the root itself is trusted.
       guard let weakness = weakness(of: certificate, isRoot: place == 0) else { continue }
       throw WeakCertificate(weakness: weakness, isServers: place == chain.count - 1)
     }

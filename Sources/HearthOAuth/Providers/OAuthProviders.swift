@@ -23,8 +23,8 @@ extension ProviderPreset {
       rotation: .never, clientAuthentication: .apple, authorizationParameters: ["response_mode": "form_post"],
       redirect: nil),
     // https://developer.atlassian.com/cloud/oauth/getting-started/refresh-tokens/
-    // Other providers send unauthorized_client only if the client is at fault. Atlassian also sends it for an invalid
-    // refresh token, so a rule checks the description.
+    // Atlassian sends unauthorized_client for an unauthorized client and for an invalid refresh token, so a rule checks
+    // the description.
     Self(
       name: "atlassian",
       place: .endpoints(
@@ -77,7 +77,7 @@ extension ProviderPreset {
       place: .endpoints(
         token: "https://api.hubapi.com/oauth/v3/token", authorization: "https://app.hubspot.com/oauth/authorize"),
       rotation: .never, clientAuthentication: .post, redirect: .localhost,
-      // The code is in "status", next to an "error" of invalid_request or invalid_grant.
+      // The specific code is in "status". "error" contains only invalid_request or invalid_grant.
       responseRules: [
         ResponseRule(codes: ["BAD_REFRESH_TOKEN"], means: .final),
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),

@@ -36,7 +36,7 @@ package struct ProviderPreset: Sendable {
   /// grant's scopes (RFC 6749, section 6). Few providers need the list, and some reject scopes that are valid only at
   /// sign-in.
   package var sendsScopeOnRefresh = false
-  /// Whether revoking a token ends only that token's grant and none of the user's other grants.
+  /// Whether the user's other grants stay valid when a token is revoked.
   package var revokesOneGrant = false
   /// Scopes without which the provider does not issue a refresh token.
   package var offlineScopes: [String] = []
@@ -56,7 +56,7 @@ package struct ProviderPreset: Sendable {
   package var finalErrors: Set<String> = []
   /// Rules for the provider's nonstandard errors.
   package var responseRules: [ResponseRule] = []
-  /// The field of the UserInfo response that contains the user's id.
+  /// The field of the UserInfo response that contains the user's ID.
   package var userInfoSubjectField = "sub"
   /// API origins for new accounts that do not set any. The provider may have APIs at other origins too.
   package var apiOrigins: [String] = []
@@ -87,7 +87,7 @@ package struct ProviderPreset: Sendable {
 }
 
 extension ProviderPreset {
-  /// Rules for all accounts at OAuth providers, with or without a preset.
+  /// Rules for all accounts of type `oidc` or `oauth2`, with or without a preset.
   static let rulesOfAll = [
     // Salesforce sends this error for the second of two simultaneous requests with the same token
     // (https://github.com/segmentio/action-destinations/pull/2300). If a response is lost, Hearth's retry can be that
@@ -110,7 +110,7 @@ extension ProviderPreset {
     }
   }
 
-  /// Returns whether accounts of this type can use the preset. All OAuth types send the same kind of requests.
+  /// Returns whether accounts of this type can use the preset. Every OAuth type can use every OAuth preset.
   func suits(_ type: AccountType) -> Bool { type == accountType || type.isOAuth && accountType.isOAuth }
 
   /// The issuer, if all customers share one.

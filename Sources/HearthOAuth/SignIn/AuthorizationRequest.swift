@@ -40,10 +40,10 @@ struct AuthorizationRequest {
     fallback = offlineScopes.isEmpty ? nil : fields(scopes, parameters)
   }
 
-  /// The request's secrets, which must not appear in messages even if the provider repeats its input.
+  /// The request's secrets, which must not appear in messages even if the provider repeats them in its response.
   var secrets: [Secret] { [state, codeVerifier, nonce].compactMap(\.self) }
 
-  /// Adds the fields to the endpoint's own query (RFC 6749, section 3.1).
+  /// Adds the fields to the endpoint's query (RFC 6749, section 3.1).
   static func url(_ endpoint: HTTPURL, with fields: [(String, String)]) -> String {
     let base = endpoint.description
     let separator = !base.contains("?") ? "?" : base.hasSuffix("?") || base.hasSuffix("&") ? "" : "&"

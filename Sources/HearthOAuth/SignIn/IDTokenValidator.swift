@@ -49,8 +49,9 @@ struct IDTokenValidator: Sendable {
     }
   }
 
-  /// Checks the signature. If the provider does not publish any keys, skips the check, because a token received over
-  /// TLS from the token endpoint does not need it (rule 6). Always rejects the algorithm `none` and unknown algorithms.
+  /// Checks the signature. If the provider does not publish any keys, accepts a signature that the client cannot check,
+  /// because the token came over TLS from the token endpoint (rule 6). Always rejects the algorithm `none` and unknown
+  /// algorithms.
   private func checkSignature(of token: IDToken, _ endpoints: ProviderEndpoints) async throws(IDTokenFault) {
     switch token.algorithm {
     case let name where name.lowercased() == "none": throw .unsigned
@@ -60,8 +61,7 @@ struct IDTokenValidator: Sendable {
         throw .noSharedSecret
       }
       // Providers choose the secret, and jwt-kit traps in debug builds if the secret is shorter than the hash, so this
-      // uses HMAC directly. The key is never a published one, because anyone could use that to forge an HS256
-      // signature.
+      // uses HMAC directly. A published key is never used as the secret, because anyone could forge signatures with it.
       let key = SymmetricKey(data: Array(secret.reveal().utf8))
       guard HMAC<SHA256>.isValidAuthenticationCode(token.signature, authenticating: token.signedBytes, using: key)
       else { throw .forged }
@@ -105,8 +105,8 @@ struct IDTokenValidator: Sendable {
 
 extension IDToken {
   /// Returns the keys that may have signed the token: the key that the token names or, without a name, all keys for its
-  /// algorithm (OpenID Connect Core, section 10.1). Keys without an id are always included, because providers with a
-  /// single key often publish it without an id.
+  /// algorithm (OpenID Connect Core, section 10.1). Keys without an ID are always included, because providers with a
+  /// single key often publish it without an ID.
   fileprivate func candidates(in keys: [PublicKey]) -> [PublicKey] {
     // Trying a key takes time, so the number is limited. No provider publishes this many keys at the same time.
     Array(keys.filter { $0.fits(algorithm) && (keyID == nil || $0.id == nil || $0.id == keyID) }.prefix(32))

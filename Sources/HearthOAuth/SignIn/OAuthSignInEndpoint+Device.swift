@@ -93,7 +93,7 @@ extension DeviceSignIn {
       interval: max(interval, .seconds(1)))
   }
 
-  /// Returns the address of a page for a browser, including its fragment, or `nil` if the text is not an address.
+  /// Returns the URL of a page, including its fragment, or `nil` if the text is not a valid URL.
   private static func page(_ text: String) -> String? {
     let base = text.prefix { $0 != "#" }
     guard let url = try? HTTPURL(String(base)), text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }

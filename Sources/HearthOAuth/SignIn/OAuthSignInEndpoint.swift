@@ -92,7 +92,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// Reads and checks the grant in the token endpoint's response.
+  /// Checks the grant and its ID token, and adds the user and the origins of the endpoints to it.
   func grant(
     in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
   ) async throws(SignInFailure) -> TokenResponse {

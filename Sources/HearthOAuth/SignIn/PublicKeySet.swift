@@ -3,7 +3,7 @@ import Synchronization
 
 /// Fetches a provider's signing keys (RFC 7517, section 5) and caches them for an hour.
 ///
-/// If the provider cannot be reached, the last known keys stay in use.
+/// If fetching fails, the last known keys stay in use.
 final class PublicKeySet: Sendable {
   private struct Known {
     let url: HTTPURL

@@ -1,7 +1,7 @@
 import HearthCore
 
 extension SignInFailure {
-  /// Converts the failure of a request that could not be sent or got no response.
+  /// Converts the failure of a request or of discovery.
   init(_ failure: RefreshFailure) {
     switch failure {
     case .unreachable(let message), .unanswered(let message): self = .unavailable(message: message, retryAfter: nil)

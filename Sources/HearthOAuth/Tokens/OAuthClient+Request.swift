@@ -62,7 +62,7 @@ extension OAuthClient {
     }
   }
 
-  /// Whether the client sends only its client ID. Providers may reject some requests from such clients.
+  /// Whether the client cannot authenticate. Providers may reject some requests from such clients.
   var isPublic: Bool {
     switch authentication {
     case .automatic(nil), .none: true

@@ -125,7 +125,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
     return await userInfo(credential, endpoints).map(exchange.issuer.subject)
   }
 
-  /// Returns the user's id from the UserInfo endpoint (OIDC Core, section 5.3) or from an API used in its place.
+  /// Returns the user's ID from the UserInfo endpoint (OIDC Core, section 5.3) or from an API used in its place.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])
@@ -143,7 +143,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
 }
 
 extension RevocationOutcome {
-  /// Converts the response to a revocation (RFC 7009, sections 2.2 and 2.2.1).
+  /// Converts the response to a revocation request (RFC 7009, sections 2.2 and 2.2.1).
   fileprivate init(_ response: HTTPResponse, of origin: Origin) {
     switch response.status {
     case 200: self = .revoked

@@ -7,7 +7,7 @@ package struct ResponseRule: Hashable, Sendable {
     case final
     /// The user's account is disabled or deleted, which also ends the session.
     case accountDisabled
-    /// The provider rejects the configuration.
+    /// The account's configuration is wrong, for example the client secret.
     case misconfigured
     /// The provider asks the client to retry later.
     case unavailable

@@ -10,7 +10,7 @@ struct TokenExchange: Sendable {
   let finalErrors: Set<String>
   let responseRules: [ResponseRule]
   let binding: TokenBinding
-  /// The issuer to use for a user if the provider does not name an issuer.
+  /// The issuer to record with a user's ID if the provider does not name an issuer.
   let issuer: DefaultIssuer
   /// The audiences whose ID tokens can name the subject. If empty, any audience is accepted.
   let audiences: Set<String>
@@ -25,7 +25,7 @@ struct TokenExchange: Sendable {
     if let reason = binding.mismatch(of: credential) { throw .misconfigured(message: reason) }
   }
 
-  /// Throws if the endpoint was not known at sign-in, so that no token is sent there.
+  /// Throws if the endpoint's origin was not known at sign-in, so that no token is sent there.
   func requireBinding(
     of credential: Credential, to endpoint: HTTPURL, of endpoints: ProviderEndpoints
   ) throws(RefreshFailure) {

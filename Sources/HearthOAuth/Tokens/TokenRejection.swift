@@ -63,7 +63,7 @@ struct TokenRejection: Error {
   static let redirect = "a redirect, which Hearth does not follow (perhaps to the network's sign-in page)"
   static let page = "a web page (perhaps the network's sign-in page)"
 
-  /// Returns the failure for a response that cannot come from a token endpoint.
+  /// Returns the failure for a response that contains neither a grant nor an error.
   private func unexpected(_ found: String, from origin: Origin) -> RefreshFailure {
     .unavailable(
       message: "\(origin) answered HTTP \(response.status) with \(found).", retryAfter: response.retryAfter)
@@ -167,7 +167,7 @@ struct TokenRejection: Error {
     return response.coding == nil ? "text that is not JSON" : response.kindWithoutJSON
   }
 
-  /// The server's name, which shows whether the response came from a gateway or the provider.
+  /// The server's name, which can show that the response came from a gateway instead of the provider.
   private var server: [String] {
     response.header("Server").map { ["from a server named " + quote($0, limit: 40)] } ?? []
   }
