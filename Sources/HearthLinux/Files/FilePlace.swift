@@ -61,7 +61,8 @@ package struct FilePlace: Hashable, Sendable {
     let places = Mutex<[FilePlace]?>(nil)
   }
 
-  /// Returns the place of each path, in order. If a file system hangs, each place contains only its path.
+  /// Returns the place of each path, in order. If a file system does not respond within 2 seconds, each place contains
+  /// only its path.
   package static func all(_ paths: [String]) -> [FilePlace] {
     let (found, done) = (Found(), DispatchSemaphore(value: 0))
     WorkerThread(linger: 0).enqueue {

@@ -9,7 +9,7 @@ import Synchronization
 /// readable. The kernel's mount table (proc(5), /proc/PID/mountinfo) shows when something is mounted over a path.
 ///
 /// The kernel limits the instances and watches of each user, and other programs use them too. When they run out, Hearth
-/// polls the unwatched files and retries watching them.
+/// polls the unwatched files and keeps trying to watch them.
 final class Inotify: Sendable {
   /// The system calls that fail when the user has no instances or watches left.
   struct Calls: Sendable {
@@ -76,8 +76,8 @@ final class Inotify: Sendable {
   private static let itself = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT | IN_Q_OVERFLOW)
   private static let inAFile = UInt32(IN_MODIFY | IN_CLOSE_WRITE)
 
-  /// `interval` is how often unwatched files are polled. `shortageChanged` receives the reason when some folders cannot
-  /// be watched, and `nil` when all of them are watched again.
+  /// `interval` is the time between polls of unwatched files. `shortageChanged` receives the reason when some folders
+  /// cannot be watched, and `nil` when all of them are watched again.
   init(
     calls: Calls = Calls(), interval: Duration, shortageChanged: @escaping @Sendable (SystemCallFailure?) -> Void
   ) {
@@ -166,7 +166,7 @@ final class Inotify: Sendable {
     }
   }
 
-  /// Returns the inotify descriptor. Retries creating the instance if an earlier attempt failed.
+  /// Returns the inotify descriptor. Creates the instance if it does not exist yet.
   private func instance() throws(SystemCallFailure) -> Int32 {
     let result: Result<Int32, SystemCallFailure> = state.withLock { _ in
       var inotify = descriptors.inotify.load(ordering: .relaxed)

@@ -14,7 +14,7 @@ package struct InotifyWatch: FileWatch {
 
   package init(logger: Logger) { self.init(logger: logger, calls: Inotify.Calls()) }
 
-  /// `interval` is how often unwatched files are polled.
+  /// `interval` is the time between polls of unwatched files.
   init(logger: Logger, calls: Inotify.Calls, interval: Duration = .seconds(10)) {
     let shortage = Shortage()
     self.shortage = shortage

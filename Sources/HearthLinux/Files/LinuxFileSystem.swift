@@ -2,14 +2,14 @@ import CLinux
 import Glibc
 package import HearthCore
 
-/// The local file system. Every step closes its descriptors, because an open descriptor would prevent users from
+/// The local file system. Every call closes its descriptors, because an open descriptor would prevent users from
 /// unmounting the volume.
 ///
 /// Each account has its own instance, so a mount that hangs does not delay other accounts.
 package struct LinuxFileSystem: FileSystem {
   private let calls: BlockingCallQueue
 
-  /// A step that takes longer than `limit` throws `unanswered`.
+  /// A call that takes longer than `limit` throws `unanswered`.
   package init(limit: Duration = .seconds(10)) {
     calls = BlockingCallQueue(limit: limit)
   }

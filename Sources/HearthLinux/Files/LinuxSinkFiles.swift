@@ -187,8 +187,8 @@ private func give(_ descriptor: Int32, to name: String?, _ owner: uid_t, _ group
 }
 
 extension SinkSettings {
-  /// Returns whether the sink can write to a file that Hearth did not create. Only an empty file that this user owns
-  /// qualifies, such as one that the user created as the target of a bind mount.
+  /// Returns whether the sink can use a file that Hearth did not create. With `in_place`, this is an empty file that
+  /// this user owns, such as one that the user created as the target of a bind mount.
   fileprivate func mayFill(_ status: stat) -> Bool {
     isInPlace && status.st_mode & S_IFMT == S_IFREG && status.st_size == 0 && status.st_uid == geteuid()
   }
@@ -201,7 +201,7 @@ private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   return "\(numbers[1])-\(numbers[2])"
 }
 
-/// Looks up user and group ids.
+/// Looks up user and group IDs.
 private enum Owner {
   /// Buffer size in bytes, which exceeds the size of any entry.
   private static let room = 64 << 10

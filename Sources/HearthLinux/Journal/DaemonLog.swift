@@ -4,7 +4,7 @@ import Logging
 
 /// The daemon's log, written to the journal if standard error goes there, and to standard error otherwise.
 package enum DaemonLog {
-  /// Sets the handler of every logger created from now on. Must be called once, before any logger is created.
+  /// Sets the handler of all loggers. Must be called once, before any logger is created.
   package static func bootstrap(threshold: LogThreshold) {
     LoggingSystem.bootstrap { _ in BoundedLogHandler(threshold: threshold, bound: .shared) { write($0) } }
   }

@@ -6,9 +6,9 @@ import Synchronization
 
 /// Limits the rate of log records, so that no other user, misbehaving client or broken server can flood the log.
 ///
-/// Each event of each account has a budget of records that refills over time. Hearth drops and counts records over
-/// budget, and logs the count once a minute. Records at `debug` and `trace` are not limited, because Hearth logs them
-/// only on request.
+/// Each event of each account has a budget of records that refills over time. Hearth drops records over budget, and
+/// logs their number once a minute. Records at `debug` and `trace` are not limited, because Hearth logs them only on
+/// request.
 package final class LogBound: Sendable {
   /// The event and account that a budget applies to.
   struct Source: Hashable, Sendable, Comparable {
@@ -28,7 +28,7 @@ package final class LogBound: Sendable {
   }
 
   private struct Spent {
-    /// The number of records that can be written now.
+    /// The number of records that could be written at `lastAt`.
     var left: Double
     var lastAt: Duration
     var leftOut = 0

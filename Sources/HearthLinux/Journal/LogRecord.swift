@@ -1,8 +1,8 @@
 import HearthCore
 import Logging
 
-/// A log call whose metadata is split into journal fields and text for the message. All values are escaped and limited
-/// in length, so that text from a server cannot fake a record or control a terminal.
+/// A log record, whose metadata becomes journal fields or part of the message. All text is escaped and limited in
+/// length, so that a server cannot fake a record or control a terminal.
 struct LogRecord {
   private static let messageLength = 8192
 

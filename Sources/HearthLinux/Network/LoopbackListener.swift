@@ -8,7 +8,7 @@ import NIOPosix
 
 /// Listens on loopback addresses for the browser that the provider redirects (RFC 8252, section 7.3).
 package struct LoopbackListener: RedirectListener {
-  /// Maximum number of connections that a listener serves. Browsers open a few and leave some of them unused.
+  /// Maximum number of open connections per sign-in. Browsers open a few and leave some of them unused.
   static let mostConnections = 16
   /// How long a client has to send its request.
   static let requestTime: TimeAmount = .seconds(10)
@@ -51,7 +51,7 @@ package struct LoopbackListener: RedirectListener {
       do {
         redirect.add(try await listen(on: hosts[1], redirect.port, redirect))
       } catch {
-        // A browser that is redirected to "localhost" may try this address first, so another program must not own it.
+        // A browser that is redirected to "localhost" may try this address first, so no other program may listen on it.
         let isThere = ![EADDRNOTAVAIL, EAFNOSUPPORT].contains((error as? IOError)?.errnoCode ?? 0)
         if address.host == "localhost", isThere { throw error }
         logger.debug("Nothing listens on [\(hosts[1])]:\(redirect.port): \(error)")

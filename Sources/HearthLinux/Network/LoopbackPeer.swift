@@ -15,8 +15,8 @@ struct LoopbackPeer: Sendable {
 
   /// The user whose connections count as `.user`.
   var user = geteuid()
-  /// The id that the kernel reports for a user without a mapping in this user namespace, or `nil` if all users have a
-  /// mapping.
+  /// The user ID that the kernel reports for users without a mapping in this user namespace, or `nil` if all users have
+  /// a mapping.
   var unmapped = Self.unmapped(in: Self.read("/proc/self/uid_map"), overflow: Self.read("/proc/sys/kernel/overflowuid"))
   var find: @Sendable (_ source: SocketAddress, _ target: SocketAddress) -> Entry? = Self.entry
   var read: @Sendable (_ path: String) -> String? = Self.read
@@ -35,8 +35,8 @@ struct LoopbackPeer: Sendable {
       .compactMap { Self.entry(from: Self.names(peer), to: Self.names(own), in: $0) }.first
   }
 
-  /// Returns the id that the kernel reports for a user without a mapping in this user namespace (user_namespaces(7),
-  /// "Unmapped user and group IDs"), or `nil` if `map` covers every user.
+  /// Returns the user ID that the kernel reports for users without a mapping in this user namespace
+  /// (user_namespaces(7), "Unmapped user and group IDs"), or `nil` if `map` covers every user.
   static func unmapped(in map: String?, overflow: String?) -> uid_t? {
     let fields = map?.split(whereSeparator: \.isWhitespace)
     return fields == ["0", "0", "4294967295"] ? nil : overflow.flatMap { uid_t($0.prefix { $0.isNumber }) } ?? 65_534

@@ -64,7 +64,7 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Locks the file if it has been removed or replaced. Returns true if the file had to be locked again.
+  /// Locks the file again if it was removed or replaced. Returns whether this was necessary.
   private func renew() -> Result<Bool, InstanceLockFailure> {
     descriptor.withLock { descriptor in
       var (held, found) = (stat(), stat())
@@ -84,14 +84,14 @@ package final class InstanceLock: Sendable {
     }
   }
 
-  /// Reads the process id from the lock file.
+  /// Reads the process ID from the lock file.
   private static func holder(_ descriptor: Int32) -> Int32? {
     var bytes = [UInt8](repeating: 0, count: 16)
     let count = pread(descriptor, &bytes, bytes.count, 0)
     return Int32(String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self).prefix { $0.isNumber })
   }
 
-  /// Writes the process id for use in messages. The lock works without the process id, so a full disk does no harm.
+  /// Writes the process ID for use in messages. The lock works without it, so a full disk does no harm.
   private static func write(holder: Int32, _ descriptor: Int32) {
     let text = Array("\(holder)\n".utf8)
     ftruncate(descriptor, 0)

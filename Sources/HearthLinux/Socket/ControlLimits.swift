@@ -17,7 +17,7 @@ package struct ControlLimits: Hashable, Sendable {
   /// Equal to the time allowed for API requests in progress (`OutboxService.shutdown`).
   package var shutdownGrace: Duration = .seconds(6)
 
-  /// Maximum number of connections (contract, section 5).
+  /// The default and highest value of `connections`.
   package static let mostConnections = 256
 
   /// `maximumBody` is the limit for an outbox item, in bytes. A line can be 1 MiB longer than the Base64 encoding of

@@ -5,8 +5,8 @@ package import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Serves the control protocol on Unix sockets. Handles framing, limits, batches and checks of the client's identity,
-/// and passes the calls to a handler.
+/// Serves the control protocol on Unix sockets. Splits the input into calls, enforces limits, checks the clients'
+/// identity, and passes the calls to a handler.
 package final class ControlServer: Sendable {
   private struct State {
     var limits: ControlLimits

@@ -48,8 +48,8 @@ package struct PassedSockets: Sendable {
           if read(descriptor, &buffer, buffer.count) > 0 { continue } else { break }
         }
         _ = send(client, line, line.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-        // Closing a socket with unread input resets the connection, and the client might not receive the line.
-        // Therefore, this reads the input first.
+        // Closing a socket with unread input resets the connection, and the client might not receive the line. So read
+        // the input first.
         while recv(client, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
         close(client)
       }
