@@ -15,7 +15,7 @@ struct APILedger: Codable, Sendable {
     let sha256: String
   }
 
-  /// The effects so far. Tests may clear the list, but used keys remain used.
+  /// The effects so far. Clearing this list does not make used keys available again.
   var effects: [Effect] = []
   private var firstOfKey: [String: Effect] = [:]
 

@@ -86,7 +86,7 @@ private func formDecoded(_ text: Substring) -> String {
 }
 
 extension Response {
-  /// Returns a JSON response. Keys are in snake case, except in the sandbox's own API and control endpoints.
+  /// Returns a JSON response, by default with its keys in snake case.
   static func json(
     _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase,
     status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]

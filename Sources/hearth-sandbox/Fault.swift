@@ -10,7 +10,7 @@ struct Fault: Codable, Hashable, Sendable {
   var status: Int?
   /// The delay in seconds before the request is handled or refused.
   var delay: Double?
-  /// Whether the sandbox holds the request until a control request releases it.
+  /// Whether the request waits until a control request releases it.
   var hold: Bool?
   var hang: Bool?
   var drop: Bool?

@@ -10,7 +10,7 @@ import ServiceLifecycle
 @main
 enum Main {
   static func main() async {
-    // Check this before parsing the command line, which already needs a thread. If threads are missing, some libraries
+    // Check this before parsing the command line, which already needs a thread. Without enough threads, some libraries
     // abort or hang.
     guard hearth_count_free_threads(16) == 16 else { HearthSandbox.exit(withError: TooFewThreads()) }
     await HearthSandbox.main()
@@ -98,7 +98,6 @@ struct HearthSandbox: AsyncParsableCommand {
 }
 
 extension HearthSandbox {
-  /// Returns a short guide with example commands.
   private func guide(_ url: String) -> String {
     let client = clientID ?? "hearth"
     let secret = clientSecret == nil ? "" : " --client-secret-file FILE"

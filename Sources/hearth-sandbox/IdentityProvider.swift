@@ -1,7 +1,7 @@
 import FoundationEssentials
 
 /// Issues grants and rotates their refresh tokens. The tokens of a sign-in form a family. If a rotated token is used
-/// again, the whole family is revoked (RFC 9700, section 4.14.2).
+/// again after the grace period, the whole family is revoked (RFC 9700, section 4.14.2).
 struct IdentityProvider: Codable, Sendable {
   struct Family: Codable, Sendable {
     let subject: String
@@ -106,7 +106,7 @@ struct IdentityProvider: Codable, Sendable {
     return ended.subject
   }
 
-  /// Invalidates all access tokens. Returns the number of tokens.
+  /// Invalidates all access tokens and ID tokens. Returns their number.
   mutating func expireAccessTokens() -> Int {
     defer { accessTokens = [:] }
     return accessTokens.count

@@ -1,12 +1,11 @@
 import Crypto
 import FoundationEssentials
 
-/// Signs ID tokens with the provider's key. The tokens are JWTs with ES256 (OpenID Connect Core, section 2).
+/// Issues ID tokens: JWTs signed with the provider's key and ES256 (OpenID Connect Core, section 2).
 struct Issuer: Sendable {
   let url: String
   let key: SigningKey
 
-  /// The claims of an ID token.
   struct Claims: Encodable {
     var iss = ""
     var sub, aud: Claim
@@ -20,7 +19,6 @@ struct Issuer: Sendable {
     let jti = UUID().uuidString
   }
 
-  /// The value of a claim.
   enum Claim: Encodable {
     case text(String), number(Int), list([String])
 

@@ -11,8 +11,8 @@ extension Sandbox {
     init() { (stream, continuation) = AsyncStream.makeStream() }
   }
 
-  /// Returns the fault for a request, and a hold if the request must wait. The request counts as held immediately, so
-  /// that `release` cannot miss it.
+  /// Returns the fault for a request, and a hold if the request must wait. The request counts as waiting immediately,
+  /// so that `release` cannot miss it.
   func nextFault(for call: Call) -> (fault: Fault, hold: Hold?)? {
     held.withLock { held in
       guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return nil }
@@ -34,8 +34,7 @@ extension Sandbox {
     }
   }
 
-  /// Releases all held requests and removes faults that would hold more of them. Returns the number of released
-  /// requests.
+  /// Releases all waiting requests and removes the faults with `hold`. Returns the number of released requests.
   @discardableResult
   func release() -> Int {
     let released = held.withLock { held in

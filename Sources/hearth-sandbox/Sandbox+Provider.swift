@@ -73,8 +73,8 @@ extension Sandbox {
     return id
   }
 
-  /// Returns an error response. For an unknown client, the response names the authentication scheme (RFC 6749, section
-  /// 5.2).
+  /// Returns an error response. If client authentication failed, the response names the authentication scheme (RFC
+  /// 6749, section 5.2).
   func refused(_ error: ErrorBody, status: HTTPResponse.Status = .badRequest) -> Response {
     guard error.error == "invalid_client" else { return .json(error, status: status) }
     return .json(error, status: .unauthorized, headers: [.wwwAuthenticate: "Basic realm=\"hearth-sandbox\""])

@@ -39,8 +39,8 @@ final class Sandbox: HTTPResponder {
 
   let settings: Settings
   let state = Mutex(State())
-  /// The continuations to finish in order to release held requests. If both locks are needed, `held` must be acquired
-  /// before `state`.
+  /// The continuations to finish in order to release waiting requests. If both locks are needed, `held` must be
+  /// acquired before `state`.
   let held = Mutex<Set<AsyncStream<Void>.Continuation>>([])
   private let url = Mutex("http://127.0.0.1")
   private let clock: @Sendable () -> Date

@@ -5,9 +5,7 @@ struct Settings: Sendable {
   var clientID: String?
   var clientSecret: String?
   var password = "password"
-  /// Whether clients must push their authorization requests.
   var demandsPushedRequests = false
-  /// Whether clients cannot register.
   var refusesRegistration = false
   var registersSecrets = false
   var registrationToken: String?

@@ -48,7 +48,6 @@ struct SigningKeys: Codable, Sendable {
   }
 }
 
-/// Encodes bytes as hex digits.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

@@ -16,7 +16,7 @@ struct AuthorizationRequest: Codable, Hashable, Sendable {
 
   var asksForLogin: Bool { prompts.contains(.login) || prompts.contains(.selectAccount) }
 
-  /// The reason why a request is refused. The cases determine who receives the error.
+  /// The reason why a request is refused. The case determines who receives the error.
   enum Refusal: Error, Hashable, Sendable {
     /// The user sees the error, because the browser cannot be redirected (RFC 6749, section 4.1.2.1).
     case person(String)

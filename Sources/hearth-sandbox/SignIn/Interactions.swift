@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A login: who logged in, and when.
+/// Who logged in, and when.
 struct Login: Codable, Hashable, Sendable {
   let subject: String
   let at: Date
