@@ -27,7 +27,7 @@ struct Daemon {
     let descriptors: Descriptors
   }
 
-  /// The parts that depend on the configuration or report about it.
+  /// The parts that the daemon shares with the reloader.
   struct Parts {
     let setup: Setup
     let clock: SystemClock
@@ -56,7 +56,7 @@ struct Daemon {
   private let watch: InotifyWatch
   private let senders: (token: HTTPSender, api: HTTPSender)
   private let reloader: Reloader
-  /// Session changes for the outbox and the sign-ins, in order.
+  /// Session changes for the other services, in order.
   private let sessionUpdates: AsyncStream<SessionUpdate>
 
   private enum SessionUpdate: Sendable {

@@ -30,7 +30,8 @@ struct SessionBuilder: Sendable {
       watch: watch, clock: clock, logger: logger, scryptCost: Self.scryptCost)
   }
 
-  /// The cost parameter for scrypt. In debug builds, deriving a key takes seconds, so tests can lower the cost.
+  /// The cost parameter for scrypt, or `nil` for the default. Tests can lower the cost, because deriving a key takes
+  /// seconds in debug builds.
   private static var scryptCost: Int? {
     #if DEBUG
       getenv("HEARTH_SCRYPT_COST").flatMap { Int(String(cString: $0)) }

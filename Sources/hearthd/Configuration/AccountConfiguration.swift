@@ -2,7 +2,7 @@ import HearthCore
 import HearthOAuth
 import HearthStorage
 
-/// The settings in one `[accounts.NAME]` table, grouped by the part of the session that uses them.
+/// The settings in one `[accounts.NAME]` table, grouped by the part of Hearth that uses them.
 struct AccountConfiguration: Hashable, Sendable {
   let name: AccountName
   let provider: ProviderConfiguration

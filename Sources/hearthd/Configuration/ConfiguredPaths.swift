@@ -32,7 +32,7 @@ struct ConfiguredPaths: Hashable, Sendable {
   /// The user's browser, according to the environment.
   var browser: DesktopBrowser { DesktopBrowser(environment: environment) }
 
-  /// The certificate authorities that the environment specifies as a replacement for the system's.
+  /// The certificate authorities that the environment specifies, or the system's.
   var authorities: SystemAuthorities { SystemAuthorities(environment) }
 
   var roots: PathRoots { PathRoots(home: unnamed.home, credentials: unnamed.credentials, runtime: unnamed.runtime) }
@@ -52,7 +52,7 @@ struct ConfiguredPaths: Hashable, Sendable {
     return places
   }
 
-  /// The paths to try for the configuration if it is not specified by an option, in order.
+  /// The configuration files to try, in order, if no option specifies one.
   var configurationFiles: [String] { unnamed.configurationFiles }
 
   func state() throws(ConfigurationError) -> StatePaths {

@@ -73,7 +73,7 @@ private struct Scanner {
     }
   }
 
-  /// Returns whether the parser survives the following text, which is either a name or an error that the parser reports
+  /// Returns whether a table's name can begin here. Also returns true for text that the parser reports as an error
   /// instead of aborting the process.
   private mutating func mayBeginName() -> Bool {
     while skip(" ") || skip("\t") {}
@@ -182,7 +182,7 @@ private struct Scanner {
       } else if bytes[position...].starts(with: fence) {
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         position += fence.count
-        // Skip up to two more quotes, because a long string may end with quotes of its own.
+        // Skip further quotes, because a long string can have quotes directly before its end.
         while isLong, self.byte == quote { position += 1 }
         return text
       } else if byte == UInt8(ascii: "\n") {

@@ -10,7 +10,7 @@ struct OwnPlaces {
     let path: String
     /// A description for error messages, such as `the daemon's socket`.
     let what: String
-    /// Whether the place includes everything in the folder, except for `exception`.
+    /// Whether the place includes everything in the folder. In the subfolder `exception`, credential files are allowed.
     let isFolder: Bool
     let exception: String?
 
@@ -87,8 +87,8 @@ extension Configuration {
     for account in accounts {
       if let file = account.credential.file { places.take(file, "the credential file of [accounts.\(account.name)]") }
     }
-    // Several accounts can share a netrc file, so skip the check if other accounts already use the file as netrc and
-    // this account does not.
+    // Several accounts can share a netrc file, so skip the check if other accounts, but not this one, already use the
+    // file for netrc.
     var sharing: [String: Set<AccountName>] = [:]
     for (sink, reader) in sinks {
       if sink.netrc != nil {
