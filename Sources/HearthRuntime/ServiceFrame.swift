@@ -21,8 +21,8 @@ package struct WorkInbox: Sendable {
   /// Makes `run` return after the work that has been added so far.
   package func finish() { inbox.finish() }
 
-  /// Does all work concurrently until `finish` is called. If `tasks` is empty, then waits for unfinished work.
-  /// Otherwise, runs `tasks` at the same time, and then cancels them and the unfinished work.
+  /// Runs the work and `tasks` concurrently until `finish` is called. Without `tasks`, then waits for unfinished work.
+  /// With `tasks`, cancels them and the unfinished work.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -31,7 +31,7 @@ package struct WorkInbox: Sendable {
     }
   }
 
-  /// Does the work sequentially.
+  /// Runs the work in order, one piece at a time.
   func runInOrder() async {
     for await work in work { await work() }
   }
@@ -44,7 +44,7 @@ package struct WorkInbox: Sendable {
 
 /// A service's view of the clock, with its planned wake-ups.
 struct ServiceTime {
-  /// The total amount by which the clock has been set, as far as the service has taken it into account.
+  /// The total of the clock's steps that the service has handled.
   fileprivate(set) var stepped: Duration
   /// The times at which sleeping tasks will wake up. Superfluous wake-ups are harmless.
   fileprivate(set) var armed: Set<Timestamp> = []
@@ -97,7 +97,7 @@ extension PlanningService {
     woke()
   }
 
-  /// Handles changes of the clock until the task is cancelled.
+  /// Plans anew after each step of the clock, until the task is cancelled.
   func followClock() async {
     for await _ in clock.steps() {
       time.armed = []

@@ -50,9 +50,9 @@ struct Publication {
   var sendsStatus = false
 }
 
-/// One record in the journal (contract, section 7).
+/// One record in the journal.
 struct JournalRecord {
-  /// The fields of a record. Fields with `nil` are omitted.
+  /// The fields of a record. Fields whose value is `nil` are omitted.
   typealias Fields = KeyValuePairs<String, String?>
 
   let name: EventName
@@ -62,7 +62,7 @@ struct JournalRecord {
   var fields: Fields = [:]
 }
 
-/// A notification for subscribers (contract, section 5), without sequence number and subscription.
+/// A notification for subscribers, without its sequence number and subscription.
 struct EventNotification {
   let name: EventName
   let topic: EventTopic

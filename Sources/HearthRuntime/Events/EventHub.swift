@@ -7,14 +7,13 @@ import Synchronization
 /// The hub stores the status of each session and the counts of the outbox, so that the snapshot of a new subscription
 /// matches its `seq`. The hub never waits for a subscriber. It closes a subscription that lags by `backlog` events.
 package final class EventHub: Sendable {
-  /// The number of events by which a subscriber's socket may lag.
+  /// The maximum number of events by which a subscriber's socket can lag.
   package static let backlog = 256
   /// The number of events to buffer for a subscription until its response has been sent.
   package static let earlyBacklog = 4096
   /// The maximum number of events in one write. It is well below `backlog`, because all events of a write are pending
   /// until the socket has accepted the whole write.
   private static let writtenTogether = 64
-  /// The maximum number of subscriptions per connection.
   package static let subscriptionsPerConnection = 64
 
   private struct Subscriber {
@@ -73,7 +72,7 @@ package final class EventHub: Sendable {
     state.withLock { $0.sessions[account] = nil }
   }
 
-  /// Stores the outbox's new totals and changed counts and publishes its events.
+  /// Stores the outbox's totals and the counts that have changed, and publishes its events.
   package func update(_ overview: OutboxOverview, after events: [OutboxEvent]) {
     let now = clock.now()
     state.withLock { state in
@@ -209,7 +208,7 @@ package final class EventHub: Sendable {
 }
 
 extension SessionStatus {
-  /// Returns whether clients can see a difference between the two statuses.
+  /// Returns whether the difference is worth a `session.changed` notification.
   fileprivate func looksDifferent(from other: SessionStatus) -> Bool {
     (state, subject, action, isReadable, isWritePending, signIn?.message)
       != (other.state, other.subject, other.action, other.isReadable, other.isWritePending, other.signIn?.message)

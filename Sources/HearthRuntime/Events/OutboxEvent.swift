@@ -2,7 +2,7 @@ import HearthControl
 package import HearthCore
 import Logging
 
-/// An outbox event. It is published once the change is on disk.
+/// An outbox event. Changes to items are published once they are on disk.
 package enum OutboxEvent: Hashable, Sendable {
   case enqueued(OutboxItem)
   case delivered(OutboxItem)

@@ -4,7 +4,7 @@ import Synchronization
 final class MetricRegistry: Sendable {
   private let cells = Mutex<[MetricName: [[MetricLabel]: MetricCell]]>([:])
 
-  /// Returns a family's samples, sorted by label so that equal reports are identical.
+  /// Returns a family's samples in a stable order, sorted by the values of their labels.
   func samples(of name: MetricName) -> [MetricSample] {
     let cells = cells.withLock { $0[name] ?? [:] }
     return cells.map { MetricSample($0.key, $0.value.value) }.sorted {

@@ -3,8 +3,8 @@ package import HearthCore
 package import Logging
 import Synchronization
 
-/// Counts calls on the socket, and the events of sessions and the outbox. Current values, such as token lifetimes, are
-/// read from the event hub for each report.
+/// Counts calls on the socket, requests, and the events of sessions and the outbox. Current values, such as token
+/// lifetimes, are read from the event hub for each report.
 ///
 /// Labels have few values and never contain a subject, an address, a lane or a token.
 package final class Metrics: RunningService {

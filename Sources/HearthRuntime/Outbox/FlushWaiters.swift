@@ -1,6 +1,6 @@
 internal import HearthCore
 
-/// The pending calls of `flush`, which wait until nothing is left to send.
+/// The pending calls to `flush`, which wait until nothing is left to send.
 struct FlushWaiters {
   private struct Waiter {
     let accounts: Set<AccountName>

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Publishes the outbox's changes in the order of its commits, together with the counts after each commit.
 ///
-/// The store reports each commit here before it answers the callers, so that a client that requests a snapshot
-/// afterwards finds its own change there. The cost of a commit does not depend on the number of accounts.
+/// The store reports each commit here before it answers the callers, so that a snapshot that a client requests
+/// afterwards contains the client's own change. The cost of a commit does not depend on the number of accounts.
 final class OutboxPublisher: Sendable {
   fileprivate struct State {
     /// The counts after the last commit, without pauses.
@@ -101,7 +101,8 @@ final class OutboxPublisher: Sendable {
     }
   }
 
-  /// Adds the published pauses to the counts of one account, or of all accounts if `account` is `nil`.
+  /// Adds the published pauses and store problems to the counts of one account, or of all accounts if `account` is
+  /// `nil`.
   func shown(_ stats: OutboxStats, of account: AccountName?) -> OutboxStats {
     state.withLock { $0.shown(stats, of: account) }
   }
@@ -145,7 +146,7 @@ extension OutboxPublisher.State {
 }
 
 extension OutboxEvent {
-  /// Creates the event for a change of a pause, or returns `nil` if only the displayed reason has changed.
+  /// Creates the event for a pause or resumption. Returns `nil` if only the displayed reason has changed.
   fileprivate init?(_ pause: OutboxPauseChange) {
     switch pause.event {
     case .paused(let reason): self = .paused(pause.account, reason: reason)

@@ -78,7 +78,7 @@ extension OutboxService {
     }
   }
 
-  /// Changes an item. Returns the number of items that changed.
+  /// Changes an item. Returns 1, the number of changed items.
   func change(_ id: String, _ change: OutboxChange) async throws -> Int {
     let item = try await answered(item: id, await store.change(id, change))
     if item.subject == nil { madeNobodys(item.account) }

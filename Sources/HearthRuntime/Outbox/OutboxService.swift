@@ -15,7 +15,7 @@ package actor OutboxService: RunningService {
   let publisher: OutboxPublisher
   private let log: Logger
   private let wakeUp = AsyncSignal()
-  /// The total amount by which the clock has been set, as far as the machine has taken it into account.
+  /// The total of the clock's steps that the machine has handled.
   private var stepped: Duration
 
   var machine: OutboxMachine

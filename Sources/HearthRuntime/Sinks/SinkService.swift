@@ -7,7 +7,7 @@ package import Logging
 /// Inputs are handled in order. File operations run concurrently.
 package actor SinkService: PlanningService, RunningService {
   private struct Sink {
-    /// The settings, or `nil` if the file is from an earlier run and is only to be removed.
+    /// The settings, or `nil` if an earlier run left the file and it only has to be removed.
     var settings: SinkSettings?
     var machine: SinkMachine
     let files: any SinkFiles
@@ -27,13 +27,13 @@ package actor SinkService: PlanningService, RunningService {
   let clock: any Clock
   private let logger: Logger
   private var sinks: [SinkTarget: Sink] = [:]
-  /// The accounts for which it is known whether there is a token. Their sessions have read their credentials.
+  /// The accounts whose sessions have read their credentials, so that it is known whether there is a token.
   private var decided: Set<AccountName> = []
   /// The targets that Hearth has written or may have written, with the marks that identify its files.
   private var claims: [SinkTarget: [SinkMark]] = [:]
   /// The places of the files that sinks have written or are about to write.
   private var places: [SinkTarget: SinkPlace] = [:]
-  /// Held while the record is written.
+  /// Serializes writes of the record.
   private let recording = AsyncMutex()
   private var idleWaiters: [Int: Waiting] = [:]
   private var waiterCount = 0
@@ -58,7 +58,7 @@ package actor SinkService: PlanningService, RunningService {
     time = ServiceTime(stepped: clock.moment().stepped)
   }
 
-  /// Removes unneeded files of earlier runs. Runs until `stop` is called. All tasks are children of this call.
+  /// Maintains the files until `stop` is called. All tasks are children of this call.
   package func run() async {
     await recall()
     let handleInputs: WorkInbox.Work = { [inputs, work] in
@@ -191,7 +191,7 @@ package actor SinkService: PlanningService, RunningService {
     for action in actions {
       switch action {
       case .put(let content):
-        // Use the current settings, because the path may belong to another account by the time the file is written.
+        // Pass the current settings, because the path may belong to another account by the time the file is written.
         guard let settings = sink.settings else { continue }
         work.add { await self.put(content, settings) }
       case .remove: work.add { await self.remove(target) }
