@@ -36,7 +36,7 @@ extension [CheckedContinuation<Void, Never>] {
   }
 }
 
-/// Wakes the task that is waiting. If no task is waiting, the next call of `wait` returns immediately.
+/// Wakes the task that is waiting. If no task is waiting, the next call to `wait` returns immediately.
 final class AsyncSignal: Sendable {
   private struct State {
     var isSent = false

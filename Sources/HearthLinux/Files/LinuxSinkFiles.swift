@@ -3,7 +3,7 @@ import Glibc
 package import HearthCore
 internal import Synchronization
 
-/// The file of one sink. Each step opens the folder, checks it, and works relative to its descriptor, so that nobody
+/// One sink's token file. Each step opens the folder, checks it, and works relative to its descriptor, so that nobody
 /// can swap the folder in between. Each sink has its own instance, so a mount that hangs does not delay other sinks.
 ///
 /// Nothing is synced to disk, because Hearth rewrites the token after a power loss.
@@ -194,7 +194,8 @@ extension SinkSettings {
   }
 }
 
-/// Returns the inode and birth time, but not the device number, which can change on reboot.
+/// Returns a mark that consists of the file's inode and birth time, but not the device number, which can change on
+/// reboot.
 private func sinkMark(of name: String, in folder: Int32) -> SinkMark? {
   var numbers: [UInt64] = [0, 0, 0]
   guard hearth_identify_file(folder, name, AT_SYMLINK_NOFOLLOW, &numbers) == 0 else { return nil }

@@ -13,8 +13,8 @@ package struct Descriptors: Hashable, Sendable {
     self.limit = limit
   }
 
-  /// Raises the limit as far as allowed and reserves some descriptors for files that must always open. Must be called
-  /// before the process opens anything that stays open.
+  /// Raises the limit as far as allowed and reserves some descriptors for files that Hearth must always be able to
+  /// open. Must be called before the process opens anything that stays open.
   package static func prepare() throws(Surroundings.Missing) -> Descriptors {
     let limit = hearth_raise_descriptor_limit()
     let free = hearth_count_free_descriptors(Int32(needed))

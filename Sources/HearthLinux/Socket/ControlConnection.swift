@@ -191,7 +191,8 @@ extension ControlConnection {
     proceed()
   }
 
-  /// Does everything that is possible now: starts calls, reads lines, requests more input or closes. Idempotent.
+  /// Does everything that is possible now: starts calls, reads lines, requests more input or closes the connection.
+  /// Idempotent.
   private func proceed() {
     beginCalls()
     readLines()

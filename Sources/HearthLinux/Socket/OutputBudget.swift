@@ -11,7 +11,7 @@ final class OutputBudget: Sendable {
     var shares: [ConnectionID: Int] = [:]
     /// Connections that must be closed. They no longer count towards the total.
     var exceeding: Set<ConnectionID> = []
-    /// The largest total since the last call of `drained`.
+    /// The largest total since the last call to `drained`.
     var peak = 0
 
     /// Returns true once after a large peak has subsided.

@@ -96,7 +96,7 @@ package final class SystemClock: Clock {
     state.withLock { SleeperQueue.Ticket(deadline: $0.wall.boot(at: deadline), number: $0.nextNumber()) }
   }
 
-  /// Returns false if there is no need to wait.
+  /// Schedules the action. Returns false if there is no need to wait.
   private func wait(for ticket: SleeperQueue.Ticket, _ action: @escaping @Sendable () -> Void) -> Bool {
     state.withLock { state in
       if state.cancelled.remove(ticket.number) != nil || state.isStopped

@@ -5,7 +5,7 @@ struct Throttle: Hashable, Sendable {
     case pass
     /// The event was counted. The caller must call `release` at this time.
     case countUntil(Duration)
-    /// The event was counted, and a call of `release` is already scheduled.
+    /// The event was counted, and a call to `release` is already scheduled.
     case count
   }
 

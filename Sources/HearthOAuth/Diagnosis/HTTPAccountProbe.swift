@@ -104,7 +104,7 @@ package struct HTTPAccountProbe: AccountProbe {
     var answer: Diagnosis.Check { self == .provider ? .providerAnswer : .apiAnswer }
   }
 
-  /// Runs the steps in order. If a step fails, skips the remaining steps and returns no response.
+  /// Runs the steps of a connection in order. If a step fails, skips the remaining steps and returns no response.
   private func way(
     to url: HTTPURL, as server: Server, _ token: Token? = nil
   ) async -> (found: [Diagnosis], response: HTTPResponse?) {
@@ -169,7 +169,8 @@ package struct HTTPAccountProbe: AccountProbe {
     }
   }
 
-  /// Returns the API's reason in parentheses, or an empty string if the response does not contain a reason.
+  /// Returns the API's reason for rejecting the token, in parentheses, or an empty string if the response contains no
+  /// reason.
   private func reason(_ response: APIResponse) -> String {
     let fields = response.headers.filter { $0.name.lowercased() == "www-authenticate" }.map(\.value)
     return fields.lazy.compactMap(Challenge.reason).first.map { " (\($0))" } ?? ""

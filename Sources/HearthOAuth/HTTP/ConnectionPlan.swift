@@ -1,7 +1,7 @@
 import HearthCore
 import NIOSSL
 
-/// How to connect for a request. Requests with equal plans share connections.
+/// How to connect to a server. Requests with equal plans share connections.
 struct ConnectionPlan: Hashable, Sendable {
   let origin: Origin
   var proxy: Proxy?
@@ -59,8 +59,8 @@ struct ConnectionPlan: Hashable, Sendable {
     }
   }
 
-  /// Throws if the chain contains a weak certificate or, if keys are pinned, none of them. BoringSSL checks neither.
-  /// `certificates` is the server's chain, starting with the root.
+  /// Throws if the chain contains a weak certificate, or if keys are pinned and the chain contains none of them.
+  /// BoringSSL checks neither. `certificates` is the server's chain, starting with the root.
   func check(_ certificates: [NIOSSLCertificate]) throws {
     try WeakCertificate.check(certificates)
     guard !pins.isEmpty else { return }

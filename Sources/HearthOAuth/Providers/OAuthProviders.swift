@@ -12,9 +12,9 @@ extension ProviderPreset {
       userInfoSubjectField: "user_id", apiOrigins: ["https://api.amazon.com"]),
     // https://developer.apple.com/documentation/signinwithapplerestapi/generate-and-validate-tokens
     // The client secret is a JWT for https://appleid.apple.com that the client signs with ES256. It is valid for at
-    // most six months. The endpoints are listed here instead of being discovered, because Apple publishes them for more
-    // than one issuer. The redirect must go to a domain over https ("Configuring your environment for Sign in with
-    // Apple"), so it cannot be a loopback address.
+    // most six months. The endpoints are listed here instead of being discovered, because Apple publishes them under
+    // more than one issuer name. The redirect must go to a domain over https ("Configuring your environment for Sign in
+    // with Apple"), so it cannot be a loopback address.
     Self(
       name: "apple",
       place: .endpoints(
@@ -83,8 +83,8 @@ extension ProviderPreset {
         ResponseRule(codes: ["BAD_CLIENT_ID", "BAD_CLIENT_SECRET"], means: .misconfigured),
       ], apiOrigins: ["https://api.hubapi.com"]),
     // https://learn.microsoft.com/linkedin/shared/authentication/programmatic-refresh-tokens
-    // LinkedIn rejects a client that sends both a secret and a code_verifier with invalid_client, so requests do not
-    // contain a code challenge (https://github.com/nextauthjs/next-auth/issues/8831).
+    // If a client sends both a secret and a code_verifier, LinkedIn responds with invalid_client. Requests therefore do
+    // not contain a code challenge (https://github.com/nextauthjs/next-auth/issues/8831).
     Self(
       name: "linkedin",
       place: .endpoints(

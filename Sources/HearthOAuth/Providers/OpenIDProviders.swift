@@ -22,7 +22,7 @@ extension ProviderPreset {
       place: .ownIssuer(example: "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE"),
       rotation: .asConfigured, revokesOneGrant: true, redirect: .localhost),
     // https://forgejo.org/docs/latest/user/oauth2-provider/
-    // Forgejo is a fork of Gitea.
+    // Forgejo is a fork of Gitea, so the notes on Gitea below also apply to Forgejo.
     Self(name: "forgejo", place: .ownIssuer(example: "https://git.example.org/"), rotation: .asConfigured),
     // https://docs.gitea.com/development/oauth2-provider and
     // https://github.com/go-gitea/gitea/blob/main/routers/web/auth/oauth2_provider.go

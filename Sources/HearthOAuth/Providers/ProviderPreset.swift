@@ -23,7 +23,7 @@ package struct ProviderPreset: Sendable {
     case lenient
     /// The refresh token never changes.
     case never
-    /// The provider's administrator decides.
+    /// Depends on how the provider's administrator has configured it.
     case asConfigured
   }
 

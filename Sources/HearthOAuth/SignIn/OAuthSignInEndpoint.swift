@@ -92,7 +92,7 @@ struct OAuthSignInEndpoint: SignInEndpoint {
     }
   }
 
-  /// Checks the grant and its ID token, and adds the user and the origins of the endpoints to it.
+  /// Checks the grant's ID token, and adds the user and the endpoints' origins to the grant.
   func grant(
     in answer: OAuthTokenEndpoint.Answer, _ response: TokenResponse, expecting expected: IDTokenValidator.Expectation
   ) async throws(SignInFailure) -> TokenResponse {

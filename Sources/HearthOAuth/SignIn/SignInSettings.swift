@@ -17,7 +17,7 @@ package enum DeviceDialect: Hashable, Sendable {
   case standard
   /// Both requests send the scopes in `scopes` (Twitch).
   case pluralScopes
-  /// The requests as in an early draft of the RFC, with a response type and with the user code in each poll (Amazon).
+  /// The requests of an early draft of the RFC, with a response type, and with the user code in each poll (Amazon).
   case draft
 }
 
@@ -45,8 +45,8 @@ extension SignInSettings {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads an address on this machine (RFC 8252, section 7.3). Keeps the host and path as written, because providers
-  /// compare them as strings.
+  /// Reads `redirect_uri`, which must be an address on this machine (RFC 8252, section 7.3). Keeps the host and path as
+  /// written, because providers compare them as strings.
   fileprivate func redirectURI() throws(ConfigurationError) -> RedirectAddress? {
     guard let text = try string(.redirectURI), let url = try url(.redirectURI) else { return nil }
     let host = url.origin.host

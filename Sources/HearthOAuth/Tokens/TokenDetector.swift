@@ -24,8 +24,9 @@ enum TokenDetector {
     return result
   }
 
-  /// Returns whether a word looks like a token rather than a name. Such a word has at least 16 bytes and mixes letters
-  /// and digits, changes often between uppercase and lowercase, or is very long.
+  /// Returns whether a word looks like a token rather than a name. Such a word has at least 16 bytes. It also mixes
+  /// letters and digits, changes often between uppercase and lowercase, or contains at least 32 digits or 32 letters in
+  /// a row.
   static func isLikely(_ word: String) -> Bool {
     let bytes = Array(word.utf8)
     guard bytes.count >= 16 else { return false }

@@ -18,7 +18,7 @@ struct TokenExchange: Sendable {
   /// Additional fields for every request to the token endpoint.
   let parameters: [(String, String)]
 
-  /// Throws if the credential belongs to another origin. `origin` is the token endpoint's, if known.
+  /// Throws if the credential belongs to another provider. `origin` is the token endpoint's origin, if known.
   func requireBinding(of credential: Credential, to origin: Origin? = nil) throws(RefreshFailure) {
     var binding = binding
     if let origin { binding.resolve(to: origin) }
@@ -37,7 +37,7 @@ struct TokenExchange: Sendable {
     }
   }
 
-  /// Returns the time at which the token expires, from its `exp` claim or the default lifetime.
+  /// Returns the token's expiry from its `exp` claim or the default lifetime, or `nil` if it has neither.
   func expiry(of token: Token, at now: Timestamp) -> Timestamp? {
     if let expiresAt = JWTClaims(token.secret.reveal())?.expiresAt,
       let since1970 = TokenResponseReader.lifetime(.number(expiresAt))
@@ -47,7 +47,7 @@ struct TokenExchange: Sendable {
     return defaultLifetime.map { now + $0 }
   }
 
-  /// Returns the time in the server's response (RFC 9110, section 6.6.1), regardless of the status.
+  /// Returns the time from the `Date` header of the server's response (RFC 9110, section 6.6.1), whatever its status.
   func time(at url: HTTPURL) async throws(RefreshFailure) -> Timestamp {
     let response = try await send(HTTPSender.Request(method: "HEAD", url: url))
     guard let date = response.date else {

@@ -26,7 +26,7 @@ extension TokenResponseReader {
     if isLikeToken(told) { return lifetime(value) }
     if isLikeToken(told / 1000) { return lifetime(.number(told / 1000)) }
     // Treats a number as a timestamp if it lies within the next ten years. As a lifetime in seconds, such a number
-    // would be more than half a century.
+    // would exceed half a century.
     let now = Double((response.date ?? response.receivedAt).milliseconds) / 1000
     if let left = [told, told / 1000].map({ $0 - now }).first(where: { 0 < $0 && $0 < 315_360_000 }) {
       return lifetime(.number(left))

@@ -9,7 +9,7 @@ import Synchronization
 package final class EventHub: Sendable {
   /// The maximum number of events by which a subscriber's socket can lag.
   package static let backlog = 256
-  /// The number of events to buffer for a subscription until its response has been sent.
+  /// The maximum number of events to buffer for a subscription until its response has been sent.
   package static let earlyBacklog = 4096
   /// The maximum number of events in one write. It is well below `backlog`, because all events of a write are pending
   /// until the socket has accepted the whole write.

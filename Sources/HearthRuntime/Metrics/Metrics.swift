@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Labels have few values and never contain a subject, an address, a lane or a token.
 package final class Metrics: RunningService {
-  /// The last published status of a session.
+  /// The parts of a session's last published status that the metrics depend on.
   private struct Followed {
     var lastOutcome: RefreshHistory.Outcome?
     /// The reason and time of the session's end, or `nil` if the session has not ended.

@@ -1,6 +1,6 @@
 package import HearthCore
 
-/// The calls of the control protocol.
+/// Handles the outbox calls of the control protocol.
 extension OutboxService {
   /// Stores an item. Returns once the item is on disk.
   package func enqueue(_ draft: OutboxDraft) async throws -> OutboxReceipt {

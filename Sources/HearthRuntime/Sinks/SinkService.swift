@@ -44,7 +44,7 @@ package actor SinkService: PlanningService, RunningService {
   let work = WorkInbox()
   var time: ServiceTime
 
-  /// Creates the service. `makeFiles` creates separate file access for each sink, so that a hanging file system does
+  /// Creates the service. `makeFiles` creates a separate `SinkFiles` for each sink, so that a hanging file system does
   /// not delay other sinks. Its second argument contains the marks of files that an earlier run may have left.
   package init(
     sessions: SessionDirectory, record: any SinkRecord, clock: any Clock, logger: Logger,
@@ -71,7 +71,8 @@ package actor SinkService: PlanningService, RunningService {
     idleWaiters = [:]
   }
 
-  /// Removes all files and ends `run`. A file whose file system does not answer in time is removed at the next start.
+  /// Removes or empties all files and ends `run`. Files whose file system does not respond in time are removed at the
+  /// next start.
   package func stop() async {
     inputs.add { await self.retireAll() }
     await waitUntilIdle()
@@ -247,7 +248,7 @@ package actor SinkService: PlanningService, RunningService {
     handle(.removed(result), target)
   }
 
-  /// Returns the path of another sink with a file at this place.
+  /// Returns the path of another sink with a file at this place, or `nil` if there is none.
   private func owner(of place: SinkPlace, besides target: SinkTarget) -> String? {
     places.first { $0.value == place && $0.key != target }?.key.path
   }

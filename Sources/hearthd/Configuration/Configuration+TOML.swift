@@ -19,7 +19,7 @@ extension Configuration {
     text: String, file: String, roots: PathRoots, proxies: ProxyEnvironment, state: StatePaths? = nil,
     ownPlaces: [OwnPlaces.Place] = []
   ) throws(ConfigurationError) {
-    // Refuse NUL bytes, because the parser expects a C string and would ignore everything after a NUL.
+    // Reject NUL bytes, because the parser expects a C string and would ignore everything after a NUL.
     guard !text.utf8.contains(0) else { throw ConfigurationError("\(file): the file contains a NUL byte") }
     let text = text.streamSafe
     let lines = LineIndex(text)
