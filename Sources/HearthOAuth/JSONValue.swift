@@ -64,7 +64,7 @@ enum JSONValue: Hashable, Sendable {
   /// Whether the value is true. Some providers send booleans as strings.
   var isTrue: Bool { self == .bool(true) || self == .string("true") }
 
-  /// The value as a number. Some providers send numbers as strings.
+  /// The value as a number, or `nil` if it is not a number. Some providers send numbers as strings.
   var asNumber: Double? {
     switch self {
     case .integer(let number): Double(number)

@@ -18,11 +18,11 @@ package struct WorkInbox: Sendable {
 
   package func add(_ work: @escaping Work) { inbox.yield(work) }
 
-  /// Makes `run` return after the work that has been added so far.
+  /// Ends the queue, so that `run` and `runInOrder` return.
   package func finish() { inbox.finish() }
 
-  /// Runs the work and `tasks` concurrently until `finish` is called. Without `tasks`, then waits for unfinished work.
-  /// With `tasks`, cancels them and the unfinished work.
+  /// Runs the work and `tasks` concurrently until `finish` is called. Then cancels `tasks` and the unfinished work or,
+  /// without `tasks`, waits for the unfinished work.
   package func run(beside tasks: [Work] = []) async {
     await withDiscardingTaskGroup { group in
       for task in tasks { group.addTask { await task() } }
@@ -42,9 +42,9 @@ package struct WorkInbox: Sendable {
   }
 }
 
-/// A service's view of the clock, with its planned wake-ups.
+/// What a service knows about the clock: the steps that it has handled and the wake-ups that it has planned.
 struct ServiceTime {
-  /// The total of the clock's steps that the service has handled.
+  /// The sum of the clock steps that the service has handled.
   fileprivate(set) var stepped: Duration
   /// The times at which sleeping tasks will wake up. Superfluous wake-ups are harmless.
   fileprivate(set) var armed: Set<Timestamp> = []

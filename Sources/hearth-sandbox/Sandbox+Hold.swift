@@ -11,8 +11,8 @@ extension Sandbox {
     init() { (stream, continuation) = AsyncStream.makeStream() }
   }
 
-  /// Returns the fault for a request, and a hold if the request must wait. The request counts as waiting immediately,
-  /// so that `release` cannot miss it.
+  /// Returns the fault for a request, if any, and a hold if the request must wait. The request counts as waiting
+  /// immediately, so that `release` cannot miss it.
   func nextFault(for call: Call) -> (fault: Fault, hold: Hold?)? {
     held.withLock { held in
       guard let fault = state.withLock({ $0.faults.next(for: call) }) else { return nil }

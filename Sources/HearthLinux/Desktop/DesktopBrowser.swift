@@ -74,7 +74,7 @@ package struct DesktopBrowser: PageOpener {
     }
   }
 
-  /// Returns whether systemd set the variable only for the daemon.
+  /// Returns whether the variable is meant only for the daemon, so that the browser must not inherit it.
   private static func isOwn(_ variable: String) -> Bool {
     ["LISTEN_", "WATCHDOG_"].contains { variable.hasPrefix($0) }
       || ["NOTIFY_SOCKET", "CREDENTIALS_DIRECTORY", "INVOCATION_ID", "JOURNAL_STREAM"].contains(variable)

@@ -4,8 +4,8 @@ import NIOCore
 /// Stops accepting connections for 200 ms after the process has run out of descriptors or memory. Retrying immediately
 /// would waste CPU time.
 ///
-/// NIO's own `AcceptBackoffHandler` does not help if the first accept of an event loop iteration fails, because the
-/// channel stays registered for reading and is notified of the same connection again and again.
+/// NIO's `AcceptBackoffHandler` does not help if the first accept of an event loop iteration fails, because the channel
+/// stays registered for reading and is notified of the same connection again and again.
 final class AcceptPause: ChannelInboundHandler {
   typealias InboundIn = Channel
 

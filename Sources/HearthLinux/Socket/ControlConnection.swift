@@ -171,7 +171,7 @@ extension ControlConnection {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard case .some(.inputClosed) = event as? ChannelEvent else { return }
-    // Complete lines that arrived earlier are still served.
+    // Complete lines that arrived earlier are still processed.
     isInputOver = true
     proceed()
   }

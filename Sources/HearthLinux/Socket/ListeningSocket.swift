@@ -6,7 +6,7 @@ package struct ListeningSocket: Sendable {
   package let descriptor: Int32
   /// The socket's path, or `nil` if a passed socket has no path.
   package let path: String?
-  /// Whether the service manager created the socket. Hearth does not remove the file of such a socket.
+  /// Whether the service manager created the socket. If so, Hearth does not remove the socket's file.
   package let isPassed: Bool
   /// The inode of the socket's file, or `nil` if the file was already gone when the socket was passed.
   private let inode: Inode?
@@ -150,8 +150,8 @@ package struct ListeningSocket: Sendable {
     return SocketPath.withAddress(of: path) { connect(probe, $0, $1) } == 0 ? 0 : errno
   }
 
-  /// Returns whether a process is listening at the path. A passed socket is already listening, so its path is served
-  /// unless the socket's file was removed or replaced.
+  /// Returns whether a process is listening at the path. For the path of a passed socket, this is false only if the
+  /// socket's file was removed or replaced.
   private static func isServed(_ path: String) -> Bool {
     guard let code = try? probe(path) else { return false }
     return [0, EAGAIN].contains(code)

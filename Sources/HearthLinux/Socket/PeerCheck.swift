@@ -3,7 +3,7 @@ import HearthControl
 import Logging
 import NIOCore
 
-/// Allows connections from only one user. Rejects and logs connections by other users.
+/// Allows connections from only one user. Rejects and logs connections from other users.
 final class PeerCheck: Sendable {
   /// The connection belongs to another user and is closed without a response.
   struct ForeignPeer: Error {}

@@ -2,11 +2,11 @@ import Glibc
 
 /// The kernel's three clocks, read at about the same time, in nanoseconds.
 struct ClockReading {
-  /// CLOCK_BOOTTIME. Advances while the machine sleeps and is never adjusted.
+  /// CLOCK_BOOTTIME, which advances while the machine sleeps and is never adjusted.
   var boot: Int64
-  /// CLOCK_MONOTONIC. Stops while the machine sleeps.
+  /// CLOCK_MONOTONIC, which stops while the machine sleeps.
   var monotonic: Int64
-  /// CLOCK_REALTIME. The time of day, which can be set.
+  /// CLOCK_REALTIME, the time of day, which can be set.
   var wall: Int64
 
   /// Returns the fastest of five readings, because an interruption between two clocks would look like a clock step.

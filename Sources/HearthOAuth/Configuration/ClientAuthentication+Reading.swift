@@ -86,7 +86,7 @@ extension ClientAuthentication.Method {
 }
 
 extension TableReader<ProviderKey> {
-  /// Reads the path of a file. `name` describes the file's content in messages.
+  /// Reads the path of a file. Returns `nil` if the key is missing. `name` describes the file's content in messages.
   func file(
     _ key: ProviderKey, _ name: String, limit: Int = 1 << 16, isSecret: Bool = false
   ) throws(ConfigurationError) -> ClientFile? {

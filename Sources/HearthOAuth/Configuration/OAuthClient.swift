@@ -27,7 +27,7 @@ package enum ClientAuthentication: Hashable, Sendable {
 
 package struct ClientKey: Hashable, Sendable {
   let file: ClientFile
-  /// The key's certificate, for providers that identify keys by thumbprint (Microsoft Entra).
+  /// The key's certificate, for providers that identify keys by thumbprint, such as Microsoft Entra.
   var certificate: ClientFile?
   /// The provider's name for the key (`kid`; RFC 7515, section 4.1.4).
   var id: String?

@@ -58,7 +58,7 @@ final class ConnectionPool: Sendable {
       return connect(for: exchange, over: plan)
     }
     connection.onLoop {
-      // If the server has closed this connection in the meantime, tries the next one.
+      // If the server has closed this connection in the meantime, try the next one.
       if !$0.start(exchange) { self.send(exchange, over: plan) }
     }
   }

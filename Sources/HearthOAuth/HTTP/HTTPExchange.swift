@@ -31,7 +31,7 @@ final class HTTPExchange: APIExchange {
   }
 
   private enum Phase {
-    /// The request waits for a connection. The channel is the one that is being connected for the request, if any.
+    /// The request waits for a connection. The channel, if any, is being connected for the request.
     case waiting((any Channel)?)
     case sent(HTTPConnection.Reference)
     case over

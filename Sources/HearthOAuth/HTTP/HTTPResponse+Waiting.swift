@@ -41,8 +41,8 @@ extension HTTPResponse {
     return Dictionary(pairs.filter { $0.count == 2 }.map { ($0[0].fieldValue, $0[1].fieldValue) }) { first, _ in first }
   }
 
-  /// Parses a number of seconds or a time on the server's clock. Many servers send fractions of a second, which the RFC
-  /// does not allow. Fractions are rounded up, because a server may penalize a request that arrives too early.
+  /// Parses a wait: a number of seconds or a time on the server's clock. Returns `nil` for other text. Rounds up
+  /// fractions of a second, which many servers send against the RFC, because a server may penalize an early request.
   private func wait(_ text: String) -> Duration? {
     let number = Self.number(text)
     let time = number.flatMap(time) ?? Timestamp(httpDate: text, near: receivedAt) ?? Timestamp(rfc3339: text)

@@ -24,7 +24,7 @@ struct HTTPResponse: Hashable, Sendable {
     return try result.get()
   }
 
-  /// Returns the value of the first header with this name, ignoring case.
+  /// Returns the first value of a header, or `nil` if the header is missing. Ignores the case of the name.
   func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
@@ -35,7 +35,7 @@ struct HTTPResponse: Hashable, Sendable {
     header("Age") != nil ? nil : header("Date").flatMap { Timestamp(httpDate: $0, near: receivedAt) }
   }
 
-  /// The server's clock minus this machine's.
+  /// The server's clock minus this machine's, or `nil` if the server's time is unknown.
   var skew: Duration? {
     date.map { $0 - receivedAt }
   }

@@ -12,7 +12,7 @@ import NIOSSL
 /// The sender never retries and speaks only HTTP/1.1. It follows redirects only for documents that providers publish,
 /// and decompresses only responses from providers. Call `shutdown()` before releasing the sender.
 package final class HTTPSender: Sendable {
-  /// How requests share connections.
+  /// Whether requests share connections.
   package enum Connections: Sendable {
     /// Opens a connection for each request and asks for an uncompressed response. Used for providers, because a request
     /// must not get lost on a stale connection.

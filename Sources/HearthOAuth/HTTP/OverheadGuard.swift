@@ -9,7 +9,8 @@ final class OverheadGuard: ChannelInboundHandler {
 
   /// Maximum overhead in bytes, several times the header size that the parser accepts.
   static let limit = 256 << 10
-  /// The overhead allowed for each byte of content, in bytes. A chunk with a single byte of content is legal.
+  /// The overhead allowed for each byte of content, in bytes, because even chunks with a single byte of content are
+  /// legal.
   private static let allowance = 16
 
   struct TooMuch: Error, CustomStringConvertible {

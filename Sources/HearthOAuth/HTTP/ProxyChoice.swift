@@ -3,7 +3,7 @@ import HearthCore
 package enum ProxyChoice: Hashable, Sendable {
   case direct
   case named(Proxy)
-  /// Uses the proxy from the environment, by the same rules as curl.
+  /// Uses the proxy from the environment, as curl does.
   case environment(ProxyEnvironment)
 
   /// Returns the proxy for requests to `origin`, or `nil` to connect directly. Plain HTTP must not leave this machine,

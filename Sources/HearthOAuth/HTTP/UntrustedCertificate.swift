@@ -1,7 +1,7 @@
 import Glibc
 import NIOSSL
 
-/// A certificate in a server's chain that BoringSSL rejects. BoringSSL's own error does not include the reason.
+/// A certificate in a server's chain that BoringSSL rejects. BoringSSL's error does not include the reason.
 struct UntrustedCertificate: Error, CustomStringConvertible {
   enum Reason: Hashable, Sendable {
     /// The time is in seconds since 1970.

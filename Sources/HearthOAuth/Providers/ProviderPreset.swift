@@ -2,7 +2,7 @@ package import HearthCore
 
 /// The built-in settings for a provider: its endpoints, and its differences from other providers.
 ///
-/// An account's own keys override its preset. To add a provider, add an entry to `OpenIDProviders.swift` or
+/// An account's keys override its preset. To add a provider, add an entry to `OpenIDProviders.swift` or
 /// `OAuthProviders.swift`.
 package struct ProviderPreset: Sendable {
   package enum Place: Sendable {
@@ -52,7 +52,7 @@ package struct ProviderPreset: Sendable {
   package var deviceDialect = DeviceDialect.standard
   /// The lifetime to assume if neither the response nor the access token contains one.
   package var defaultLifetime: Duration?
-  /// The provider's own error codes that end a session.
+  /// The provider's nonstandard error codes that end a session.
   package var finalErrors: Set<String> = []
   /// Rules for the provider's nonstandard errors.
   package var responseRules: [ResponseRule] = []
@@ -148,7 +148,7 @@ extension ProviderPreset {
 }
 
 extension ProviderConfiguration {
-  /// Applies the preset. Does not override the account's own lifetime and parameters.
+  /// Applies the preset. The account's lifetime and parameters take precedence over the preset's.
   mutating func apply(_ preset: ProviderPreset) {
     self.preset = preset.name
     authorizationParameters.merge(preset.authorizationParameters) { own, _ in own }

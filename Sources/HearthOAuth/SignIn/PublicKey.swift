@@ -6,7 +6,7 @@ struct PublicKey: Hashable {
   let id: String?
   private let fields: JSONValue
 
-  /// Returns `nil` if the value is not a signature key.
+  /// Returns `nil` if the value is not a signing key.
   init?(_ value: JSONValue) {
     guard value.object != nil, value["use"]?.text ?? "sig" == "sig" else { return nil }
     (id, fields) = (value["kid"]?.text, value)
@@ -23,7 +23,7 @@ struct PublicKey: Hashable {
 
   static func knows(_ algorithm: String) -> Bool { types[algorithm] != nil }
 
-  /// Returns whether the key is for this algorithm, so that a key is never used with an algorithm for other keys.
+  /// Returns whether the key's type, curve and `alg` allow this algorithm.
   func fits(_ algorithm: String) -> Bool {
     guard let (type, curve) = Self.types[algorithm], fields["kty"]?.text == type, fields["crv"]?.text == curve else {
       return false

@@ -50,7 +50,8 @@ extension ClientKey {
     }
   }
 
-  /// Returns the SHA-256 of the first certificate in DER form (`x5t#S256`; RFC 7515, section 4.1.8).
+  /// Returns the SHA-256 of the key's certificate in DER form (`x5t#S256`; RFC 7515, section 4.1.8), or `nil` if the
+  /// account does not configure a certificate.
   fileprivate func thumbprint(from files: any FileSystem) async throws(RefreshFailure) -> String? {
     guard let certificate else { return nil }
     let text = try await certificate.text(from: files)

@@ -56,7 +56,7 @@ extension FirebaseEndpoint: SignInWithoutBrowser {
 }
 
 extension FirebaseProject {
-  /// Adds the project's API key to a URL.
+  /// Returns the URL with the project's API key in its query.
   func url(_ base: HTTPURL) throws(RefreshFailure) -> HTTPURL {
     let base = base.description
     let key = (base.contains("?") ? "&" : "?") + "key=" + FormBody.encode(apiKey.reveal())

@@ -1,6 +1,6 @@
 import HearthCore
 
-/// Calls a backend's own API to refresh tokens and sign in. Requests and responses are JSON objects.
+/// Calls the backend of a `json` account to refresh tokens and sign in. Requests and responses are JSON objects.
 struct JSONEndpoint: TokenEndpoint {
   let backend: JSONBackend
   let exchange: TokenExchange
@@ -15,7 +15,7 @@ struct JSONEndpoint: TokenEndpoint {
       by: request(field.object ?? [:], to: backend.refreshURL), in: .json(backend), for: credential)
   }
 
-  /// Returns a request with these fields and those of `token_parameters`.
+  /// Returns a request with these fields and the fields from `token_parameters`.
   private func request(_ fields: [String: JSONValue], to url: HTTPURL) -> HTTPSender.Request {
     let further = exchange.parameters.map { ($0, JSONValue.string($1)) }
     return .json(fields.merging(further) { own, _ in own }, to: url)

@@ -6,7 +6,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   let client: OAuthClient
   let exchange: TokenExchange
   var sendsScopeOnRefresh = true
-  /// Scopes that each refresh must request again, because the provider otherwise does not issue a new refresh token.
+  /// Scopes that each refresh must request again, because otherwise the provider does not issue a new refresh token.
   var offlineScopes: [String] = []
   var userInfoSubjectField = "sub"
 
@@ -126,6 +126,7 @@ struct OAuthTokenEndpoint: TokenEndpoint {
   }
 
   /// Returns the user's ID from the UserInfo endpoint (OIDC Core, section 5.3) or from an API used in its place.
+  /// Returns `nil` if the request fails.
   private func userInfo(_ credential: Credential, _ endpoints: ProviderEndpoints) async -> String? {
     guard let url = endpoints.userInfo, !credential.grant.accessToken.secret.isEmpty else { return nil }
     let request = HTTPSender.Request(url: url, headers: [.acceptJSON, .bearer(credential.grant.accessToken)])

@@ -3,7 +3,7 @@ import HearthCore
 /// Reads token lifetimes. `expires_in` is in seconds (RFC 6749, section 5.1), but some providers send milliseconds or a
 /// timestamp.
 extension TokenResponseReader {
-  /// Returns the access token's lifetime from the response or from the token itself.
+  /// Returns the access token's lifetime from the response or from the token, or `nil` if neither contains it.
   static func lifetime(of token: String, in grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     // Zoho's expires_in is in milliseconds, so a field whose name states the unit takes precedence
     // (https://zoho.com.cn/writer/help/api/v1/oauth-step4.html).

@@ -119,8 +119,8 @@ struct TokenResponseReader: Sendable {
     return value?.text
   }
 
-  /// Returns the refresh token's lifetime. The first field is used by Keycloak and TikTok, the second by GitHub,
-  /// LinkedIn and Google, and the third by Intuit.
+  /// Returns the refresh token's lifetime, if the response contains it. The first field is used by Keycloak and TikTok,
+  /// the second by GitHub, LinkedIn and Google, and the third by Intuit.
   private func refreshLifetime(_ grant: GrantFields, _ response: HTTPResponse) -> Duration? {
     ["refresh_expires_in", "refresh_token_expires_in", "x_refresh_token_expires_in"].lazy
       .compactMap { Self.lifetime(meantBy: grant[$0], response) }.first
@@ -134,8 +134,8 @@ struct TokenResponseReader: Sendable {
   // MARK: - Values
 
   /// Returns why a token of this type cannot be used, or `nil` if it can. A type that is not a string makes the
-  /// response malformed (RFC 6749, section 5.1), and a retry may succeed. In a backend's own API, such a field can mean
-  /// anything and is ignored.
+  /// response malformed (RFC 6749, section 5.1), and a retry may succeed. In a response to a `json` account, such a
+  /// field can mean anything, so it is ignored.
   private func fault(of type: JSONValue, _ rejection: TokenRejection) -> RefreshFailure? {
     // Some providers send an empty type, and serializers write null for a missing value.
     if type == .string("") || type == .null { return nil }
@@ -152,8 +152,8 @@ struct TokenResponseReader: Sendable {
   }
 
   /// Returns whether to send tokens of this type as Bearer tokens. A client must not use types that it does not
-  /// understand (RFC 6749, section 7.1). No standard defines the field for a backend's own API, so there Hearth rejects
-  /// only known types that cannot be sent as Bearer tokens.
+  /// understand (RFC 6749, section 7.1). For `json` accounts, no standard defines this field, so Hearth rejects only
+  /// known types that cannot be sent as Bearer tokens.
   private func isBearer(_ type: String) -> Bool {
     let name = type.lowercased().filter { !$0.isWhitespace }
     return switch dialect {

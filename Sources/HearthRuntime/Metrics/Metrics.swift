@@ -28,7 +28,7 @@ package final class Metrics: RunningService {
   private let changes: AsyncStream<Void>
   private let changed: AsyncStream<Void>.Continuation
 
-  /// Creates empty metrics. `elapsed` returns the time since some fixed point, on a monotonic clock.
+  /// `elapsed` returns the time since a fixed point on a monotonic clock.
   package init(
     store: any MetricsStore, clock: any Clock, logger: Logger, elapsed: @escaping @Sendable () -> Duration
   ) {

@@ -15,7 +15,7 @@ package actor OutboxService: RunningService {
   let publisher: OutboxPublisher
   private let log: Logger
   private let wakeUp = AsyncSignal()
-  /// The total of the clock's steps that the machine has handled.
+  /// The sum of the clock steps that the machine has handled.
   private var stepped: Duration
 
   var machine: OutboxMachine

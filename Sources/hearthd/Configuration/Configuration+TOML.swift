@@ -89,7 +89,7 @@ extension ConfigurationValue {
     return values
   }
 
-  /// Converts a parsed value. If the value's own line is unknown, uses `line`, the line of the surrounding array.
+  /// Converts a parsed value. If the value's line is unknown, uses `line`, the line of the surrounding array.
   private init(_ value: any TOMLValueConvertible, at path: [String], lines: LineIndex, within line: Int?) {
     let content: Content =
       switch value.type {

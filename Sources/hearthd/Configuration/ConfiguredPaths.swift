@@ -14,7 +14,7 @@ struct ConfiguredPaths: Hashable, Sendable {
   private let socketOption: String?
   private let stateOption: String?
 
-  /// Resolves relative paths in options and in Hearth's own environment variables from `workingDirectory`.
+  /// Resolves relative paths in options and in Hearth's environment variables from `workingDirectory`.
   init(
     configuration: String? = nil, socket: String? = nil, state: String? = nil, environment: [String: String],
     workingDirectory: String

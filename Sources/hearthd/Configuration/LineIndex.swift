@@ -133,7 +133,7 @@ private struct Scanner {
   private mutating func list(until end: Character, _ element: (inout Scanner) -> Bool) -> Bool {
     depth += 1
     defer { depth -= 1 }
-    // Give up at the parser's own limit for nesting.
+    // Give up at the parser's nesting limit.
     guard depth <= 256 else { return false }
     position += 1
     while skipBlanks(andLines: true) {
